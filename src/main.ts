@@ -20,18 +20,18 @@ const FAILURE_EXIT_CODE = 1;
 const USAGE_EXIT_CODE = 2;
 const DATABASE_EXIT_CODE = 3;
 
-/** The failed call when an address cannot be used: of several processes, each binds it. */
+/** The failed system call if an address cannot be used. Each of several processes calls bind. */
 const LISTEN_CALLS: ReadonlySet<unknown> = new Set(["listen", "bind"]);
 
 const VERSION_WORDS: ReadonlySet<string> = new Set(["--version", "-v", "-V", "version"]);
 
-/** The first words of a fault of a file that an operator can mend, as Node writes them, and the path at its end. */
+/** The beginning of file errors that an operator can fix, as Node writes them, and the path at the end. */
 const FILE_FAULT = /^(?:EACCES|EPERM|EROFS|ENOTDIR|ENOENT|EISDIR|ENOSPC): ([^,]+), \w+ '(.+)'$/;
 
-const OTHER_PLACES = "DATA_DIR (--data-dir) and DATABASE_FILE choose other places.";
+const OTHER_PLACES = "DATA_DIR (--data-dir) and DATABASE_FILE select other places.";
 
 const ROTATED_IN_SETTING =
-  "SEAL_KEYS holds the keys, so a new one is added there: first as the last one on all servers, so that they can open with it, and then moved to the front.";
+  "SEAL_KEYS holds the keys, so add a new key there: first at the end on all servers, so that they can open data sealed with it, then move it to the front.";
 
 /** Keys and lists go to stdout, so that scripts can read them; notes go to stderr. */
 const OUTPUTS = { print: console.log, note: console.error };
@@ -84,7 +84,7 @@ async function run(): Promise<void> {
   return serve(readEnvironment(), first === "serve" ? others : process.argv.slice(2));
 }
 
-/** Prints the version or the help, if that is what was asked for. Commands with arguments of their own print theirs. */
+/** Prints the version or the help if requested. Commands with arguments of their own print their own help. */
 async function explains(): Promise<boolean> {
   if (VERSION_WORDS.has(first)) {
     const { programVersion } = await import("./version/program-version.ts");
@@ -99,7 +99,7 @@ async function explains(): Promise<boolean> {
   return true;
 }
 
-/** Serves both interfaces. The first of several processes starts the others and loads no server. */
+/** Serves both interfaces. With several processes, the first starts the others and loads no server. */
 async function serve(environment: Environment, argv: readonly string[]): Promise<void> {
   const config = loadConfig(environment, argv);
   makeDataFolders(config); // Before the server is loaded, which takes a second.
@@ -111,7 +111,7 @@ async function serve(environment: Environment, argv: readonly string[]): Promise
   return serveBoth(environment, argv);
 }
 
-/** Aborts when this process is told to end, which it then does. */
+/** Aborts when this process is told to end; the process then ends. */
 function endingSignal(message: string): AbortSignal {
   const ending = new AbortController();
   for (const signal of ["SIGINT", "SIGTERM"] as const)
@@ -129,7 +129,7 @@ async function rotate(): Promise<void> {
   if (sealKeys.length > 0) throw new ConfigError([ROTATED_IN_SETTING]);
   const count = rotateSealKey(dataDir);
   console.log(
-    `Added a key to ${count - 1} older. It seals from the next start on; the older keys still open what they sealed. Running servers read the new key by themselves.`,
+    `Added a key to ${count - 1} older. It seals from the next start on; older keys still open what they sealed. Running servers read the new key by themselves.`,
   );
 }
 
@@ -154,7 +154,7 @@ function exitWithError(error: unknown): never {
 
 function listenFault(error: unknown): string | null {
   if (!(error instanceof Error && "syscall" in error && LISTEN_CALLS.has(error.syscall))) return null;
-  return `Cannot serve: ${error.message}. ${first === "stt-cloud" ? "STT_CLOUD_HOST and STT_CLOUD_PORT" : "HOST, PORT and STT_PORT"} choose other addresses.`;
+  return `Cannot serve: ${error.message}. ${first === "stt-cloud" ? "STT_CLOUD_HOST and STT_CLOUD_PORT" : "HOST, PORT and STT_PORT"} select other addresses.`;
 }
 
 function fileFault(error: unknown): string | null {

@@ -66,7 +66,7 @@ test.each(["migrate", "rotate-seal-key", "stt-cloud", "keys", "runs", "doctor", 
 test.each([
   [["keys", "make"], "'make' is none of create, list, revoke.", "Usage: antiphon keys"],
   [["keys", "list", "--colour"], "Unknown option '--colour'.", "Usage: antiphon keys"],
-  [["backup"], "backup wants one folder.", "Usage: antiphon backup"],
+  [["backup"], "backup needs one folder.", "Usage: antiphon backup"],
   [["runs", "list", "--colour"], "Unknown option '--colour'.", "Usage: antiphon runs"],
   [["doctor", "--colour"], "Unknown option '--colour'.", "Usage: antiphon doctor"],
 ])("%j is answered by what is wrong, and the usage", async (argv, problem, usage) => {
@@ -85,7 +85,7 @@ test("serve is what happens without a command", async () => {
   const { code, output } = await run({}, "serve", "--prot", "1");
   expect([code, output]).toEqual([
     2,
-    "The configuration cannot be used:\n  --prot is no setting. Did you mean --port?\n",
+    "The configuration cannot be used:\n  --prot is not a setting. Did you mean --port?\n",
   ]);
 });
 
@@ -97,21 +97,21 @@ test("bad settings stop the start with one message that names all of them, witho
   expect(output).not.toMatch(/sk-secret|\n +at /);
 });
 
-test("a name in .env that is no setting stops the start, with the other mistakes", async () => {
+test("a name in .env that is not a setting stops the start, with the other mistakes", async () => {
   verifies("config.env-file.wrong-names-are-named");
   const cwd = await mkdtemp(join(tmpdir(), "antiphon-start-"));
   await writeFile(join(cwd, ".env"), "MODEL_BASEURL=http://127.0.0.1:11434/v1\n");
   const { code, output } = await runIn(cwd, { RUNS_MAX: "many" });
   expect(code).toBe(2);
   expect(output).toMatch(
-    /RUNS_MAX is 'many'.*\n {2}MODEL_BASEURL in \.env is no setting\. Did you mean MODEL_BASE_URL\?/,
+    /RUNS_MAX is 'many'.*\n {2}MODEL_BASEURL in \.env is not a setting\. Did you mean MODEL_BASE_URL\?/,
   );
 });
 
 test("a variable that is almost named as a setting is warned of, without its value", async () => {
   verifies("config.environment.near-misses-are-named");
   const { output } = await run({ MODEL_BASEURL: "http://hush@127.0.0.1", SCENARIO_FILE: "nowhere.yaml" });
-  expect(output.split("MODEL_BASEURL is no setting and is not used. Did you mean MODEL_BASE_URL?")).toHaveLength(2);
+  expect(output.split("ignoring MODEL_BASEURL: it is not a setting. Did you mean MODEL_BASE_URL?")).toHaveLength(2);
   expect(output).not.toContain("hush");
 });
 
@@ -123,7 +123,7 @@ test("a port that is in use is reported in one sentence", async () => {
   const port = typeof address === "object" && address !== null ? address.port : 0;
   const { code, output } = await run({ PORT: String(port) });
   expect(code).toBe(1);
-  expect(output).toContain(`address already in use 127.0.0.1:${port}. HOST, PORT and STT_PORT choose other addresses.`);
+  expect(output).toContain(`address already in use 127.0.0.1:${port}. HOST, PORT and STT_PORT select other addresses.`);
   expect(output).not.toMatch(/\n +at /);
 });
 
@@ -133,7 +133,7 @@ test("a data folder that cannot be made is reported in one sentence", async () =
   const { code, output } = await run({ DATA_DIR: join(file, "data") });
   expect(code).toBe(1);
   expect(output).toBe(
-    `Cannot use ${join(file, "data")}: not a directory. DATA_DIR (--data-dir) and DATABASE_FILE choose other places.\n`,
+    `Cannot use ${join(file, "data")}: not a directory. DATA_DIR (--data-dir) and DATABASE_FILE select other places.\n`,
   );
 });
 
@@ -145,7 +145,7 @@ test.each([
   const cwd = await mkdtemp(join(tmpdir(), "antiphon-start-"));
   await writeFile(join(cwd, "file"), "");
   const { code, output } = await runIn(cwd, { DATA_DIR: dataDir });
-  const advice = "DATA_DIR (--data-dir) and DATABASE_FILE choose other places.";
+  const advice = "DATA_DIR (--data-dir) and DATABASE_FILE select other places.";
   expect([code, output]).toEqual([1, `Cannot use ${complaint(cwd)} ${advice}\n`]);
 });
 

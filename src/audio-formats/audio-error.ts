@@ -1,6 +1,6 @@
 /**
- * Why a recording cannot be read. `unsupported`: its format is not supported. `broken`: it is damaged, cut off or not
- * of its format. `empty`: it holds no sound. `too_long`: it is longer than allowed.
+ * Why a recording cannot be read. `unsupported`: its format is not supported. `broken`: it is damaged, truncated or not
+ * of its format. `empty`: it contains no sound. `too_long`: it is longer than allowed.
  */
 export type AudioErrorReason = "unsupported" | "broken" | "empty" | "too_long";
 

@@ -14,7 +14,7 @@ const slots = new Semaphore(THREADS_MAX);
 
 /**
  * Decodes FLAC, and Opus in WebM and Ogg, in a thread, which can be stopped if a hostile file makes the decoder hang.
- * Throws `AudioError`, or the signal's reason if that aborts.
+ * Throws `AudioError`, or the signal's reason if the signal aborts.
  */
 export async function* decodeInThread(
   format: ThreadFormat,

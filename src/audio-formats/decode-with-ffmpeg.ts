@@ -96,9 +96,7 @@ function audioError(error: unknown, format: AudioFormat): unknown {
   return error;
 }
 
-/**
- * Passes values on, and aborts `stalled` if the next one takes longer than `ms`. The reader's own time does not count.
- */
+/** Relays values, and aborts `stalled` if the next one takes longer than `ms`. The reader's own time does not count. */
 async function* abortingWhenStalled<T>(
   values: AsyncIterable<T>,
   ms: number,

@@ -15,8 +15,8 @@ export interface RecordingDecoderOptions {
 /** Decodes recordings of any format to mono samples at 16,000 per second. */
 export interface RecordingDecoder {
   /**
-   * Yields samples while they are decoded, and waits for its reader. Throws `AudioError`, or the signal's reason if
-   * that aborts.
+   * Yields samples while they are decoded, at the reader's pace. Throws `AudioError`, or the signal's reason if the
+   * signal aborts.
    */
   decode(recording: Recording, signal: AbortSignal): AsyncIterable<Int16Array>;
 }
@@ -25,8 +25,8 @@ const KNOWN = "wav, mp3, m4a, flac, webm, ogg, aac, aiff and caf";
 const BY_FFMPEG: ReadonlySet<AudioFormat> = new Set(["aac", "aiff", "caf", "m4a", "mp3"]);
 
 /**
- * Decodes WAV, FLAC and Opus in this process, and everything else with ffmpeg if that is installed. Detects the format
- * by the bytes.
+ * Decodes WAV, FLAC and Opus in this process, and everything else with ffmpeg if it is installed. Detects the format by
+ * the bytes.
  */
 export function createRecordingDecoder(options: RecordingDecoderOptions): RecordingDecoder {
   return {

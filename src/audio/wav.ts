@@ -73,7 +73,7 @@ export class WavReader {
     return this.#frames === null ? null : this.#format;
   }
 
-  /** How many bytes of the sound are still missing according to the header; 0 if it names no length. */
+  /** How many bytes of the sound are still missing according to the header; 0 if it gives no length. */
   get missingBytes(): number {
     return Number.isFinite(this.#bytesLeft) ? this.#bytesLeft : 0;
   }

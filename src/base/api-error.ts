@@ -8,13 +8,13 @@ export interface ApiErrorFields {
   /** Path of the offending member, such as `input[0].content`, or null. */
   readonly param?: string | null;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Text of another server that the message repeats. It is shown to the caller and never logged. */
+  /** Text of another server in the message. Shown to the caller and never logged. */
   readonly quoted?: string | null;
   readonly cause?: unknown;
 }
 
 /**
- * An error of the contract: the caller's fault, or that of another server. Created only by the named functions of each
+ * An error of the contract: a fault of the caller or of another server. Created only by the named functions of each
  * interface's errors.
  */
 export class ApiError extends Error {

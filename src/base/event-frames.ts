@@ -1,8 +1,8 @@
 import { readOwnJson } from "./json/read-json.ts";
 
 /**
- * Events as the text in which they are sent: each text has the server-sent frames of one or more events, whole and in
- * order. Iterating parses the events out of it.
+ * Events as they are sent: each text contains the server-sent frames of one or more complete events, in order.
+ * Iterating parses the events.
  */
 export class EventFrames<Event extends object> implements AsyncIterable<Event> {
   readonly texts: AsyncIterable<string>;
@@ -17,12 +17,12 @@ export class EventFrames<Event extends object> implements AsyncIterable<Event> {
 }
 
 const DATA = "\ndata: ";
-/** What follows the JSON of an event. */
+/** The text after the JSON of an event. */
 export const FRAME_END = "\n\n";
 
 /**
- * What precedes the JSON of an event of this type. With an id, readers can name it as the last event that they have.
- * The type comes first, because some readers expect it in the first line.
+ * The text before the JSON of an event of this type. With an id, readers can name it as their last event. The type
+ * comes first, because some readers expect it in the first line.
  */
 export function frameStart(type: string, id: number | null = null): string {
   return id === null ? `event: ${type}${DATA}` : `event: ${type}\nid: ${id}${DATA}`;

@@ -16,7 +16,7 @@ export interface IdStem {
   readonly seed: string;
 }
 
-/** With the millisecond in them, ids of one second are in the order of time too, so new ones are last in an index. */
+/** Contains the millisecond, so that ids of one second sort by time too and new ones are last in an index. */
 export function newIdStem(createdAt: number, key: string = randomHex(16)): IdStem {
   return { key, createdAt, seed: hex(millisecondOf(createdAt), 3) + randomHex(14).slice(1) };
 }
@@ -33,20 +33,20 @@ export function idFromStem(prefix: string, stem: IdStem, counter: number): strin
   return `${prefix}_${stem.key}00${hex(stem.createdAt, 8)}${stem.seed}${hex(counter, 8)}`;
 }
 
-/** The stem of an id that `idFromStem` made. */
+/** The stem of an id from `idFromStem`. */
 export function stemFromId(id: string): IdStem {
   const [, key = "", createdAt = "", seed = ""] =
     /_([0-9a-f]{16})00([0-9a-f]{8})([0-9a-f]{16})[0-9a-f]{8}$/.exec(id) ?? [];
   return { key, createdAt: Number.parseInt(createdAt, 16), seed };
 }
 
-/** When the stem of an id was made, in Unix milliseconds; null if `idFromStem` did not make the id. */
+/** The creation time of an id's stem, in Unix milliseconds; null if the id is not from `idFromStem`. */
 export function timeOfId(id: string): number | null {
   const { createdAt, seed } = stemFromId(id);
   return seed === "" ? null : createdAt * MS_PER_S + Number.parseInt(seed.slice(0, 3), 16);
 }
 
-/** The counter of an id that `idFromStem` made; null for any other id. */
+/** The counter of an id from `idFromStem`; null for any other id. */
 export function numberOfId(id: string): number | null {
   const counter = /_[0-9a-f]{16}00[0-9a-f]{24}([0-9a-f]{8})$/.exec(id)?.[1];
   return counter === undefined ? null : Number.parseInt(counter, 16);
@@ -60,7 +60,7 @@ export function newId(prefix: string, createdAt: number, key: string = randomHex
   return `${prefix}_${hex(createdAt, 8)}${randomHex(24)}${key}`;
 }
 
-/** The key of an id that `newId` made; undefined for any other id. */
+/** The key of an id from `newId`; undefined for any other id. */
 export function keyOfId(id: string): string | undefined {
   return /^[a-z]+_[0-9a-f]{32}([0-9a-f]{16})$/.exec(id)?.[1];
 }
@@ -69,7 +69,7 @@ export function newRequestId(): string {
   return `req_${randomHex(32)}`;
 }
 
-/** Random bytes that no id has used yet. Filling many at once costs a hundredth of asking for each id's few. */
+/** Unused random bytes. Generating many at once costs a hundredth of generating each id's few. */
 const unused = { bytes: Buffer.alloc(4096), at: 4096 };
 
 /** `digits` is even and at most 8,192. */

@@ -1,11 +1,11 @@
 import { distance } from "fastest-levenshtein";
 
-/** So many letters of a word, or this share of a long one, may be mistyped. */
+/** The maximum of mistyped letters in a word; in a long word, this share. */
 const MISTYPED_MAX = 2;
 const MISTYPED_SHARE_MAX = 0.3;
 const COMPARED_CHARACTERS_MAX = 64;
 
-/** The word most like what was written; null if none is alike. */
+/** The word most similar to the written one; null if none is similar. */
 export function nearestWord(written: string, words: readonly string[]): string | null {
   if (written.length > COMPARED_CHARACTERS_MAX) return null;
   const lowerCase = written.toLowerCase();
@@ -15,7 +15,10 @@ export function nearestWord(written: string, words: readonly string[]): string |
   return best !== undefined && best.mistyped <= mistypedMax && best.mistyped < written.length ? best.word : null;
 }
 
-/** The model with another tag, such as `llama3.2:1b` for `llama3.2`, or else the most alike; null if none is alike. */
+/**
+ * The model with another tag, such as `llama3.2:1b` for `llama3.2`, otherwise the most similar one; null if none is
+ * similar.
+ */
 export function nearestModel(model: string, names: readonly string[]): string | null {
   const family = familyOf(model);
   return names.find((name) => familyOf(name) === family) ?? nearestWord(model, names);

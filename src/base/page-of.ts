@@ -5,8 +5,8 @@ export interface PageBounds {
 }
 
 /**
- * The elements of a list from the page's start on, in the page's order; `before` ends them before that element. Null if
- * a cursor is not in the list.
+ * The elements of a list from the page's start on, in the page's order; `before` is an exclusive end. Null if a cursor
+ * is not in the list.
  */
 export function pageOf<Element extends { readonly id: string }>(
   oldestFirst: readonly Element[],

@@ -3,9 +3,9 @@ interface Cell<V> {
 }
 
 /**
- * A map of values that stay for about one request. A `Map` that changes often moves to a new table again and again, and
- * V8 links each table to its successor: once one of them is in the old generation, every value that later tables held
- * stays in memory until a full collection. Here the tables hold cells, and a cell is emptied when its value leaves.
+ * A map of values that live for about one request. A `Map` that changes often is copied into a new table repeatedly,
+ * and V8 links each table to its successor: once a table is in the old generation, every value of later tables stays in
+ * memory until a full collection. Here, the tables contain cells, and a cell is emptied when its value is removed.
  */
 export class ShortLivedMap<K, V> {
   readonly #cells = new Map<K, Cell<V>>();
@@ -34,7 +34,7 @@ export class ShortLivedMap<K, V> {
     this.#cells.delete(key);
   }
 
-  /** In the order in which they were added. */
+  /** In order of insertion. */
   *values(): Generator<V, void> {
     for (const { value } of this.#cells.values()) if (value !== undefined) yield value;
   }

@@ -1,4 +1,4 @@
-/** The two headers of W3C Trace Context, which name the trace and the span that caused something. Plain JSON. */
+/** The two headers of W3C Trace Context, which identify the trace and the causing span. Plain JSON. */
 export interface TraceContext {
   readonly traceparent: string;
   /** Data of tracing systems; null if there is none. */

@@ -12,7 +12,7 @@ export function isLoopbackOrigin(origin: string): boolean {
   return host !== undefined && isLoopbackHost(host);
 }
 
-/** Returns a function that tells whether an origin is listed. Entries match exactly, such as `https://example.com`. */
+/** Returns a function that checks whether an origin is listed. Entries match exactly, such as `https://example.com`. */
 export function originsAmong(listed: readonly string[]): (origin: string) => boolean {
   const origins = new Set(listed.map((origin) => origin.toLowerCase().replace(/\/+$/, "")));
   return (origin) => origins.has(origin.toLowerCase());

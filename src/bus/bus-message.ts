@@ -1,42 +1,42 @@
 import { jsonOrUndefined } from "../base/json/read-json.ts";
 import { isRecord } from "../base/json/records.ts";
 
-/** A message of another version is not read: its receiver finds in the database what it would have told. */
+/** A message of another version is ignored: its receiver polls the database instead. */
 const VERSION = 1;
 
-/** What processes tell each other. `from` is the name that a process made for itself. */
+/** Messages between processes. `from` is the name that a process generated for itself. */
 export type BusMessage =
-  /** To a worker: tell me of these runs from now on, for `INTEREST_MS`. `sentAt` comes back as an echo. */
+  /** To a worker: subscribes to these runs for `INTEREST_MS`. `sentAt` is echoed. */
   | { readonly type: "watch"; readonly from: string; readonly sentAt: number; readonly runs: readonly RunInterest[] }
-  /** To a worker: these runs interest me no longer. */
+  /** To a worker: unsubscribes from these runs. */
   | { readonly type: "unwatch"; readonly from: string; readonly ids: readonly string[] }
-  /** From a worker to one that watches its runs. */
+  /** From a worker to a subscriber of its runs. */
   | News
-  /** To a worker: look whether some of these runs were asked to stop or were deleted. */
+  /** To a worker: check whether some of these runs have a requested stop or were deleted. */
   | { readonly type: "stop"; readonly ids: readonly string[] }
-  /** To everyone: a worker has taken these runs. */
+  /** To all: a worker has taken these runs. */
   | { readonly type: "taken"; readonly ids: readonly string[] }
-  /** To everyone: there are runs that nobody makes. */
+  /** To all: there are runs that nobody makes. */
   | { readonly type: "work" }
-  /** To everyone: an API key was changed. */
+  /** To all: an API key was changed. */
   | { readonly type: "keys" };
 
 export interface RunInterest {
   readonly id: string;
-  /** The number of the last event that the watching process knows of; null if it only wants to know of the end. */
+  /** The number of the last event that the subscriber has; null if it only needs the end. */
   readonly after: number | null;
 }
 
 /**
- * What a worker tells of its runs. `number` counts its news to this receiver, so that a missing message is noticed.
- * `series` names the count: it begins anew when the worker forgot the receiver.
+ * Events of a worker's runs for a subscriber. `number` counts the messages to this subscriber, so that a missing one is
+ * noticed. `series` identifies the count, which restarts after the worker forgot the subscriber.
  */
 export interface News {
   readonly type: "news";
   readonly worker: number;
   readonly series: string;
   readonly number: number;
-  /** The `sentAt` of the question that this answers, or null. */
+  /** The `sentAt` of the answered request, or null. */
   readonly echo: number | null;
   readonly items: readonly NewsItem[];
 }
@@ -50,9 +50,9 @@ export type NewsItem =
       readonly last: number;
       readonly lines: string;
     }
-  /** The log has events up to `last` that were not sent; −1 if it is unknown how far. */
+  /** The log has events up to `last` that were not sent; −1 if the number is unknown. */
   | { readonly type: "logged"; readonly id: string; readonly last: number }
-  /** This run is watched now; `last` is the number of its last event, or −1. */
+  /** The subscription to this run is active; `last` is the number of its last event, or −1. */
   | { readonly type: "watched"; readonly id: string; readonly last: number }
   /** The worker does not make this run, or no longer. */
   | { readonly type: "left"; readonly id: string };
@@ -62,7 +62,7 @@ type NewsHead =
   | readonly [type: "logged" | "watched", id: string, last: number]
   | readonly [type: "left", id: string];
 
-/** A line of JSON; the lines of events follow as they are. */
+/** A line of JSON; the lines of events follow unchanged. */
 export function writeMessage(message: BusMessage): string {
   if (message.type !== "news") return JSON.stringify({ v: VERSION, ...message });
   const { items, ...rest } = message;
@@ -75,7 +75,7 @@ function headOf(item: NewsItem): NewsHead {
   return item.type === "left" ? [item.type, item.id] : [item.type, item.id, item.last];
 }
 
-/** Null if the text is no message of this version. */
+/** Null if the text is not a message of this version. */
 export function readMessage(text: string): BusMessage | null {
   const end = text.indexOf("\n");
   const head = jsonOrUndefined(end === -1 ? text : text.slice(0, end));
@@ -125,7 +125,7 @@ function readNews(head: Readonly<Record<string, unknown>>, lines: readonly strin
   return { type: "news", worker, series, number, echo: isNumber(echo) ? echo : null, items: read };
 }
 
-/** The item, or null if it cannot be read, and how many lines it has from `at` on. */
+/** The item, or null if it cannot be read, and the number of its lines from `at` on. */
 function readItem(head: unknown, lines: readonly string[], at: number): readonly [NewsItem | null, number] {
   if (!Array.isArray(head)) return [null, 0];
   const [type, id, number, last, count]: readonly unknown[] = head;

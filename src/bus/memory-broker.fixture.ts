@@ -1,21 +1,21 @@
 import type { Broker } from "./ports.ts";
 
-/** What happens to texts on their way. Each is a share of 1. */
+/** How the network treats texts. Each is a share of 1. */
 export interface Faults {
   readonly lost: number;
   readonly doubled: number;
-  /** Arrive late, and so behind later ones. */
+  /** Arrive late, after later ones. */
   readonly late: number;
   /** Arrive as messages of another version. */
   readonly changed: number;
-  /** End somewhere. */
+  /** Are truncated. */
   readonly cut: number;
 }
 
 export const NO_FAULTS: Faults = { lost: 0, doubled: 0, late: 0, changed: 0, cut: 0 };
 const LATE_MS_MAX = 300;
 
-/** Brokers that are connected in memory, badly if the test says so. */
+/** Brokers connected in memory, with faults if the test wants them. */
 export class MemoryNetwork {
   faults: Faults = NO_FAULTS;
   /** While true, nothing arrives. */
@@ -23,7 +23,7 @@ export class MemoryNetwork {
   readonly textBytesMax: number;
   readonly #chance: () => number;
   readonly #hearers = new Map<string, Set<MemoryBroker>>();
-  /** What was sent, for tests to look at. */
+  /** The sent texts, for tests. */
   readonly sent: { readonly channel: string; readonly text: string }[] = [];
 
   constructor(textBytesMax = 64 * 1024, chance: () => number = Math.random) {

@@ -1,37 +1,37 @@
 /**
- * Carries short texts between the processes that serve one database. It may lose, double, delay or reorder them, and
- * nothing waits for it: what matters is in the database.
+ * Relays short texts between the processes that share a database. It may lose, duplicate, delay or reorder them, and
+ * nothing waits for it: the database has the important data.
  */
 export interface Broker {
-  /** How many bytes of UTF-8 a text may have. */
+  /** The maximum bytes of a text in UTF-8. */
   readonly textBytesMax: number;
-  /** Whether texts can be sent and heard, as far as is known. */
+  /** Whether texts can be sent and received, as far as known. */
   readonly isConnected: boolean;
-  /** Calls `hear` with each text that arrives on a joined channel, from now on. Called once. */
+  /** From now on, calls `hear` with each text on a joined channel. Call it once. */
   open(hear: (text: string) => void): void;
-  /** From soon on, hears the texts that are sent to a channel, also after it was connected anew. */
+  /** Subscribes to a channel, soon and after each reconnection. */
   join(channel: string): void;
   leave(channel: string): void;
   /** Returns false if the text is dropped at once. Never throws. */
   send(channel: string, text: string): boolean;
-  /** Sends what waits, as far as that takes no time, and ends. */
+  /** Sends waiting texts if that is immediate, then ends. */
   close(): Promise<void>;
 }
 
-/** Told of what the bus does, for metrics. No method may throw. */
+/** Observes the bus, for metrics. No method may throw. */
 export interface BusObserver {
   sent(): void;
   heard(): void;
   dropped(reason: DropReason): void;
-  /** A broker was connected again. */
+  /** A broker was reconnected. */
   reconnected(): void;
-  /** The time from a question to another process until its answer, in milliseconds. */
+  /** The round-trip time of a request to another process, in milliseconds. */
   answered(ms: number): void;
   /** Readers were fed from the database, because messages of a worker were missing. */
   caughtUp(reason: "missed" | "silent"): void;
 }
 
-/** `full`: too much waits to be sent; `away`: no connection; `unread`: another version, or no message of ours. */
+/** `full`: too many waiting; `away`: no connection; `unread`: another version, or not our message. */
 export type DropReason = "full" | "away" | "unread";
 
 export const silentBusObserver: BusObserver = {
@@ -43,15 +43,15 @@ export const silentBusObserver: BusObserver = {
   caughtUp() {},
 };
 
-/** The channel that every process hears. */
+/** The channel of all processes. */
 export const EVERYONE = "all";
 
-/** The channel of the process that holds a worker number now. */
+/** The channel of the process that currently holds a worker number. */
 export function workerChannel(worker: number): string {
   return `w${worker}`;
 }
 
-/** The channel of one process, by the name that it made for itself. */
+/** The channel of one process, by the name that it generated for itself. */
 export function peerChannel(peer: string): string {
   return `p${peer}`;
 }

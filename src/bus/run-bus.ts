@@ -9,17 +9,17 @@ import type { FollowedRun } from "./following/followed-run.ts";
 import { type Broker, type BusObserver, EVERYONE, peerChannel, workerChannel } from "./ports.ts";
 import { ToldRuns } from "./telling/told-runs.ts";
 
-/** How often it looks what is due, in milliseconds. */
+/** The interval of periodic work, in milliseconds. */
 const TICK_MS = 200;
-/** Of so many looks, one asks for the number of this worker, which changes when the lease was lost. */
+/** The number of ticks between checks of this worker's number, which changes when the lease was lost. */
 const TICKS_PER_NUMBER = 5;
-/** After so many milliseconds without a look, this process was itself too busy to hear others. */
+/** After this many milliseconds without a tick, this process was itself too busy to receive messages. */
 const HELD_UP_MS = 2 * TICK_MS;
-/** How many runs one message names, so that it fits every broker. */
+/** The maximum runs per message, so that it fits every broker. */
 const NAMED_RUNS_MAX = 64;
-/** Work that is told of in this time, in milliseconds, is one message, since everyone then looks into the database. */
+/** Announcements of work within this time, in milliseconds, are merged, because everyone then polls the database. */
 const TELL_WORK_MS = 20;
-/** How many digits name a process. */
+/** The number of digits in a process's name. */
 const PEER_DIGITS = 16;
 
 export interface RunBusParts {
@@ -30,21 +30,21 @@ export interface RunBusParts {
   readonly log: Logger;
 }
 
-/** What the server does when others tell it to. */
+/** The server's reactions to messages. */
 export interface BusDuties {
-  /** Looks which of these runs were asked to stop or deleted. */
+  /** Checks whether these runs have a requested stop or were deleted. */
   lookForStops(responseIds: readonly string[]): void;
   /** Looks for runs that nobody makes, if there is room for one. */
   lookForWork(): void;
-  /** Looks for runs that nobody makes and that only have to be ended. */
+  /** Looks for runs that nobody makes and that only need to be ended. */
   lookForStopped(): void;
-  /** Forgets the keys that it has cached. */
+  /** Clears the cache of keys. */
   forgetKeys(): void;
 }
 
 /**
- * Tells the other processes of a database what happens to runs here, and hears what happens there. A lost message costs
- * at most a second, because everything is also in the database.
+ * Publishes the events of this process's runs to other processes, and receives theirs. A lost message costs at most a
+ * second, because the database has everything too.
  */
 export class RunBus implements Neighbours {
   readonly #broker: Broker;
@@ -84,7 +84,7 @@ export class RunBus implements Neighbours {
     });
   }
 
-  /** Runs watched here and told of from here, and workers that are followed in the database. */
+  /** The runs followed here, the runs published from here, and the workers followed by polling. */
   get load(): { readonly watched: number; readonly told: number; readonly silentWorkers: number } {
     const { runs, silentWorkers } = this.#distant.load;
     return { watched: runs, told: this.#told.size, silentWorkers };
@@ -94,7 +94,7 @@ export class RunBus implements Neighbours {
     return this.#broker.isConnected;
   }
 
-  /** Begins to hear. Rejects if the database does not tell the number of this worker. */
+  /** Starts receiving. Rejects if the database does not return this worker's number. */
   async start(): Promise<void> {
     this.#broker.open((text) => this.#hear(text));
     this.#broker.join(EVERYONE);
@@ -103,7 +103,7 @@ export class RunBus implements Neighbours {
     this.#timer = setInterval(() => this.#tick(), TICK_MS).unref();
   }
 
-  /** Adds duties. Until then nothing is done. */
+  /** Adds reactions. Until then, messages have no effect. */
   accept(duties: Partial<BusDuties>): void {
     this.#duties = { ...this.#duties, ...duties };
   }
@@ -136,7 +136,7 @@ export class RunBus implements Neighbours {
       this.#send(EVERYONE, { type: "taken", ids: responseIds.slice(start, start + NAMED_RUNS_MAX) });
   }
 
-  /** Ends all subscriptions and sends what waits. */
+  /** Ends all subscriptions and sends waiting messages. */
   async close(): Promise<void> {
     if (this.#isAboutToTellWork) this.#send(EVERYONE, { type: "work" });
     if (this.#timer !== null) clearInterval(this.#timer);
@@ -151,7 +151,7 @@ export class RunBus implements Neighbours {
     const wasHeldUp = now - this.#tickedAt > HELD_UP_MS;
     this.#tickedAt = now;
     this.#told.tick();
-    if (!wasHeldUp) this.#distant.tick(); // What was sent meanwhile is still to be heard.
+    if (!wasHeldUp) this.#distant.tick(); // Messages sent meanwhile are still to be received.
     this.#ticks += 1;
     if (this.#ticks % TICKS_PER_NUMBER === 0)
       void this.#followNumber().catch((fault: unknown) => this.#logFault(fault));
@@ -168,7 +168,7 @@ export class RunBus implements Neighbours {
     this.#broker.join(workerChannel(worker));
   }
 
-  /** A run that nobody makes is stopped by whoever claims it. */
+  /** A run that nobody makes is stopped by the worker that claims it. */
   async #claimIfUnmade(responseId: string): Promise<void> {
     const [place] = await this.#parts.places.find([responseId]);
     if (place !== undefined && !place.isOver && place.worker === null) this.#duties.lookForStopped?.();
@@ -216,6 +216,6 @@ export class RunBus implements Neighbours {
   }
 
   #logFault(fault: unknown): void {
-    this.#parts.log.warn({ err: fault }, "could not look up in the database what other servers do");
+    this.#parts.log.warn({ err: fault }, "could not poll the database for events of other servers");
   }
 }

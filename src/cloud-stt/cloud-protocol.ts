@@ -22,7 +22,7 @@ export const CLOUD_PROTOCOL: StreamProtocol<CloudInterimMessage | CloudFinalMess
   endOf: streamEnd,
 };
 
-/** Null for a heartbeat. Throws an `ApiError` that says how a message breaks the schema. */
+/** Null for a heartbeat. Throws an `ApiError` that explains how a message breaks the schema. */
 function readCloudMessage(value: unknown): SttClientMessage | null {
   if (!validateCloudClientMessage(value)) throw brokenMessage(reasonOf(value));
   if (value.type === "heartbeat") return null;

@@ -35,6 +35,6 @@ export function openCloudStream(
   call: StreamCall,
 ): AsyncIterable<CloudServerMessage> {
   const metered = new MeteredMessages(messages, (ms) => rates.takeSound(keyId, ms));
-  call.log.info({ requestId: call.requestId, keyId }, "a cloud stream was opened");
+  call.log.info({ requestId: call.requestId, keyId }, "cloud stream opened");
   return runStream({ ...sessions, protocol: CLOUD_PROTOCOL }, metered, call);
 }

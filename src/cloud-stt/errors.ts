@@ -19,7 +19,7 @@ function unauthorized(message: string): ApiError {
   return fault(401, "invalid_api_key", message, { "WWW-Authenticate": 'ApiKey realm="speech to text"' });
 }
 
-/** For an upgrade, and for a stream whose key sends more than it may. */
+/** For an upgrade, and for a stream whose key exceeds its sound limit. */
 export function rateLimited(waitMs: number): ApiError {
   const seconds = Math.max(1, Math.ceil(waitMs / 1000));
   return fault(429, "rate_limited", `The key has reached its limit. Please try again in ${seconds} s.`, {

@@ -2,7 +2,7 @@ import { BYTES_PER_SAMPLE } from "../audio/pcm.ts";
 import { isRecord } from "../base/json/records.ts";
 import { rateLimited } from "./errors.ts";
 
-/** Sample rate of a stream whose messages name none. */
+/** Sample rate of a stream whose messages set none. */
 const DEFAULT_RATE_HZ = 16_000;
 /** Lower rates are invalid, and would turn few bytes into hours of sound, so they are not used for counting. */
 const RATE_HZ_MIN = 8000;
@@ -10,7 +10,7 @@ const RATE_HZ_MIN = 8000;
 /** Counts sound. Resolves to the milliseconds to wait if it exceeds the limit, otherwise to null. */
 type TakeSound = (ms: number) => Promise<number | null>;
 
-/** Passes messages on and counts their sound. `next` rejects with an `ApiError` if the sound exceeds the limit. */
+/** Relays messages and counts their sound. `next` rejects with an `ApiError` if the sound exceeds the limit. */
 export class MeteredMessages implements AsyncIterableIterator<unknown, unknown> {
   readonly #messages: AsyncIterator<unknown, unknown>;
   readonly #take: TakeSound;

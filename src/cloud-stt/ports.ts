@@ -1,6 +1,6 @@
 /** Finds valid API keys. */
 export interface CloudKeyFinder {
-  /** Finds a key by the hash that `hashApiKey` makes; null if it is unknown, revoked or expired. */
+  /** Finds a key by its `hashApiKey`; null if it is unknown, revoked or expired. */
   findByHash(hash: string): Promise<CallingKey | null>;
 }
 

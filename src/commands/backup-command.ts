@@ -12,17 +12,17 @@ export const BACKUP_USAGE = `Usage: antiphon backup FOLDER [--without-keys]
        antiphon backup --into FOLDER [--keep N] [--without-keys]
        antiphon restore FOLDER [--replace]
 
-backup makes a new FOLDER with the database, the files and the keys of a server on SQLite, which may go on meanwhile. --into makes one that is named by the time in FOLDER, and --keep removes all but the newest N of them. The folder holds what opens sealed data: keep it as safe as the data folder, or leave seal-key and api-key out with --without-keys.
-restore checks every sum and the database, and then puts the backup into DATA_DIR and DATABASE_FILE. Stop the servers first. --replace moves data that are there aside.
---data-dir and --database-file say where the data are, as the settings of these names do.`;
+backup copies the database, files and keys of a server on SQLite into a new FOLDER; the server may keep running. --into creates a folder named by the time inside FOLDER, and --keep removes all but the newest N of them. The backup holds the keys that open sealed data: protect it like the data folder, or leave out seal-key and api-key with --without-keys.
+restore checks the checksums and the database, then copies the backup to DATA_DIR and DATABASE_FILE. Stop the servers first. --replace moves existing data aside.
+--data-dir and --database-file locate the data, like the settings of the same names.`;
 
 interface Say {
-  /** What scripts read. */
+  /** Output for scripts. */
   readonly print: (text: string) => void;
   readonly note: (text: string) => void;
 }
 
-/** Runs `backup …`. The path of the backup goes to `print`. When `signal` aborts, nothing of it is left. */
+/** Runs `backup …`. Prints the path of the backup. If `signal` aborts, no partial backup remains. */
 export async function runBackup(
   argv: readonly string[],
   environment: Environment,
@@ -34,8 +34,8 @@ export async function runBackup(
   const keep = values.keep === undefined ? null : keptOf(values.keep);
   const [given, ...others] = positionals;
   if (others.length > 0 || (given === undefined) === (values.into === undefined))
-    throw misused("backup wants one folder.");
-  if (keep !== null && values.into === undefined) throw misused("--keep goes with --into.");
+    throw misused("backup needs one folder.");
+  if (keep !== null && values.into === undefined) throw misused("--keep requires --into.");
   const config = configOf(environment, values);
   const folder = given ?? join(values.into ?? "", timedName(new Date()));
   const withKeys = values["without-keys"] !== true;
@@ -43,7 +43,7 @@ export async function runBackup(
   const summary = await makeBackup(sourceOf(config), folder, options);
   say.note(`Backed up and checked ${summary.files} files.`);
   for (const sentence of summary.notIncluded) say.note(`Not included: ${sentence}`);
-  if (withKeys) say.note("It holds the keys of the data folder: keep it as safe as that.");
+  if (withKeys) say.note("The backup holds the keys of the data folder: protect it like the data folder.");
   for (const old of keep === null ? [] : await removeOldBackups(values.into ?? "", keep)) say.note(`Removed ${old}.`);
   say.print(folder);
 }
@@ -53,12 +53,12 @@ export async function runRestore(argv: readonly string[], environment: Environme
   const { values, positionals } = readCommandArguments(argv, RESTORE_OPTIONS, misused);
   if (values.help === true) return say.print(BACKUP_USAGE);
   const [folder, ...others] = positionals;
-  if (folder === undefined || others.length > 0) throw misused("restore wants the folder of one backup.");
+  if (folder === undefined || others.length > 0) throw misused("restore needs the folder of one backup.");
   const config = configOf(environment, values);
   const { files, hasKeys, movedTo } = await restoreBackup(folder, sourceOf(config), values.replace === true);
-  for (const path of movedTo) say.note(`What was there is in ${path} now.`);
+  for (const path of movedTo) say.note(`The previous data is now in ${path}.`);
   if (!hasKeys && config.sealKeys.length === 0)
-    say.note("The backup holds no sealing keys. Put seal-key of the old data folder into DATA_DIR before the start.");
+    say.note("The backup holds no sealing keys. Copy seal-key from the old data folder to DATA_DIR before the start.");
   say.print(`Checked and restored ${files} files.`);
 }
 
@@ -77,7 +77,7 @@ const RESTORE_OPTIONS = { ...WHERE, replace: { type: "boolean" } } as const;
 
 function keptOf(text: string): number {
   const value = /^\d{1,6}$/.test(text) ? Number(text) : 0;
-  if (value === 0) throw misused(`--keep '${text}' is no whole number above 0.`);
+  if (value === 0) throw misused(`--keep '${text}' is not a whole number above 0.`);
   return value;
 }
 
@@ -92,16 +92,16 @@ function configOf(
   const config = loadConfig(environment, flags);
   if (config.databaseUrl !== null) throw new ConfigError(ON_POSTGRES);
   if (config.databaseFile === ":memory:")
-    throw new ConfigError(["DATABASE_FILE is ':memory:', of which there is no backup."]);
+    throw new ConfigError(["DATABASE_FILE is ':memory:', which cannot be backed up."]);
   return config;
 }
 
-/** pg_dump has to be of the server's version, and providers of databases have better ways. */
+/** pg_dump must have the server's version, and database providers offer better backups. */
 const ON_POSTGRES = [
   "DATABASE_URL is set: everything but the bytes of files is in PostgreSQL, which has its own tools.",
-  '  Back up: pg_dump --format=custom --file antiphon.dump "$DATABASE_URL", and then copy the place of FILES_URL, or files and containers of DATA_DIR.',
-  '  Restore: pg_restore --clean --if-exists --dbname "$DATABASE_URL" antiphon.dump, with the servers stopped.',
-  "  Keep SEAL_KEYS with both.",
+  '  Back up: pg_dump --format=custom --file antiphon.dump "$DATABASE_URL". Then copy the storage of FILES_URL, or the folders files and containers of DATA_DIR.',
+  '  Restore: stop the servers, then pg_restore --clean --if-exists --dbname "$DATABASE_URL" antiphon.dump.',
+  "  Store SEAL_KEYS with both.",
 ];
 
 function sourceOf({ databaseFile, dataDir, filesUrl }: Config): BackupSource {
@@ -110,11 +110,11 @@ function sourceOf({ databaseFile, dataDir, filesUrl }: Config): BackupSource {
   return { databaseFile, dataDir, filesRoot: place.type === "folder" ? place.path : null };
 }
 
-/** What a backup leaves to others. */
+/** The parts that a backup does not include. */
 function elsewhereOf({ filesUrl, sealKeys, apiKeys }: Config): readonly string[] {
   const isBucket = filesUrl !== null && readFilesUrl(filesUrl)?.type === "bucket";
   return [
-    ...(isBucket ? [`The bytes of files, which are in ${filesUrl}: back up the bucket after this.`] : []),
+    ...(isBucket ? [`The bytes of files, which are in ${filesUrl}: back up the bucket after this command.`] : []),
     ...(sealKeys.length > 0 ? ["The sealing keys in SEAL_KEYS."] : []),
     ...(apiKeys.length > 0 ? ["The API keys in API_KEYS."] : []),
   ];

@@ -9,10 +9,10 @@ import { argumentFault } from "./misused-command.ts";
 
 const USAGE = `Usage: antiphon doctor [URL] [--model NAME] [--all] [--json]
 
-Asks a model server, such as http://127.0.0.1:11434/v1, a few short questions, and tells what of a request it honours, what Antiphon emulates, what has no effect and what is refused, and why. Without a URL it asks the server of MODEL_BASE_URL, or Ollama on this machine. The key is MODEL_API_KEY, from the environment or .env.
+Sends a few short requests to a model server, such as http://127.0.0.1:11434/v1. Reports which fields of a request the server honours, which Antiphon emulates, which have no effect and which are refused, and why. Without a URL, it examines the server of MODEL_BASE_URL, or Ollama on this machine. The key is MODEL_API_KEY, from the environment or .env.
 --all shows every field of a request; --json prints everything as JSON.
 
-It exits with 0 if the server answers, with 1 if it does not, and with 2 for arguments that it does not understand.`;
+Exit codes: 0 if the server answers, 1 if it does not, 2 for invalid arguments.`;
 
 const ANSWERS_EXIT_CODE = 0;
 const NO_ANSWER_EXIT_CODE = 1;
@@ -29,7 +29,7 @@ const MARKS: Readonly<Record<Verdict, readonly [string, Parameters<typeof styleT
 interface Output {
   readonly print: (text: string) => void;
   readonly note: (text: string) => void;
-  /** Whether what is printed may have colour. */
+  /** Whether the output may have colour. */
   readonly isTerminal: boolean;
 }
 
@@ -49,9 +49,9 @@ export async function runDoctor(argv: readonly string[], environment: Environmen
   const config = loadConfig({ ...environment, ...server, SCENARIO_FILE: "" }, []);
   const chosen = await chooseModel(config, silentLogger);
   if (chosen.kind === "built-in")
-    throw new ConfigError(["There is no model server to ask. Name its URL, or set MODEL_BASE_URL."]);
+    throw new ConfigError(["There is no model server to examine. Name its URL, or set MODEL_BASE_URL."]);
   const signal = new AbortController().signal;
-  if (values.json !== true) output.note(`Asking ${chosen.description} …`);
+  if (values.json !== true) output.note(`Examining ${chosen.description} …`);
   const asked = { model: values.model ?? null, signal };
   const found =
     values.json === true
@@ -61,12 +61,12 @@ export async function runDoctor(argv: readonly string[], environment: Environmen
   return answers(found) ? ANSWERS_EXIT_CODE : NO_ANSWER_EXIT_CODE;
 }
 
-/** Whether its plain answer arrived, with which a server can be used. */
+/** Whether the server answers a plain request, the minimum for using it. */
 function answers({ findings }: Examination): boolean {
   return findings.some(({ name, verdict }) => name === "an answer" && verdict === "honoured");
 }
 
-/** Prints each finding when it comes, and what becomes of the fields of a request at the end. */
+/** Prints each finding as it comes, and at the end how fields of a request are treated. */
 async function printReport(
   engine: ModelEngine,
   asked: Parameters<typeof examineServer>[1],
@@ -93,7 +93,7 @@ function conclusion(found: Examination): string {
   if (answers(found)) return "The server can be used: set MODEL_BASE_URL to its URL.";
   const hint = "Check its URL, which usually ends in /v1, and its key.";
   if (found.model === "") return `The server cannot be used: it names no model. ${hint} --model names one.`;
-  return `The server cannot be used: it gave no answer. ${hint}\nIt is asked at /chat/completions below that URL. A server of the Responses API, as Antiphon is one, needs none in front of it.`;
+  return `The server cannot be used: it gave no answer. ${hint}\nRequests go to /chat/completions below that URL. A server of the Responses API, such as Antiphon, needs no Antiphon in front.`;
 }
 
 function lineOf(verdict: Verdict, name: string, why: string | null, hasColors: boolean): string {
@@ -109,9 +109,9 @@ const NAME_CHARACTERS = 28;
 function readDoctorArguments(argv: readonly string[]): ReturnType<typeof parse> | string {
   try {
     const read = parse(argv);
-    if (read.positionals.length > 1) return "It asks one server.";
+    if (read.positionals.length > 1) return "doctor examines one server.";
     const [url] = read.positionals;
-    return url === undefined || /^https?:\/\//.test(url) ? read : `'${url}' is no http or https URL.`;
+    return url === undefined || /^https?:\/\//.test(url) ? read : `'${url}' is not an http or https URL.`;
   } catch (error) {
     return argumentFault(error);
   }

@@ -4,11 +4,11 @@ interface Output {
   readonly columns?: number;
 }
 
-/** Longer lines are hard to read, however wide the terminal is. */
+/** Longer lines are hard to read, even on a wide terminal. */
 const COLUMNS_MAX = 110;
 const COLUMNS_MIN = 40;
 
-/** Breaks long lines between words for a terminal, under their own indent. Scripts get the text as it is. */
+/** Breaks long lines between words for a terminal and keeps their indent. Scripts get the text unchanged. */
 export function fitted(text: string, { isTTY, columns }: Output): string {
   if (isTTY !== true || columns === undefined || columns < COLUMNS_MIN) return text;
   const width = Math.min(columns, COLUMNS_MAX);
@@ -31,7 +31,7 @@ function brokenLines(line: string, width: number): readonly string[] {
   return [...lines, rest];
 }
 
-/** Where the text of a line begins; in a table, that of its last column. */
+/** The column at which a line's text begins; in a table, the start of the last column. */
 function indentOf(line: string): number {
   const columns = [...line.matchAll(/ {2,}(?=\S)/g)];
   const last = columns.at(-1);

@@ -16,14 +16,14 @@ export const KEYS_USAGE = `Usage: antiphon keys create --name NAME [--owner ORGA
        antiphon keys list
        antiphon keys revoke ID
 
-create prints a new key, which is shown this once. With several owners the first is the one it acts for unless a request names another.
-KINDS are the kinds of tools, separated by commas, that the key may use besides functions of its client, such as web_search,mcp; none for none of them. Without it the key may use all that TOOLS offers.
-TIME is a whole number with its unit, such as 12h or 90d; without it the key works until it is revoked.
---data-dir and --database-file say where the keys are, as the settings of these names do.`;
+create prints a new key, which is not shown again. With several owners, the key acts for the first unless a request names another.
+KINDS are the kinds of server tools that the key may use, separated by commas, such as web_search,mcp; none forbids all. Without --tools, the key may use all tools in TOOLS. Functions of the client are always allowed.
+TIME is a whole number with its unit, such as 12h or 90d; without --expires-in, the key works until it is revoked.
+--data-dir and --database-file locate the keys, like the settings of the same names.`;
 
 const NAME_CHARACTERS_MAX = 100;
 
-/** Runs `keys …`. The key or the list goes to `print`, where scripts read it; remarks for people go to `note`. */
+/** Runs `keys …`. The key or the list goes to `print` for scripts; remarks for people go to `note`. */
 export async function runKeysCommand(
   argv: readonly string[],
   environment: Environment,
@@ -47,7 +47,7 @@ export async function runKeysCommand(
 
 type Values = ReturnType<typeof readCommandArguments<typeof OPTIONS>>["values"];
 type Say = Parameters<typeof runKeysCommand>[2];
-/** Checks the arguments first, so that a typing error creates no database. */
+/** Checks the arguments first, so that a typing error does not create a database. */
 type Action = (operands: readonly string[], values: Values) => (keys: KeyStore, say: Say) => Promise<void>;
 
 const ACTIONS: ReadonlyMap<string, Action> = new Map([
@@ -58,9 +58,9 @@ const ACTIONS: ReadonlyMap<string, Action> = new Map([
 
 function create(operands: readonly string[], values: Values): ReturnType<Action> {
   const { name = "" } = values;
-  if (operands.length > 0) throw misused(`'${operands[0]}' stands alone.`);
+  if (operands.length > 0) throw misused(`'${operands[0]}' takes no operands.`);
   if (name === "" || name.length > NAME_CHARACTERS_MAX || /\p{Cc}/u.test(name))
-    throw misused(`--name wants 1 to ${NAME_CHARACTERS_MAX} characters on one line.`);
+    throw misused(`--name needs 1 to ${NAME_CHARACTERS_MAX} characters on one line.`);
   const owners = ownersOf((values.owner ?? []).map(owner));
   const limits = {
     requests: limit(values, "requests"),
@@ -77,16 +77,16 @@ function create(operands: readonly string[], values: Values): ReturnType<Action>
 }
 
 function list(operands: readonly string[]): ReturnType<Action> {
-  if (operands.length > 0) throw misused(`'${operands[0]}' stands alone.`);
+  if (operands.length > 0) throw misused(`'${operands[0]}' takes no operands.`);
   return async (keys, say) => {
     for (const key of await keys.listKeys()) say.print(describe(key));
   };
 }
 
 function revoke([id, ...others]: readonly string[]): ReturnType<Action> {
-  if (id === undefined || others.length > 0) throw misused("revoke wants the id of one key; list shows it.");
+  if (id === undefined || others.length > 0) throw misused("revoke needs the id of one key; list shows it.");
   return async (keys, say) => {
-    if (!(await keys.revokeKey(id))) throw new KeysCommandError(`There is no key '${id}', or it was revoked before.`);
+    if (!(await keys.revokeKey(id))) throw new KeysCommandError(`There is no key '${id}', or it is already revoked.`);
     say.note(`${id} is revoked.`);
   };
 }
@@ -120,7 +120,7 @@ function limit(values: Values, bucket: RateBucket): number | null {
   const text = values[`${bucket}-per-minute`];
   if (text === undefined) return null;
   const value = /^\d{1,12}$/.test(text) ? Number(text) : 0;
-  if (value === 0) throw misused(`--${bucket}-per-minute '${text}' is no whole number above 0.`);
+  if (value === 0) throw misused(`--${bucket}-per-minute '${text}' is not a whole number above 0.`);
   return value;
 }
 
@@ -141,12 +141,12 @@ const UNITS_SECONDS: ReadonlyMap<string, number> = new Map([
   ["d", 86_400],
 ]);
 
-/** Seconds until the key expires, or null if it does not. */
+/** Seconds until the key expires, or null if it never does. */
 function lifetime(text: string | undefined): number | null {
   if (text === undefined) return null;
   const [, count = "", unit = ""] = /^(\d{1,6})([smhd])$/.exec(text) ?? [];
   const seconds = Number(count) * (UNITS_SECONDS.get(unit) ?? 0);
-  if (seconds === 0) throw misused(`--expires-in '${text}' is no whole number above 0 with its unit: s, m, h or d.`);
+  if (seconds === 0) throw misused(`--expires-in '${text}' is not a whole number above 0 with its unit: s, m, h or d.`);
   return seconds;
 }
 
@@ -157,7 +157,7 @@ function configOf(environment: Environment, values: Values): Config {
   });
   const config = loadConfig(environment, flags);
   if (config.databaseFile === ":memory:")
-    throw new ConfigError(["DATABASE_FILE is ':memory:', where no key outlives this command."]);
+    throw new ConfigError(["DATABASE_FILE is ':memory:', where keys are lost when this command ends."]);
   return config;
 }
 

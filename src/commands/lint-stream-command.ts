@@ -7,15 +7,15 @@ import { GRAMMAR_TEXT, NOTES, RULES, type StreamReport, TextLinter } from "../st
 import { readCommandArguments } from "./misused-command.ts";
 
 const USAGE = `Usage: antiphon lint-stream FILE|URL|- [--json] [--dialect reference|extension]
-       antiphon lint-stream URL --body JSON|@FILE    creates a response, streamed; a base URL such as http://127.0.0.1:8080/v1 will do
+       antiphon lint-stream URL --body JSON|@FILE    streams a new response; URL may be a base URL such as http://127.0.0.1:8080/v1
        antiphon lint-stream --rules | --grammar
 
-A file, or - for what is piped in, holds server-sent events or one JSON event a line. A URL is asked with the key in ANTIPHON_API_KEY or in --key-file FILE.
---header 'NAME: VALUE' adds a header, as often as you like; --timeout SECONDS (600) says how long a live stream may take.
+A file, or standard input (-), holds server-sent events or one JSON event per line. Requests to a URL use the key in ANTIPHON_API_KEY or in --key-file FILE.
+--header 'NAME: VALUE' adds a header and can be repeated; --timeout SECONDS (600) limits the time of a live stream.
 
-Both dialects are known by their events; --dialect demands one of them.
-A note tells of what the reference does too, though a correct server does better; it breaks no rule.
-It exits with 0 if no rule is broken, with 1 if one is, and with 2 if there was no stream to judge.`;
+The dialect is detected from the events; --dialect requires one of the two.
+A note marks a weakness that the reference has too; it breaks no rule.
+Exit codes: 0 if no rule is broken, 1 if one is, 2 if there was no stream to check.`;
 
 const CLEAN_EXIT_CODE = 0;
 const BROKEN_EXIT_CODE = 1;
@@ -32,7 +32,7 @@ export interface LintStreamStreams {
 }
 
 /**
- * Runs `lint-stream …` and returns its exit code. Findings go to `print`; the reason why there is no stream goes to
+ * Runs `lint-stream …` and returns its exit code. Findings go to `print`. If there is no stream, the reason goes to
  * `note`.
  */
 export async function runLintStream(
@@ -46,7 +46,7 @@ export async function runLintStream(
     if (values.grammar === true) return say(streams, GRAMMAR_TEXT);
     if (values.rules === true) return say(streams, rulesText());
     const [source, ...others] = positionals;
-    if (source === undefined || others.length > 0) throw misused("It judges one file, URL or -.");
+    if (source === undefined || others.length > 0) throw misused("lint-stream checks one file, URL or -.");
     const reports = await lintSource(source, values, { environment, stdin: streams.stdin });
     if (reports.every(({ events }) => events === 0) && reports.every(({ faults }) => faults.length <= 1))
       throw new NoStreamError(`There is no event in ${source}.`);
@@ -74,10 +74,10 @@ interface World {
 async function lintSource(source: string, values: Values, world: World): Promise<readonly StreamReport[]> {
   const { dialect = null } = values;
   if (dialect !== null && dialect !== "reference" && dialect !== "extension")
-    throw misused(`--dialect '${dialect}' is none.`);
+    throw misused(`--dialect '${dialect}' does not exist.`);
   const linter = new TextLinter(dialect);
   const isLive = /^https?:\/\//.test(source);
-  if (!isLive && values.body !== undefined) throw misused("--body goes to a URL.");
+  if (!isLive && values.body !== undefined) throw misused("--body requires a URL.");
   const chunks = isLive
     ? await openLive(source, values, { ...world, linter })
     : source === "-"
@@ -143,7 +143,7 @@ async function readBody(text: string | undefined): Promise<string | null> {
   if (text === undefined) return null;
   const json = text.startsWith("@") ? await readTextFile(text.slice(1)) : text;
   const body = jsonOrUndefined(json);
-  if (!isRecord(body)) throw misused("--body is no JSON object.");
+  if (!isRecord(body)) throw misused("--body is not a JSON object.");
   return JSON.stringify({ ...body, stream: true });
 }
 
@@ -154,7 +154,7 @@ async function readHeaders(values: Values, environment: Environment): Promise<He
   if (key !== undefined && key.trim() !== "") headers.set("authorization", `Bearer ${key.trim()}`);
   for (const header of values.header ?? []) {
     const [, name = "", value = ""] = /^([\w-]+):\s*(.*)$/.exec(header) ?? [];
-    if (name === "") throw misused("--header wants 'NAME: VALUE'.");
+    if (name === "") throw misused("--header needs 'NAME: VALUE'.");
     headers.set(name, value);
   }
   return headers;
@@ -169,7 +169,7 @@ async function readTextFile(file: string): Promise<string> {
 function timeoutSeconds(text: string | undefined): number {
   if (text === undefined) return TIMEOUT_SECONDS;
   const seconds = /^\d{1,6}$/.test(text) ? Number(text) : 0;
-  if (seconds === 0) throw misused(`--timeout '${text}' is no whole number of seconds above 0.`);
+  if (seconds === 0) throw misused(`--timeout '${text}' is not a whole number of seconds above 0.`);
   return seconds;
 }
 
@@ -193,7 +193,7 @@ function humanText(source: string, reports: readonly StreamReport[]): string {
     .join("\n");
 }
 
-/** Removes control characters: a stream could send commands to the terminal. */
+/** Removes control characters: the stream could send commands to the terminal. */
 function printable(text: string): string {
   return text.replaceAll(/[^\P{Cc}\n]/gu, "\uFFFD");
 }

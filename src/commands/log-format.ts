@@ -1,6 +1,6 @@
 import type { Config } from "../config/load-config.ts";
 
-/** Whether a person reads what the server prints. */
+/** Whether a person reads the log. */
 export function isReadable(
   { logFormat }: Pick<Config, "logFormat">,
   output: { isTTY?: boolean } = process.stdout,
@@ -8,7 +8,7 @@ export function isReadable(
   return logFormat === "readable" || (logFormat === "auto" && output.isTTY === true);
 }
 
-/** Rewrites lines of the log for people; null where JSON stays. Loads the library only if it is used. */
+/** Rewrites log lines for people; null if they stay JSON. Loads the library only when needed. */
 export async function lineRewriter(config: Config): Promise<((line: string) => string) | null> {
   if (!isReadable(config)) return null;
   const { readableLog } = await import("../telemetry/log/readable-log.ts");

@@ -2,7 +2,7 @@ import { loadConfig } from "../config/load-config.ts";
 import { explainedRemote, openConfiguredStore } from "../servers/open-configured-store.ts";
 import { migratePostgres } from "../store/database/postgres/migrate-postgres.ts";
 
-/** Runs `migrate`: brings the tables of the configured database up to date, and says what it did. */
+/** Runs `migrate`: updates the tables of the configured database and reports the migrations. */
 export async function runMigrate(...given: Parameters<typeof loadConfig>): Promise<string> {
   const config = loadConfig(...given);
   if (config.databaseUrl === null) {
@@ -12,5 +12,5 @@ export async function runMigrate(...given: Parameters<typeof loadConfig>): Promi
   const count = await migratePostgres(config.databaseUrl.reveal()).catch((error: unknown) => {
     throw explainedRemote(error);
   });
-  return `The tables are up to date; migrations that ran: ${count}.`;
+  return `The tables are up to date; migrations run: ${count}.`;
 }

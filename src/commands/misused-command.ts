@@ -1,6 +1,6 @@
 import { type ParseArgsConfig, parseArgs } from "node:util";
 
-/** A command was typed wrongly. The message names what is wrong, and the usage follows it. */
+/** A command was typed wrongly. The message names the mistake, and the usage follows it. */
 export class MisusedCommand extends Error {
   override readonly name = "MisusedCommand";
 
@@ -9,7 +9,7 @@ export class MisusedCommand extends Error {
   }
 }
 
-/** Reads options and operands. What is wrong with them is thrown as the error that `misused` makes. */
+/** Reads options and operands. Throws mistakes as the error that `misused` creates. */
 export function readCommandArguments<Options extends NonNullable<ParseArgsConfig["options"]>>(
   argv: readonly string[],
   options: Options,
@@ -22,7 +22,7 @@ export function readCommandArguments<Options extends NonNullable<ParseArgsConfig
   }
 }
 
-/** What `parseArgs` of Node complains about, without its advice on how to pass such a word all the same. */
+/** The complaint of Node's `parseArgs`, without its advice on how to pass the word anyway. */
 export function argumentFault(error: unknown): string {
   if (!(error instanceof Error)) return "The arguments cannot be read.";
   const [sentence = ""] = error.message.split(/[.\n]/, 1);

@@ -2,8 +2,8 @@ import type { Logger } from "../base/logger.ts";
 import { nearMisses } from "../config/environment/variable-names.ts";
 import type { Environment } from "../config/load-config.ts";
 
-/** Logs each variable that is probably a mistyped setting. Values, which may be secret, are not repeated. */
+/** Logs each variable that looks like a mistyped setting. Does not repeat values, which may be secret. */
 export function warnOfNearMisses(environment: Environment, log: Logger): void {
   for (const { variable, setting } of nearMisses(environment))
-    log.warn({}, `${variable} is no setting and is not used. Did you mean ${setting}?`);
+    log.warn({}, `ignoring ${variable}: it is not a setting. Did you mean ${setting}?`);
 }

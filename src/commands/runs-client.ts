@@ -6,15 +6,15 @@ import { readConfiguredKey } from "../secrets/key-owners.ts";
 import { readFirstKey } from "../secrets/secrets-on-disk.ts";
 import { RunsMisused } from "./runs-misused.ts";
 
-/** What the command line says of the server. */
+/** The server as named on the command line. */
 interface Named {
   readonly url?: string | undefined;
   readonly "key-file"?: string | undefined;
 }
 
 /**
- * A client of the server that the command line or the environment names, or else of the one on this machine. The key of
- * the configuration is found by itself, but is sent to this machine only.
+ * A client of the server named by the command line or the environment, otherwise of the server on this machine. The key
+ * of the configuration is used without being named, but is sent to this machine only.
  */
 export async function runsClient(named: Named, environment: Environment): Promise<Antiphon> {
   const file = named["key-file"];

@@ -18,27 +18,27 @@ import {
 
 const USAGE = `Usage: antiphon runs list [--status STATUS]... [--model MODEL] [--kind KIND] [--query WORDS] [--previous ID] [--conversation ID] [--metadata NAME=VALUE]... [--limit 20] [--json]
        antiphon runs show ID [--events] [--exchanges] [--json]
-       antiphon runs tail [ID] [--json]    follows new runs, or the events of one
+       antiphon runs tail [ID] [--json]    follows new runs, or the events of one run
 
-It asks the server at --url URL or ANTIPHON_URL (http://127.0.0.1:8080) with the key in ANTIPHON_API_KEY or in --key-file FILE. Without one, it takes the key of a server on this machine from API_KEYS, or from the file api-key in DATA_DIR.
-Lists begin with the newest run. --json prints the objects of the API, one a line. It exits with 0, or with 2 if the server refuses or is not there.`;
+Requests go to the server at --url URL or ANTIPHON_URL (http://127.0.0.1:8080) with the key in ANTIPHON_API_KEY or in --key-file FILE. Without a key, the key of a server on this machine is read from API_KEYS, or from the file api-key in DATA_DIR.
+Lists begin with the newest run. --json prints the objects of the API, one per line. Exit codes: 0, or 2 if the server refuses or cannot be reached.`;
 
-const WHERE_ELSE = "Is the server running? --url or ANTIPHON_URL name another one.";
+const WHERE_ELSE = "Is the server running? --url or ANTIPHON_URL select another server.";
 
-const KEY_ELSEWHERE = "ANTIPHON_API_KEY or --key-file FILE name a key; without them it is that of DATA_DIR.";
+const KEY_ELSEWHERE = "ANTIPHON_API_KEY or --key-file FILE select a key; otherwise the key in DATA_DIR is used.";
 const UNAUTHORIZED = 401;
 
 const DONE = 0;
 const REFUSED = 2;
 const TAIL_MS = 1_000;
-/** How many runs tail remembers, to print each change once. */
+/** How many runs tail remembers, to print each change only once. */
 const REMEMBERED_RUNS_MAX = 1_000;
 const PAGE = 100;
 
 export interface RunsOutputs {
   readonly print: (text: string) => void;
   readonly note: (text: string) => void;
-  /** The width of the terminal that the text is for; null if it is for another program. */
+  /** The width of the terminal; null if the output goes to another program. */
   readonly columns: number | null;
 }
 
@@ -210,7 +210,7 @@ function readKind(text: string): RunKind {
 
 function readPair(text: string): readonly [string, string] {
   const at = text.indexOf("=");
-  if (at <= 0) throw new RunsMisused(`--metadata '${text}' is no NAME=VALUE.`);
+  if (at <= 0) throw new RunsMisused(`--metadata '${text}' is not NAME=VALUE.`);
   return [text.slice(0, at), text.slice(at + 1)];
 }
 
@@ -220,7 +220,7 @@ const LIMIT_DIGITS_MAX = 6;
 function readLimit(text: string | undefined): number {
   if (text === undefined) return LIMIT_DEFAULT;
   if (!/^\d+$/.test(text) || text.length > LIMIT_DIGITS_MAX)
-    throw new RunsMisused(`--limit '${text}' is no whole number of at most ${LIMIT_DIGITS_MAX} digits.`);
+    throw new RunsMisused(`--limit '${text}' is not a whole number of at most ${LIMIT_DIGITS_MAX} digits.`);
   return Number(text);
 }
 

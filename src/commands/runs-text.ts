@@ -71,7 +71,7 @@ export function runOnTerminal(run: ResponseSummary, columns: number, hasColors: 
   ].join("\n");
 }
 
-/** A run with its output, as a person reads it. */
+/** A run with its output, for people. */
 export function runLines(response: Response): string {
   const { id, status, model, created_at, error, usage, previous_response_id: previous, output } = response;
   const head = [
@@ -83,7 +83,7 @@ export function runLines(response: Response): string {
   return printable([...head, ...output.map(itemLine)].join("\n"));
 }
 
-/** Events of one type that follow each other are one line. */
+/** Prints consecutive events of one type as one line. */
 export function eventLines(events: readonly TimelineEvent[]): readonly string[] {
   const groups: { readonly first: TimelineEvent; count: number }[] = [];
   for (const event of events) {
@@ -127,13 +127,13 @@ function itemLine(item: OutputItem): string {
   return thoughts.length === 0 ? item.type : `${item.type}: ${thoughts.join("\n")}`;
 }
 
-/** Why a call failed, or that nobody knows whether it took effect. */
+/** The reason of a failed call, or the remark that its effect is unknown. */
 function failureOf({ error }: McpCall): string {
   if (error === null) return "";
   return ` ${"message" in error ? error.message : "failed"}`;
 }
 
-/** A note on a run; what happened while it was made, with its time and its server. */
+/** A note on a run. An incident has its time and its server. */
 export function noteLine({ kind, what, why, at, node }: ResponseNote): string {
   const moment = at === undefined ? "" : `${timeOf(at)}  `;
   const teller = node === undefined ? "" : ` (${node})`;

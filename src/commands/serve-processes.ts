@@ -15,10 +15,10 @@ import { isReadable, lineRewriter } from "./log-format.ts";
 import { warnOfNearMisses } from "./near-misses.ts";
 import { joinedLines } from "./start-banner.ts";
 
-/** How long a process may take to close its files and connections after it has drained, in milliseconds. */
+/** How long a process may take to close its files and connections after draining, in milliseconds. */
 const CLOSE_MS_MAX = 30_000;
 
-/** Serves with several processes until told to stop, and then ends with their exit code. */
+/** Serves with several processes until stopped, then exits with their exit code. */
 export async function serveProcesses(environment: Environment, config: Config): Promise<never> {
   const rewrite = await lineRewriter(config);
   const root = openLog({ level: config.logLevel, secrets: secretsOf(config), node: config.nodeName, rewrite });
@@ -44,7 +44,7 @@ export async function serveProcesses(environment: Environment, config: Config): 
     },
     onSucceeded: () => manager.fallSilent(),
     onRetired: standStill,
-    onFailed: () => manager.describe(`${status}; another release did not start`),
+    onFailed: () => manager.describe(`${status}; the new release did not start`),
     log,
   });
   obeySignals({ primary, succession, manager, canHandOver: config.sockets.fds.length > 0, log });
@@ -57,7 +57,7 @@ export async function serveProcesses(environment: Environment, config: Config): 
 function primaryOf(config: Config, log: RootLog, onServing: (greetings: readonly Greeting[]) => void): Primary {
   return new Primary({
     count: config.processes,
-    // Their output comes through this process, so they cannot see the terminal.
+    // Their output passes through this process, so they cannot see the terminal.
     fork: () => forkProcess(config.sockets.fds, { LOG_FORMAT: isReadable(config) ? "readable" : "json" }),
     metrics: new MetricsOfMany(),
     log,
@@ -69,13 +69,13 @@ function primaryOf(config: Config, log: RootLog, onServing: (greetings: readonly
   });
 }
 
-/** How long a primary that retires stands still, in milliseconds. */
+/** How long a retiring primary blocks, in milliseconds. */
 const STAND_STILL_MS = 1_000;
 
 /**
- * A primary accepts connections as long as one of its processes listens. One that it accepted after the last of them
- * was told to leave would find nobody and hang. So it stands still until they have left; its successor, which listens
- * on the same sockets, takes what comes meanwhile.
+ * A primary accepts connections while one of its processes listens. A connection accepted after the last process began
+ * to leave would hang. So the primary blocks until all have left, and its successor, which listens on the same sockets,
+ * accepts meanwhile.
  */
 function standStill(): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, STAND_STILL_MS);
@@ -90,7 +90,7 @@ interface Obeying {
   readonly log: RootLog;
 }
 
-/** A reload restarts the processes. If this program was upgraded meanwhile, the primary is replaced, too. */
+/** A reload restarts the processes. If the program was upgraded, the primary is replaced too. */
 function obeySignals({ primary, succession, manager, canHandOver, log }: Obeying): void {
   const stop = (): void => {
     manager.stopping();
@@ -98,7 +98,8 @@ function obeySignals({ primary, succession, manager, canHandOver, log }: Obeying
   };
   const reload = (): void => {
     if (isSuperseded() && canHandOver) return succession.handOver();
-    if (isSuperseded()) log.warn({ version: programVersion() }, "the primary stays of this release until a restart");
+    if (isSuperseded())
+      log.warn({ version: programVersion() }, "the primary keeps running the old release until a restart");
     primary.restart();
   };
   for (const signal of ["SIGTERM", "SIGINT"] as const) process.once(signal, stop);

@@ -30,28 +30,28 @@ import {
   terminalLine,
 } from "./start-banner.ts";
 
-/** The number of the process that has the speech engine and its server. A machine has room for one. */
+/** The number of the process that runs the speech engine and its server. A machine has room for one engine. */
 const SPEECH_PROCESS = 1;
 
 /**
- * By how much the heap grows, in percent of what was in use, until its garbage is collected. V8 alone lets it grow by
- * up to 300, and so a server that once had many streams at a time keeps the memory of several times as many.
+ * The heap growth, in percent of the used heap, that triggers garbage collection. V8's own limit of up to 300 lets a
+ * server that once had many streams occupy several times the needed memory.
  */
 const HEAP_GROWTH_PERCENT = 100;
 
 interface Running {
   readonly greeting: readonly BannerLine[];
-  /** What to do next with this server, without its key. */
+  /** The next steps for this server, without its key. */
   readonly next: Omit<NextSteps, "keyFile"> | null;
-  /** A line that follows later, once it is known; null if there is none. */
+  /** A line that follows once it is known; null if there is none. */
   readonly laterLine: Promise<string> | null;
   readonly keys: ApiKeys;
-  /** The local speech server, if there is one here. */
+  /** The local speech server; null if this process has none. */
   readonly speechUrl: string | null;
   close(leaving: Leaving): Promise<unknown>;
 }
 
-/** What a server is built with. */
+/** Parts needed to build a server. */
 interface Foundations {
   readonly config: Config;
   readonly log: RootLog;
@@ -61,7 +61,7 @@ interface Foundations {
   readonly joined: JoinedProcess | null;
 }
 
-/** Serves both interfaces until told to stop. */
+/** Serves both interfaces until stopped. */
 export function serveBoth(environment: Environment, argv: readonly string[]): Promise<void> {
   return serve(environment, argv, async (foundations) => {
     const { config, log, speech, joined } = foundations;
@@ -102,7 +102,7 @@ async function closeLocal(localStt: RunningServer, { isReplaced, until }: Leavin
   await localStt.close(until ?? undefined);
 }
 
-/** Serves the cloud stream until told to stop. */
+/** Serves the cloud stream until stopped. */
 export function serveCloud(environment: Environment, argv: readonly string[]): Promise<void> {
   return serve(environment, argv, async ({ config, log, speech }) => {
     assert(speech !== null, "the cloud stream is served by one process, which has the engine");
@@ -118,7 +118,7 @@ export function serveCloud(environment: Environment, argv: readonly string[]): P
   });
 }
 
-/** The transcriber of recordings: with the engine of this process, or by the server of the process that has it. */
+/** The transcriber of recordings: the engine of this process, or the server of the process that has it. */
 function recordingsOf({ config, speech, joined }: Foundations): FileTranscriber {
   if (speech !== null) return speech.recordings;
   return createNeighbourTranscriber({
@@ -144,10 +144,10 @@ async function serve(
   const greeting = [...running.greeting, ...keyLines(running, config)];
   if (joined !== null) joined.announce({ lines: bannerLines(greeting), speechUrl: running.speechUrl });
   else for (const line of bannerFor({ ...running, greeting }, config)) console.log(line);
-  const manager = joined === null ? serviceManagerOf(environment, log) : null; // The primary speaks for its processes.
+  const manager = joined === null ? serviceManagerOf(environment, log) : null; // The primary reports for its processes.
   manager?.ready(`Serving ${programVersion()}`);
   let stopping: Promise<void> | null = null;
-  let untilReplaced: Deadline | null = null; // For a process that another one has replaced.
+  let untilReplaced: Deadline | null = null; // Set in a process that has been replaced.
   void running.laterLine?.then((line) => {
     if (stopping !== null) return;
     if (joined !== null) joined.tell(line);
@@ -171,7 +171,7 @@ async function serve(
   for (const signal of ["SIGTERM", "SIGINT"] as const) process.once(signal, () => stopOnce(false));
 }
 
-/** The banner for whoever reads it: a person at a terminal, or a script. */
+/** The banner for its reader: a person at a terminal, or a script. */
 function bannerFor({ greeting, next, keys }: Running, config: Config): readonly string[] {
   if (!isReadable(config)) return bannerLines(greeting);
   const keyFile = keys.made !== null || existsSync(keys.file) ? keys.file : null;
@@ -191,7 +191,7 @@ async function layFoundations(whole: Config, joined: JoinedProcess | null): Prom
   return { config, log, joined, speech: hasSpeech ? openSpeech(config, log.child({ part: "speech" })) : null };
 }
 
-/** The key that this start made, or where the key is. Of several processes, the first one tells where it is. */
+/** The key created at this start, or its location. With several processes, the first one prints the location. */
 function keyLines({ keys, greeting }: Running, { apiKeys }: Config): readonly BannerLine[] {
   const { made, file } = keys;
   if (made !== null) return [[KEY_LINE, `${made}   (shown this once; kept in ${file})`]];

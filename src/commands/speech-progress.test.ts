@@ -20,7 +20,7 @@ test.each<[EngineStatus, string]>([
     { state: "demo", words: 69, reason: "There is no model" },
     "Demo model: 69 words of a synthetic voice. There is no model.",
   ],
-  [{ state: "failed", reason: "There is no room" }, "There is no speech: There is no room."],
+  [{ state: "failed", reason: "There is no room" }, "Speech is unavailable: There is no room."],
 ])("%j is shown as %s", (status, line) => {
   expect(progressLine(status, "base.en")).toBe(line);
 });
@@ -59,6 +59,6 @@ test("a terminal that is narrower than the line never has it wrapped", () => {
 test("an output that is no terminal is told of a failure only", () => {
   expect(shown({}, [{ state: "building", percent: 10 }, { state: "ready" }])).toEqual([]);
   expect(shown({}, [{ state: "failed", reason: "There is no room" }])).toEqual([
-    "There is no speech: There is no room.\n",
+    "Speech is unavailable: There is no room.\n",
   ]);
 });

@@ -14,7 +14,7 @@ const CLEAR_LINE = "\r\u001B[2K";
 
 /**
  * Shows the progress of building, downloading and loading on one line of a terminal, until the engine is ready or has
- * failed. If the output is not a terminal, only a failure is printed.
+ * failed. Without a terminal, only a failure is printed.
  */
 export function showSpeechProgress(engine: SpeechEngine, output: Output): void {
   const draw = (status: EngineStatus): void => {
@@ -48,7 +48,7 @@ export function progressLine(status: EngineStatus, model: string | null): string
     case "demo":
       return `${transcriptWarning(status) ?? ""} ${status.reason}.`;
     case "failed":
-      return `There is no speech: ${status.reason}.`;
+      return `Speech is unavailable: ${status.reason}.`;
   }
 }
 

@@ -1,11 +1,11 @@
 import { styleText } from "node:util";
 
-/** A line of the banner: what it names, and what follows the name. */
+/** A line of the banner: a name and its text. */
 export type BannerLine = readonly [name: string, text: string];
 
 export interface Banner {
   readonly lines: readonly BannerLine[];
-  /** What a person at a terminal may want to do next; null where nobody is told. */
+  /** Next steps for a person at a terminal; null for other readers. */
   readonly next: NextSteps | null;
 }
 
@@ -14,13 +14,13 @@ export interface NextSteps {
   readonly url: string;
   /** File that holds the key; null if the keys are configured. */
   readonly keyFile: string | null;
-  /** A model that answers; null if only the model server knows its names. */
+  /** A model that answers; null if only the model server knows the names. */
   readonly model: string | null;
 }
 
 const NAME_CHARACTERS = 19;
 
-/** The name of the line that tells of the key. */
+/** The name of the line about the key. */
 export const KEY_LINE = "API key";
 
 /** The lines for scripts and logs. */
@@ -28,14 +28,14 @@ export function bannerLines(lines: readonly BannerLine[]): readonly string[] {
   return lines.map(([name, text]) => `${name.padEnd(NAME_CHARACTERS)}${text}`);
 }
 
-/** The lines of several processes as one banner. The process that made the key shows it, and tells where it is. */
+/** The lines of several processes as one banner. The process that created the key prints it and its location. */
 export function joinedLines(lines: readonly string[]): readonly string[] {
   const keyLines = lines.filter((line) => line.startsWith(KEY_LINE));
   const shown = keyLines.toSorted((one, other) => other.length - one.length)[0];
   return lines.filter((line) => !line.startsWith(KEY_LINE) || line === shown);
 }
 
-/** The same lines for a person at a terminal, with the version above them and the next steps below. */
+/** The lines for a person at a terminal, with the version above and the next steps below. */
 export function terminalBanner({ lines, next }: Banner, version: string, hasColors: boolean): readonly string[] {
   const paint = (format: Parameters<typeof styleText>[0], text: string): string =>
     hasColors ? styleText(format, text, { validateStream: false }) : text;
@@ -43,7 +43,7 @@ export function terminalBanner({ lines, next }: Banner, version: string, hasColo
   return ["", `  ${paint("bold", `Antiphon ${version}`)}`, "", ...shown, "", ...steps(next, paint)];
 }
 
-/** A line that follows the banner later, as it looks in it. */
+/** A line that follows the banner later, in the banner's style. */
 export function terminalLine(line: string, hasColors: boolean): string {
   const name = line.slice(0, NAME_CHARACTERS);
   return `  ${hasColors ? styleText("cyan", name, { validateStream: false }) : name}${line.slice(NAME_CHARACTERS)}`;

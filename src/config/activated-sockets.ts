@@ -1,21 +1,21 @@
 /** A listening socket that was open when this program started. */
 export interface ActivatedSocket {
   readonly fd: number;
-  /** Whether this process itself has it; else its primary, which hands connections out. */
+  /** Whether this process owns the socket. Otherwise the primary owns it and distributes connections. */
   readonly isOwn: boolean;
 }
 
-/** The sockets that a service manager opened for this program, by what is served on them. */
+/** The sockets that a service manager opened for this program, by the interface that they serve. */
 export interface ActivatedSockets {
   readonly responsesApi: ActivatedSocket | null;
-  /** Interface B may have one for each family of addresses. */
+  /** Interface B can have one socket per address family. */
   readonly speech: readonly ActivatedSocket[];
   readonly sttCloud: ActivatedSocket | null;
-  /** All of them, as this process or its primary numbers them. */
+  /** All sockets, with the numbers that this process or its primary uses. */
   readonly fds: readonly number[];
 }
 
-/** The numbers of this process and of the one that started it. */
+/** The ids of this process and its parent. */
 export interface ProcessIds {
   readonly pid: number;
   readonly ppid: number;
@@ -29,8 +29,8 @@ const FIRST_FD = 3;
 const NONE: ActivatedSockets = { responsesApi: null, speech: [], sttCloud: null, fds: [] };
 
 /**
- * Reads `LISTEN_PID`, `LISTEN_FDS` and `LISTEN_FDNAMES`, as sd_listen_fds does. They are meant for this process or, if
- * it is one of several, for its primary. `problems` gets a sentence for each socket that has no known name.
+ * Reads `LISTEN_PID`, `LISTEN_FDS` and `LISTEN_FDNAMES`, like sd_listen_fds. They are addressed to this process or,
+ * with several processes, to its primary. `problems` gets a sentence for each socket without a known name.
  */
 export function readActivatedSockets(
   environment: Readonly<Record<string, string | undefined>>,
@@ -56,12 +56,12 @@ export function readActivatedSockets(
   };
 }
 
-/** A process gets the sockets of its primary in the same order, behind its channel to the primary. */
+/** A process gets the sockets of its primary in the same order, after its channel to the primary. */
 function inheritedFd(fd: number): number {
   return fd + 1;
 }
 
-/** A single socket needs no name: it is that of the Responses API. */
+/** A single socket needs no name: it serves the Responses API. */
 function socketName(text: string, count: number, problems: string[]): SocketName | null {
   const known = NAMES.find((name) => name === text);
   if (known !== undefined) return known;

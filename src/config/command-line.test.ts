@@ -3,15 +3,15 @@ import { verifies } from "../../tests/verifies.ts";
 import { readCommandLine } from "./command-line.ts";
 
 test.each([
-  [["--prot", "8080"], "--prot is no setting. Did you mean --port?"],
-  [["--model-baseurl=x"], "--model-baseurl is no setting. Did you mean --model-base-url?"],
-  [["--colour", "red"], "--colour is no setting. --help lists them."],
-  [["mirgate"], "Argument 1 is no flag and no command. Did you mean migrate?"],
-  [["start"], "Argument 1 is no flag and no command. Did you mean serve?"],
-  [["key"], "Argument 1 is no flag and no command. Did you mean keys?"],
+  [["--prot", "8080"], "--prot is not a setting. Did you mean --port?"],
+  [["--model-baseurl=x"], "--model-baseurl is not a setting. Did you mean --model-base-url?"],
+  [["--colour", "red"], "--colour is not a setting. --help lists them."],
+  [["mirgate"], "Argument 1 is not a flag or a command. Did you mean migrate?"],
+  [["start"], "Argument 1 is not a flag or a command. Did you mean serve?"],
+  [["key"], "Argument 1 is not a flag or a command. Did you mean keys?"],
   [
     ["--model-api-key=sk-secret"],
-    "--model-api-key is no flag: MODEL_API_KEY is a secret, and other users can read command lines. Set it in the environment or in .env.",
+    "--model-api-key is not a flag: MODEL_API_KEY is a secret, and other users can read command lines. Set it in the environment or in .env.",
   ],
 ])("%j is named, with the nearest right one", (argv, problem) => {
   verifies("config.flags.wrong-ones-are-named");
@@ -20,11 +20,11 @@ test.each([
 
 test("the value of a flag that there is not is not named, too", () => {
   expect(readCommandLine(["--colour", "red", "--port", "1"]).problems).toEqual([
-    "--colour is no setting. --help lists them.",
+    "--colour is not a setting. --help lists them.",
   ]);
   expect(readCommandLine(["--colour=red", "red"]).problems).toHaveLength(2);
 });
 
 test("a stray argument, which may be a secret, is not repeated", () => {
-  expect(readCommandLine(["sk-secret-0123456789"]).problems).toEqual(["Argument 1 is no flag and no command."]);
+  expect(readCommandLine(["sk-secret-0123456789"]).problems).toEqual(["Argument 1 is not a flag or a command."]);
 });

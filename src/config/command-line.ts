@@ -6,7 +6,7 @@ import { SETTINGS } from "./settings.ts";
 
 export interface CommandLine {
   readonly wantsHelp: boolean;
-  /** Values as written, by the names of their environment variables. */
+  /** Values as written, keyed by the names of their environment variables. */
   readonly flags: ReadonlyMap<string, string>;
   readonly problems: readonly string[];
 }
@@ -20,7 +20,7 @@ export function flagOf(setting: Setting): string | null {
   return setting.name.toLowerCase().replaceAll("_", "-");
 }
 
-/** Commands of other programs, and what they are called here. */
+/** Commands of other programs, and their names here. */
 const OTHER_WORDS: ReadonlyMap<string, CommandName> = new Map([
   ["dev", "serve"],
   ["run", "serve"],
@@ -36,14 +36,14 @@ export function readCommandLine(argv: readonly string[]): CommandLine {
   const flags = new Map<string, string>();
   const problems: string[] = [];
   let wantsHelp = false;
-  let bare: Setting | "unknown" | null = null; // The flag before this token, if it had no value and may have had one.
+  let bare: Setting | "unknown" | null = null; // The previous token, if it was a flag that may still get a value.
   for (const token of tokens) {
     const before: Setting | "unknown" | null = bare;
     bare = null;
     if (token.kind === "option-terminator") continue;
     const setting = token.kind === "option" ? byFlag.get(token.name) : undefined;
     if (token.kind === "positional") {
-      if (before === "unknown") continue; // Its value, most likely.
+      if (before === "unknown") continue; // Most likely the value of the unknown flag.
       if (before === null) problems.push(strayArgument(token.index, token.value));
       else flags.set(before.name, token.value);
     } else if (token.name === "help" || token.name === "h") wantsHelp = true;
@@ -54,27 +54,27 @@ export function readCommandLine(argv: readonly string[]): CommandLine {
     else if (setting.kind === "boolean") {
       flags.set(setting.name, "true");
       bare = setting;
-    } else problems.push(`${token.rawName} lacks its value.`);
+    } else problems.push(`${token.rawName} has no value.`);
   }
   return { wantsHelp, flags, problems };
 }
 
-/** Does not repeat the argument, which may be a secret that lost its flag. */
+/** Does not repeat the argument, which may be a secret whose flag is missing. */
 function strayArgument(index: number, argument: string): string {
   const command = index === 0 ? (OTHER_WORDS.get(argument) ?? nearestWord(argument, Object.keys(COMMANDS))) : null;
-  return `Argument ${index + 1} is no flag${index === 0 ? " and no command" : ""}.${command === null ? "" : ` Did you mean ${command}?`}`;
+  return `Argument ${index + 1} is not a flag${index === 0 ? " or a command" : ""}.${command === null ? "" : ` Did you mean ${command}?`}`;
 }
 
 function unknownFlag(name: string, written: string, byFlag: ReadonlyMap<string | null, Setting>): string {
   const variable = name.toUpperCase().replaceAll("-", "_");
   const setting = Object.values<Setting>(SETTINGS).find((each) => each.name === variable);
   if (setting !== undefined && flagOf(setting) === null)
-    return `${written} is no flag: ${variable} is a secret, and other users can read command lines. Set it in the environment or in .env.`;
+    return `${written} is not a flag: ${variable} is a secret, and other users can read command lines. Set it in the environment or in .env.`;
   const flag = nearestWord(
     name,
     [...byFlag.keys()].filter((each) => each !== null),
   );
-  return `${written} is no setting.${flag === null ? " --help lists them." : ` Did you mean --${flag}?`}`;
+  return `${written} is not a setting.${flag === null ? " --help lists them." : ` Did you mean --${flag}?`}`;
 }
 
 function optionsOf(settings: readonly Setting[]): Record<string, { type: "string" | "boolean" }> {

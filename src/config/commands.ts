@@ -1,15 +1,15 @@
-/** What can be typed after `antiphon`, and a clause that says what it does. */
+/** The commands of `antiphon`, each with a clause of help. */
 export const COMMANDS = {
-  serve: "serves the Responses API, and speech to text for this machine; what happens without a command, too",
-  keys: "makes, lists and revokes API keys",
-  runs: "lists, shows and follows stored responses",
-  doctor: "asks a model server what it can do",
-  backup: "copies the database, files and keys while servers run",
-  restore: "brings a backup back",
-  migrate: "brings the tables of the database up to date",
-  "rotate-seal-key": "puts a new key before those in DATA_DIR/seal-key",
-  "lint-stream": "judges a stream of any Responses API",
-  "stt-cloud": "serves the cloud stream of speech to text alone, for the same keys",
+  serve: "start the Responses API and the speech-to-text server of this machine (default)",
+  keys: "create, list and revoke API keys",
+  runs: "list, show and follow stored responses",
+  doctor: "test what a model server can do",
+  backup: "copy the database, files and keys while servers run",
+  restore: "restore a backup",
+  migrate: "update the tables of the database",
+  "rotate-seal-key": "add a new first key to DATA_DIR/seal-key",
+  "lint-stream": "check a stream of any Responses API",
+  "stt-cloud": "start only the cloud stream of speech to text, with the same keys",
 } as const;
 
 export type CommandName = keyof typeof COMMANDS;

@@ -27,13 +27,13 @@ function introduction(): string {
     "",
     "Examples",
     "  antiphon",
-    "      serves the models of Ollama where it runs, else a built-in engine to try the API with",
+    "      serves the models of a running Ollama, otherwise a built-in engine for trying the API",
     "  antiphon --model-base-url http://127.0.0.1:8000/v1",
     "      serves the models of any OpenAI-compatible server",
     "  antiphon doctor http://127.0.0.1:8000/v1",
-    "      tells what that server can do",
+    "      tests what that server can do",
     "",
-    "Each setting below is a flag, an environment variable or a line of .env; the first of them wins.",
+    "Each setting below is a flag, an environment variable or a line of .env; a flag wins over the environment, and the environment over .env.",
   ].join("\n");
 }
 
@@ -43,7 +43,7 @@ export function envExample(): string {
     const entries = settings.map((setting) => `# ${factsOf(setting)}\n#${setting.name}=${writtenDefault(setting)}`);
     return `# ---- ${section}\n\n${entries.join("\n\n")}`;
   });
-  return `# Copy to .env and uncomment what you change. The environment wins over this file.\n\n${sections.join("\n\n")}\n`;
+  return `# Copy to .env and uncomment what you change. The environment overrides this file.\n\n${sections.join("\n\n")}\n`;
 }
 
 /** The table of docs/configuration.md, in Markdown. */
@@ -73,7 +73,7 @@ function factsOf(setting: Setting): string {
 }
 
 function choicesOf(setting: Setting): string {
-  if (setting.kind === "list" && setting.choices !== undefined) return ` Out of ${setting.choices.join(", ")}.`;
+  if (setting.kind === "list" && setting.choices !== undefined) return ` Values: ${setting.choices.join(", ")}.`;
   return setting.kind === "choice" ? ` One of ${setting.choices.join(", ")}.` : "";
 }
 

@@ -1,6 +1,6 @@
 import { fileURLToPath } from "node:url";
 
-/** Where FILES_URL says that the bytes of files are kept. */
+/** The place of file contents, as set in FILES_URL. */
 export type FilesPlace =
   /** `prefix` ends with a slash, or is empty. */
   | { readonly type: "bucket"; readonly bucket: string; readonly prefix: string }

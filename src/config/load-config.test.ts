@@ -54,7 +54,7 @@ describe("the name of a node", () => {
     check({}, { nodeName: hostname() });
     check({ NODE_NAME: "antiphon-7.left_2" }, { nodeName: "antiphon-7.left_2" });
     const problem =
-      "NODE_NAME is longer than 63 characters or has others than letters, digits, dots, hyphens and underscores.";
+      "NODE_NAME is longer than 63 characters, or contains other characters than letters, digits, dots, hyphens and underscores.";
     expect(problemsOf({ NODE_NAME: 'a"b' })).toEqual([problem]);
     expect(problemsOf({ NODE_NAME: "a".repeat(64) })).toEqual([problem]);
   });
@@ -120,33 +120,33 @@ describe("what is set", () => {
 describe("what cannot be read", () => {
   test("is told all at once", () => {
     expect(problemsOf({ PORT: "65536", LOG_LEVEL: "loud", FIND_LOCAL_DAEMON: "maybe", RUNS_MAX: "1e3" })).toEqual([
-      "PORT is '65536', which is no whole number from 0 to 65535.",
+      "PORT is '65536', which is not a whole number from 0 to 65535.",
       "FIND_LOCAL_DAEMON is 'maybe', which is neither true nor false.",
-      "RUNS_MAX is '1e3', which is no whole number from 1 to 1000000.",
+      "RUNS_MAX is '1e3', which is not a whole number from 1 to 1000000.",
       "LOG_LEVEL is 'loud', which is none of trace, debug, info, warn, error, fatal, silent.",
     ]);
   });
 
   test("is a bare number where it might be taken for days", () => {
     expect(problemsOf({ RESPONSES_TTL: "30", DRAIN_MS: "2 s" })).toEqual([
-      "DRAIN_MS is '2 s', which is no whole number of milliseconds from 0 to 600000.",
+      "DRAIN_MS is '2 s', which is not a whole number of milliseconds from 0 to 600000.",
       "RESPONSES_TTL is '30', which is neither 0 nor a whole number with its unit: ms, s, m, h or d.",
     ]);
   });
 
   test("is told together with flags that are none", () => {
     expect(problemsOf({ DRAIN_MS: "-1" }, ["--prot", "1", "--model-api-key=hush", "--host", "--port"])).toEqual([
-      "--prot is no setting. Did you mean --port?",
-      "--model-api-key is no flag: MODEL_API_KEY is a secret, and other users can read command lines. Set it in the environment or in .env.",
-      "--host lacks its value.",
-      "DRAIN_MS is '-1', which is no whole number of milliseconds from 0 to 600000.",
+      "--prot is not a setting. Did you mean --port?",
+      "--model-api-key is not a flag: MODEL_API_KEY is a secret, and other users can read command lines. Set it in the environment or in .env.",
+      "--host has no value.",
+      "DRAIN_MS is '-1', which is not a whole number of milliseconds from 0 to 600000.",
     ]);
   });
 
   test("is told with the boolean flag that it stands behind", () => {
     verifies("config.flags.boolean-values");
     expect(problemsOf({}, ["--find-local-daemon", "maybe", "--port", "1", "2"])).toEqual([
-      "Argument 5 is no flag.",
+      "Argument 5 is not a flag.",
       "FIND_LOCAL_DAEMON (--find-local-daemon) is 'maybe', which is neither true nor false.",
     ]);
   });

@@ -18,7 +18,7 @@ export type Environment = Readonly<Record<string, string | undefined>> & {
 };
 
 const MEBIBYTE = 1024 * 1024;
-/** By default, this many bodies of the largest size can be read at once. */
+/** By default, this many bodies of the largest size fit into memory. */
 const BODIES_AT_ONCE = 4;
 
 const NODE_NAME = /^[\w.-]{1,63}$/;
@@ -31,11 +31,11 @@ export type Config = Readonly<
     "databaseFile" | "incomingBytesMax" | "nodeName" | "validateReplies" | "whisperCacheDir" | "whisperModelsDir"
   > & {
     databaseFile: string;
-    /** False if NO_COLOR is set, as many programs agree. */
+    /** False if NO_COLOR is set, by a convention of many programs. */
     hasColors: boolean;
     incomingBytesMax: number;
     nodeName: string;
-    /** What listens already, in place of addresses. */
+    /** Open sockets that replace addresses. */
     sockets: ActivatedSockets;
     validateReplies: boolean;
     whisperCacheDir: string;
@@ -44,14 +44,14 @@ export type Config = Readonly<
 >;
 
 /**
- * Reads the whole configuration and freezes it. Flags win over the environment, and the environment over defaults.
- * Throws one `ConfigError` that names every bad setting.
+ * Reads the whole configuration and freezes it. Flags override the environment, and the environment overrides defaults.
+ * Throws one `ConfigError` that names every invalid setting.
  */
 export function loadConfig(environment: Environment, argv: readonly string[]): Config {
   const { flags, problems } = readCommandLine(argv);
   const allProblems = [...problems];
   const read = (setting: Setting): SettingValue | null => {
-    // Many tools write an empty variable for one that is not set.
+    // Many tools set an empty variable to mean an unset one.
     const flag = flags.get(setting.name);
     const text = flag ?? environment[setting.name]?.trim();
     if (text === undefined || text === "") return setting.default;
@@ -64,16 +64,16 @@ export function loadConfig(environment: Environment, argv: readonly string[]): C
   const values = readTable(read);
   allProblems.push(...unknownNames(environment[FILE_NAMES] ?? [], variablesOf(values.mcpServersFile)));
   if (values.databaseUrl !== null && !isPostgres(values.databaseUrl))
-    allProblems.push("DATABASE_URL is no address such as postgres://user:password@host/database.");
+    allProblems.push("DATABASE_URL is not an address such as postgres://user:password@host/database.");
   allProblems.push(...busProblems(values));
   if (values.processes > 1 && values.databaseUrl === null && values.databaseFile === ":memory:")
     allProblems.push(`PROCESSES is ${values.processes}, but DATABASE_FILE is :memory:, which processes cannot share.`);
   if (values.nodeName !== null && !NODE_NAME.test(values.nodeName))
     allProblems.push(
-      "NODE_NAME is longer than 63 characters or has others than letters, digits, dots, hyphens and underscores.",
+      "NODE_NAME is longer than 63 characters, or contains other characters than letters, digits, dots, hyphens and underscores.",
     );
   if (values.rateLimits === "shared" && values.databaseUrl === null)
-    allProblems.push("RATE_LIMITS is shared, but DATABASE_URL, in which servers would count, is not set.");
+    allProblems.push("RATE_LIMITS is shared, but DATABASE_URL is not set, so servers have no common database.");
   allProblems.push(...filesProblems(values));
   const sockets = readActivatedSockets(environment, process, allProblems);
   if (allProblems.length > 0) throw new ConfigError(allProblems);
@@ -96,10 +96,10 @@ function busProblems({ busUrl, databaseUrl }: TableValues): readonly string[] {
   if (databaseUrl === null) return ["BUS_URL is set without DATABASE_URL: servers of one SQLite file need no broker."];
   const url = URL.parse(busUrl.reveal());
   const isRedis = url !== null && ["redis:", "rediss:"].includes(url.protocol) && url.hostname !== "";
-  return isRedis ? [] : ["BUS_URL is no address such as redis://host or rediss://user:password@host."];
+  return isRedis ? [] : ["BUS_URL is not an address such as redis://host or rediss://user:password@host."];
 }
 
-/** The messages do not repeat FILES_URL, in which somebody may have written a password. */
+/** The messages do not repeat FILES_URL, which may contain a password. */
 function filesProblems(values: TableValues): readonly string[] {
   if (values.filesUrl === null) return [];
   const place = readFilesUrl(values.filesUrl);
@@ -123,8 +123,8 @@ function largestBody(values: Pick<TableValues, "bodyBytesMax" | "uploadMegabytes
 }
 
 /**
- * The configuration of one of several processes. Each gets its part of the limits on connections, responses and bytes,
- * rounded up. A budget for bodies is never below the largest body.
+ * The configuration of one of several processes. Each process gets its share of the limits on connections, responses
+ * and bytes, rounded up. A budget for bodies is never below the largest body.
  */
 export function shareConfig(config: Config, processes: number): Config {
   const part = (limit: number): number => Math.ceil(limit / processes);
@@ -142,7 +142,7 @@ export function shareConfig(config: Config, processes: number): Config {
   });
 }
 
-/** Our folder in the user's cache folder. */
+/** The project's folder in the user's cache folder. */
 function usualCacheFolder(environment: Environment): string {
   const configured = environment["XDG_CACHE_HOME"] ?? "";
   return join(configured === "" ? join(homedir(), ".cache") : configured, "antiphon");
@@ -154,7 +154,7 @@ function readTable(read: (setting: Setting) => SettingValue | null): TableValues
   return values;
 }
 
-/** `readValue` gives each value the type of its setting's kind, which the compiler cannot see. */
+/** `readValue` gives each value its setting's type, which the compiler cannot check. */
 function isWholeTable(values: object): values is TableValues {
   return Object.keys(SETTINGS).every((key) => key in values);
 }

@@ -7,16 +7,16 @@ import { VARIABLE } from "./environment/file-variables.ts";
 import { readEnvironment } from "./environment/read-environment.ts";
 import type { Environment } from "./load-config.ts";
 
-/** A selection of tools, in the form that requests have. */
+/** A selection of tools, as in requests. */
 export interface ToolSelection {
   readonly tool_names?: string[];
   readonly read_only?: boolean;
 }
 
-/** An entry of `MCP_SERVERS_FILE`, with variables of the environment put in. Headers and environment may be secret. */
+/** An entry of `MCP_SERVERS_FILE` with environment variables filled in. Headers and environment may be secret. */
 export interface McpServerEntry {
   readonly label: string;
-  /** The address, or a program; the other is null. */
+  /** A remote server; null for a program. */
   readonly url: string | null;
   readonly command: string | null;
   readonly args: readonly string[];
@@ -51,7 +51,7 @@ const MEMBERS: ReadonlySet<string> = new Set([
   "forwards_authorization",
 ]);
 
-/** The operator's MCP servers; none if `file` is null. Throws `ConfigError` if the file cannot be used. */
+/** The operator's MCP servers; empty if `file` is null. Throws `ConfigError` if the file is invalid. */
 export function readMcpServers(
   file: string | null,
   environment: Environment = readEnvironment(),
@@ -59,7 +59,7 @@ export function readMcpServers(
   if (file === null) return [];
   const read = readYaml(file);
   const servers = isRecord(read) ? read["servers"] : undefined;
-  if (!isRecord(servers)) throw problem(file, "has no member 'servers' with the servers by their labels");
+  if (!isRecord(servers)) throw problem(file, "has no member 'servers' that maps labels to servers");
   return Object.entries(servers).map(([label, entry]) => readEntry(new EntryReader(file, label, environment), entry));
 }
 
@@ -72,15 +72,16 @@ function readYaml(file: string): unknown {
 }
 
 function readEntry(reader: EntryReader, entry: unknown): McpServerEntry {
-  if (!LABEL.test(reader.label)) reader.refuse("", "has a label of other signs than letters, digits, '_' and '-'");
-  if (!isRecord(entry)) return reader.refuse("", "is no map");
+  if (!LABEL.test(reader.label))
+    reader.refuse("", "has a label with other characters than letters, digits, '_' and '-'");
+  if (!isRecord(entry)) return reader.refuse("", "is not a map");
   const unknown = Object.keys(entry).find((name) => !MEMBERS.has(name));
-  if (unknown !== undefined) reader.refuse(unknown, "is not known");
+  if (unknown !== undefined) reader.refuse(unknown, "is unknown");
   const url = reader.text(entry, "url");
   const command = reader.text(entry, "command");
   if ((url === null) === (command === null)) reader.refuse("", "needs either url or command");
   if (url !== null && !/^https?:$/.test(URL.parse(url)?.protocol ?? ""))
-    reader.refuse("url", "is no http or https URL");
+    reader.refuse("url", "is not an http or https URL");
   return {
     label: reader.label,
     url,
@@ -120,7 +121,7 @@ function readSelection(reader: EntryReader, selection: Record<string, unknown>):
   return { ...(names === null ? {} : { tool_names: names }), ...(readOnly === null ? {} : { read_only: readOnly }) };
 }
 
-/** Reads members of one entry. Problems name the member and repeat no value. */
+/** Reads members of one entry. Problems name the member and never its value. */
 class EntryReader {
   readonly file: string;
   readonly label: string;
@@ -133,30 +134,27 @@ class EntryReader {
   }
 
   refuse(member: string, complaint: string): never {
-    throw problem(
-      this.file,
-      `is not right: ${member === "" ? "" : `${member} of `}server '${this.label}' ${complaint}`,
-    );
+    throw problem(this.file, `is invalid: ${member === "" ? "" : `${member} of `}server '${this.label}' ${complaint}`);
   }
 
   text(of: Record<string, unknown>, member: string): string | null {
     const value = of[member] ?? null;
     if (value === null) return null;
-    return typeof value === "string" ? this.#filled(value, member) : this.refuse(member, "is no text");
+    return typeof value === "string" ? this.#filled(value, member) : this.refuse(member, "is not a text");
   }
 
   texts(of: Record<string, unknown>, member: string): string[] | null {
     const value = of[member] ?? null;
     if (value === null) return null;
-    if (!Array.isArray(value)) return this.refuse(member, "is no list of texts");
+    if (!Array.isArray(value)) return this.refuse(member, "is not a list of texts");
     return value.map((one: unknown) =>
-      typeof one === "string" ? this.#filled(one, member) : this.refuse(member, "is no list of texts"),
+      typeof one === "string" ? this.#filled(one, member) : this.refuse(member, "is not a list of texts"),
     );
   }
 
   textMap(of: Record<string, unknown>, member: string): Readonly<Record<string, string>> {
     const value = of[member] ?? {};
-    if (!isRecord(value)) return this.refuse(member, "is no map of texts");
+    if (!isRecord(value)) return this.refuse(member, "is not a map of texts");
     return Object.fromEntries(Object.keys(value).map((name) => [name, this.text(value, name) ?? ""]));
   }
 
@@ -165,10 +163,10 @@ class EntryReader {
     return value === null || typeof value === "boolean" ? value : this.refuse(member, "is neither true nor false");
   }
 
-  /** Puts variables of the environment, written as `${NAME}`, into the text. */
+  /** Replaces `${NAME}` in the text by variables of the environment. */
   #filled(text: string, member: string): string {
     return text.replaceAll(VARIABLE, (_whole, name: string) => {
-      return this.#environment[name] ?? this.refuse(member, `names the variable ${name}, which is not set`);
+      return this.#environment[name] ?? this.refuse(member, `uses the variable ${name}, which is not set`);
     });
   }
 }

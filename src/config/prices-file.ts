@@ -6,20 +6,20 @@ import { ConfigError } from "./config-error.ts";
 /** The price of a million tokens. */
 export interface ModelPrice {
   readonly input: number;
-  /** Of input that was cached. */
+  /** For cached input. */
   readonly cachedInput: number;
   readonly output: number;
 }
 
 export interface Prices {
   readonly currency: string;
-  /** By the names of models; a name that ends in `*` stands for all that begin so. */
+  /** Keyed by model name; a name that ends in `*` matches all names with its prefix. */
   readonly models: Readonly<Record<string, ModelPrice>>;
 }
 
 const MEMBERS: ReadonlySet<string> = new Set(["input", "cached_input", "output"]);
 
-/** The operator's prices; null if `file` is null. Throws `ConfigError` if the file cannot be used. */
+/** The operator's prices; null if `file` is null. Throws `ConfigError` if the file is invalid. */
 export function readPrices(file: string | null): Prices | null {
   if (file === null) return null;
   const read = readYaml(file);

@@ -42,7 +42,7 @@ function readInteger(setting: Extract<Setting, { kind: "integer" }>, text: strin
   if (setting.auto !== undefined && text === "auto") return { value: setting.auto() };
   const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
   if (value >= setting.min && value <= setting.max) return { value };
-  const wanted = setting.auto === undefined ? "no" : "neither auto nor a";
+  const wanted = setting.auto === undefined ? "not a" : "neither auto nor a";
   return { problem: `is '${text}', which is ${wanted} whole number from ${setting.min} to ${setting.max}` };
 }
 
@@ -53,7 +53,7 @@ function readDuration(setting: Extract<Setting, { kind: "duration" }>, text: str
   if (setting.needsUnit === true && unit === "" && value !== 0)
     return { problem: `is '${text}', which is neither 0 nor a whole number with its unit: ms, s, m, h or d` };
   if (value >= setting.min && value <= setting.max) return { value };
-  return { problem: `is '${text}', which is no whole number of milliseconds from ${setting.min} to ${setting.max}` };
+  return { problem: `is '${text}', which is not a whole number of milliseconds from ${setting.min} to ${setting.max}` };
 }
 
 /** Writes a duration in its largest whole unit, so that `readDuration` can parse it. */
@@ -79,29 +79,29 @@ function readBoolean(text: string): ReadValue {
 
 function readList({ choices }: { readonly choices?: readonly string[] }, text: string): ReadValue {
   const values = text.split(",").map((value) => value.trim());
-  if (values.includes("")) return { problem: `is '${text}', which has nothing between two commas` };
+  if (values.includes("")) return { problem: `is '${text}', which has an empty element` };
   const strange = choices === undefined ? undefined : values.find((value) => !choices.includes(value));
   if (strange === undefined) return { value: values };
   return { problem: `has '${strange}', which is none of ${choices?.join(", ")}` };
 }
 
-/** The problem does not repeat the text, because a URL may hold a password. */
+/** The problem does not repeat the text, because a URL may contain a password. */
 function readUrl(text: string): ReadValue {
   const protocol = URL.canParse(text) ? new URL(text).protocol : "";
   if (protocol === "http:" || protocol === "https:") return { value: text };
-  return { problem: "is no http or https URL" };
+  return { problem: "is not an http or https URL" };
 }
 
 function readSecret(text: string): ReadValue {
   if (/^[\x21-\x7e]+$/.test(text)) return { value: new Secret(text) };
-  return { problem: "holds a space or a character that cannot be sent in a header" };
+  return { problem: "contains a space or a character that cannot be sent in a header" };
 }
 
 function readSecrets(text: string): ReadValue {
   const secrets: Secret[] = [];
   for (const part of text.split(",")) {
     const read = readSecret(part.trim());
-    if ("problem" in read) return { problem: "is no list of keys separated by commas" };
+    if ("problem" in read) return { problem: "is not a list of keys separated by commas" };
     if (read.value instanceof Secret) secrets.push(read.value);
   }
   return { value: secrets };

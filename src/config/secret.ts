@@ -2,7 +2,7 @@ import { inspect } from "node:util";
 
 const HIDDEN = "[secret]";
 
-/** A value that no log, JSON text or error shows. `reveal` returns it. */
+/** A value that never appears in a log, JSON text or error. `reveal` returns it. */
 export class Secret {
   readonly #value: string;
 

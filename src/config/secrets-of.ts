@@ -4,7 +4,7 @@ import { Secret } from "./secret.ts";
 /** Shorter parts of a secret may be ordinary words. */
 const PART_CHARACTERS_MIN = 8;
 
-/** All texts of a configuration that must never be shown, and their parts, such as the key without its owner. */
+/** All secret texts of a configuration and their parts, such as the key without its owner. */
 export function secretsOf(config: Config): readonly string[] {
   const secrets = Object.values(config)
     .flat()
@@ -13,7 +13,7 @@ export function secretsOf(config: Config): readonly string[] {
   return [...new Set([...secrets, ...parts.filter((part) => part.length >= PART_CHARACTERS_MIN)])];
 }
 
-/** The password in an address, as it is written there and as it is meant. */
+/** The password in an address, both encoded and decoded. */
 function passwordOf(secret: string): readonly string[] {
   const { password = "" } = URL.canParse(secret) ? new URL(secret) : {};
   return [password, decodeURIComponent(password)];

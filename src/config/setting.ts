@@ -24,7 +24,7 @@ interface Described {
   readonly section: Section;
   /** Full sentences, shown wherever the setting is documented. */
   readonly text: string;
-  /** Shown instead of the default if that depends on something else. */
+  /** Shown instead of the default if it is computed. */
   readonly defaultText?: string;
 }
 
@@ -37,7 +37,7 @@ export type Setting = Described &
         readonly default: number | null;
         readonly min: number;
         readonly max: number;
-        /** The value that the word `auto` stands for on this machine. */
+        /** The value of `auto` on this machine. */
         readonly auto?: () => number;
       }
     | {
@@ -45,9 +45,7 @@ export type Setting = Described &
         readonly default: number;
         readonly min: number;
         readonly max: number;
-        /**
-         * Refuses a bare number (milliseconds): for settings where somebody might mean days, and a mistake is costly.
-         */
+        /** Refuses a bare number (milliseconds): for settings where a user might mean days, and a mistake is costly. */
         readonly needsUnit?: true;
       }
     | { readonly kind: "boolean"; readonly default: boolean | null }

@@ -26,14 +26,14 @@ const MINUTE = 60 * SECOND;
 const DAY = 24 * 60 * MINUTE;
 const PROCESSES_MAX = 64;
 
-/** Every setting. `.env.example`, the help text and docs/configuration.md are printed from here. */
+/** Every setting. `.env.example`, the help text and docs/configuration.md are generated from it. */
 export const SETTINGS = {
   host: {
     name: "HOST",
     section: "Servers",
     kind: "string",
     default: "127.0.0.1",
-    text: "Address the Responses API listens on. 0.0.0.0 opens it to the network. Sockets that systemd has opened (LISTEN_PID, LISTEN_FDS and LISTEN_FDNAMES) are served in place of addresses.",
+    text: "Address the Responses API listens on. 0.0.0.0 opens it to the network. Sockets opened by systemd (LISTEN_PID, LISTEN_FDS and LISTEN_FDNAMES) replace addresses.",
   },
   port: {
     name: "PORT",
@@ -59,7 +59,7 @@ export const SETTINGS = {
     kind: "secrets",
     default: [],
     defaultText: "a key created at the first start, in DATA_DIR/api-key",
-    text: "Keys for the Responses API and the cloud stream, separated by commas. Write key=organization/project to set the owner of a key. This and every other setting may also be a file of its name in CREDENTIALS_DIRECTORY, where systemd puts secrets.",
+    text: "Keys for the Responses API and the cloud stream, separated by commas. Write key=organization/project to set the owner of a key. Like every setting, it can also be a file of this name in CREDENTIALS_DIRECTORY, where systemd puts secrets.",
   },
   corsOrigins: {
     name: "CORS_ORIGINS",
@@ -76,7 +76,7 @@ export const SETTINGS = {
     min: 1,
     max: PROCESSES_MAX,
     auto: () => Math.min(PROCESSES_MAX, Math.max(1, availableParallelism() - 1)),
-    text: "How many processes serve the Responses API, on one port and one database. auto: one fewer than this machine has cores. More than 1 helps only if cores are free. docs/operations.md describes what they share.",
+    text: "How many processes serve the Responses API, on one port and one database. auto: one fewer than the CPU cores. More than 1 helps only if cores are free. docs/operations.md describes what they share.",
   },
   drainMs: {
     name: "DRAIN_MS",
@@ -94,7 +94,7 @@ export const SETTINGS = {
     default: 120 * MINUTE,
     min: 0,
     max: 7 * DAY,
-    text: "How long a process that SIGHUP has replaced may finish what it has begun, while others serve. It counts with PROCESSES above 1. A process that is told to stop meanwhile has DRAIN_MS.",
+    text: "How long a process replaced by SIGHUP may finish its work while others serve. Used with PROCESSES above 1. If the process is told to stop, DRAIN_MS applies instead.",
   },
   drainDelayMs: {
     name: "DRAIN_DELAY_MS",
@@ -110,7 +110,7 @@ export const SETTINGS = {
     section: "Servers",
     kind: "boolean",
     default: null,
-    defaultText: "true, but false where NODE_ENV is production",
+    defaultText: "true, but false if NODE_ENV is production",
     text: "Check replies and events against the contract before sending them.",
   },
 
@@ -155,7 +155,7 @@ export const SETTINGS = {
     default: 64 * MEBIBYTE,
     min: 1024,
     max: 1024 * MEBIBYTE,
-    text: "Most bytes of stored text that one request may bring to its model, from earlier responses or its conversation. Items it refers to may add the same amount again. A request beyond that fails with context_length_exceeded before the text is read.",
+    text: "Most bytes of stored text that one request may load for its model, from earlier responses or its conversation. Items that it references may add the same amount. A larger request fails with context_length_exceeded before the text is read.",
   },
   incomingBytesMax: {
     name: "INCOMING_BYTES_MAX",
@@ -165,7 +165,7 @@ export const SETTINGS = {
     defaultText: "four times the larger of BODY_BYTES_MAX and BACKEND_MAX_UPLOAD_MB",
     min: 1024,
     max: 64 * 1024 * MEBIBYTE,
-    text: "Most bytes that all requests and WebSocket messages together may hold in memory while they are read and decompressed. Beyond that, requests of more than 64 kB get 503. The value is never below the largest body allowed.",
+    text: "Most bytes that all requests and WebSocket messages together may occupy in memory while they are read and decompressed. Beyond that, requests of more than 64 kB get 503. The value is never below the largest allowed body.",
   },
   ownerBytesMax: {
     name: "OWNER_BYTES_MAX",
@@ -201,7 +201,7 @@ export const SETTINGS = {
     default: 256 * MEBIBYTE,
     min: 1024,
     max: 64 * 1024 * MEBIBYTE,
-    text: "Most bytes that all replies together may hold in memory until their clients read them. Beyond that, the server closes the connection whose client has read nothing for the longest time. A stored response continues without its client.",
+    text: "Most bytes that unread replies may occupy in memory, all clients together. Beyond that, the server closes the connection whose client has been idle longest. A stored response continues without its client.",
   },
   unreadTimeoutMs: {
     name: "UNREAD_TIMEOUT_MS",
@@ -210,7 +210,7 @@ export const SETTINGS = {
     default: 5 * MINUTE,
     min: 1,
     max: DAY,
-    text: "How long a client may leave a reply unread. After that its connection is closed.",
+    text: "How long a client may leave a reply unread. After that, its connection is closed.",
   },
   runsMax: {
     name: "RUNS_MAX",
@@ -250,7 +250,7 @@ export const SETTINGS = {
     default: 2 * 60 * MINUTE,
     min: 1,
     max: 7 * DAY,
-    text: "How long one response may take, from the first call of its model. After that it ends as failed.",
+    text: "How long one response may take, from the first call of its model. After that, it fails.",
   },
   websocketConnectionsMax: {
     name: "WEBSOCKET_CONNECTIONS_MAX",
@@ -285,7 +285,7 @@ export const SETTINGS = {
     default: 60 * MINUTE,
     min: 1,
     max: DAY,
-    text: "Longest life of a WebSocket connection. Responses in progress at its end get up to 5 more minutes.",
+    text: "Longest life of a WebSocket connection. Responses in progress then get up to 5 more minutes.",
   },
   streamStartWaitMs: {
     name: "STREAM_START_WAIT_MS",
@@ -303,7 +303,7 @@ export const SETTINGS = {
     default: 15 * SECOND,
     min: 0,
     max: 10 * MINUTE,
-    text: "After this time without an event, a stream sends a keep-alive comment. 0 sends none.",
+    text: "A stream without an event for this time sends a keep-alive comment. 0 sends none.",
   },
 
   ...WATCHING_SETTINGS,

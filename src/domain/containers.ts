@@ -10,13 +10,13 @@ import type { ListPage } from "./vector-stores.ts";
 
 const GIBIBYTE = 1024 ** 3;
 
-/** A member that asks for what no container here has, and a sentence about it. */
+/** A member whose value no container here supports, with a sentence for the client. */
 export interface RefusedMember {
   readonly member: "skills" | "network_policy" | "memory_limit";
   readonly reason: string;
 }
 
-/** Why a new container cannot be as it is asked for, if it has at most `memoryMax` bytes here; null if it can. */
+/** Checks whether a container with at most `memoryMax` bytes of memory can be created here. Returns null if it can. */
 export function refusedMember(
   asked: Pick<CreateContainerRequest, RefusedMember["member"]>,
   memoryMax: number,
@@ -30,14 +30,14 @@ export function refusedMember(
   return { member: "memory_limit", reason };
 }
 
-/** What can be run in containers here. */
+/** What code in containers can use. */
 export interface CodeAbilities {
   readonly engine: "pyodide" | "bubblewrap" | "docker";
   /** Such as `3.14`. */
   readonly python: string;
   /** Packages beyond the standard library that can be imported. */
   readonly packages: readonly string[];
-  /** Whether commands can be run too. */
+  /** Whether shell commands can be run too. */
   readonly hasShell: boolean;
 }
 
@@ -50,29 +50,29 @@ export interface KeptFile {
   readonly bytes: number;
 }
 
-/** What the model is told of a container's files after a call. */
+/** The changes to a container's files that a call reports to the model. */
 export interface FileChanges {
   /** New files, and files with new contents. They are stored. */
   readonly changed: readonly KeptFile[];
-  /** Whole sentences about files that could not be kept, such as one that is too large. */
+  /** Whole sentences about files that could not be stored, such as a file that is too large. */
   readonly faults: readonly string[];
 }
 
-/** Why a session ended during a call. Its variables are lost; files that were stored before stay. */
+/** Why a session ended during a call. Its variables are lost; files stored before remain. */
 export type SessionEnd = "timed_out" | "out_of_memory" | "too_many_processes" | "too_much_output" | "crashed";
 
-/** What code has shown, in order. */
+/** The output of code, in order. */
 export type CodeOutput =
   | { readonly type: "logs"; readonly logs: string }
   /** A PNG, which is stored as a file too. */
   | { readonly type: "image"; readonly png: Uint8Array; readonly file: KeptFile };
 
-/** How a run of code came out. */
+/** The result of one run of code. */
 export interface CodeRun extends FileChanges {
   readonly outputs: readonly CodeOutput[];
   /** The traceback of an uncaught exception; null if there was none. */
   readonly traceback: string | null;
-  /** Null if the session lives. */
+  /** Null if the session is still alive. */
   readonly end: SessionEnd | null;
   /** Whether variables and running programs of earlier calls were lost before this call. */
   readonly lostVariables: boolean;
@@ -80,9 +80,9 @@ export interface CodeRun extends FileChanges {
 
 export interface CommandList {
   readonly commands: readonly string[];
-  /** For each command; null for that of the server, which is the most. */
+  /** The time limit of each command; null for the server's limit, which is the maximum. */
   readonly timeoutMs: number | null;
-  /** Characters of both outputs together, for each command; null for those of the server. */
+  /** The limit of characters of stdout and stderr together, for each command; null for the server's limits. */
   readonly outputCharactersMax: number | null;
 }
 
@@ -93,7 +93,7 @@ export interface CommandRun {
 }
 
 export interface CommandRuns extends FileChanges {
-  /** One for each command that ran. */
+  /** One entry for each command that ran. */
   readonly runs: readonly CommandRun[];
   readonly end: SessionEnd | null;
   readonly lostVariables: boolean;
@@ -101,63 +101,68 @@ export interface CommandRuns extends FileChanges {
 
 export type Ran<Result> =
   | { readonly type: "ran"; readonly result: Result }
-  /** The container is gone or expired. */
+  /** The container is deleted or expired. */
   | { readonly type: "gone" }
-  /** All sessions are at work, and none became free in time. */
+  /** All sessions are busy, and none became free in time. */
   | { readonly type: "busy" };
 
 /**
- * Runs code and commands in containers. Calls in one container run one after the other. State is kept between them for
- * as long as its session lives. Rejects with the signal's reason if that aborts; the session is then killed.
+ * Runs code and commands in containers. Calls in one container run one after the other and share state while its
+ * session lives. If the signal aborts, rejects with its reason and kills the session.
  */
 export interface ContainerSessions {
   readonly abilities: CodeAbilities;
-  /** How long one run of code, or one command, may take, in milliseconds. */
+  /** The time limit of one run of code, or of one command, in milliseconds. */
   readonly callMsMax: number;
-  /** Runs Python as a notebook would: the value of the last expression is shown. */
+  /** Runs Python like a notebook: the value of the last expression is output. */
   runCode(owner: Owner, containerId: string, code: string, signal: AbortSignal): Promise<Ran<CodeRun>>;
-  /** Runs shell commands one after the other in `/mnt/data`, until one ends the session. */
+  /** Runs shell commands one after the other in `/mnt/data`. Stops after a command that ends the session. */
   runCommands(owner: Owner, containerId: string, list: CommandList, signal: AbortSignal): Promise<Ran<CommandRuns>>;
   /** Ends all sessions. */
   close(): Promise<void>;
 }
 
-/** Where code runs on this server, or why it does not: a whole sentence that says what would help. */
+/** Where code runs on this server, or a whole sentence that says why it does not and what would help. */
 export type CodeOffer =
   | { readonly sessions: ContainerSessions; readonly reason: null }
   | { readonly sessions: null; readonly reason: string };
 
 /**
- * Finds out where code runs on this server. That begins when the server has started, and takes a second, or longer at
- * the first start.
+ * Finds out where code runs on this server. The search begins after the server has started and takes a second, or
+ * longer at the first start.
  */
 export interface CodeFinder {
-  /** Null until it is known. A request may then be taken as if code ran here; `find` tells. */
+  /**
+   * The result of the search; null until it is complete. Until then, accept requests as if code ran here; `find` waits.
+   */
   readonly known: CodeOffer | null;
-  /** Waits until it is known. Never rejects. */
+  /** Waits for the result. Never rejects. */
   find(): Promise<CodeOffer>;
 }
 
 /** A container to create. */
 export interface NewContainer {
-  /** Such as `cntr_…`; made anew if absent. */
+  /** Such as `cntr_…`; generated if absent. */
   readonly id?: string;
   readonly name: string;
-  /** Uploaded files that are copied to `/mnt/data`. Of files with one name, each but the first has its id before it. */
+  /**
+   * Uploaded files that are copied to `/mnt/data`. If several have the same name, all but the first get their id as a
+   * prefix.
+   */
   readonly fileIds: readonly string[];
-  /** Minutes without use after which it expires; null for those of the server's settings. */
+  /** Minutes without use after which the container expires; null for the server's setting. */
   readonly expiresAfterMinutes: number | null;
   readonly memoryLimit: ContainerMemoryLimit;
 }
 
 export interface ContainerPageRequest extends PageRequest {
-  /** Lists only containers with this name; all if null. */
+  /** Lists only containers with this name; null lists all. */
   readonly name: string | null;
 }
 
-/** A file that a client sends. */
+/** A file that a client uploads into a container. */
 export interface ContainerUpload {
-  /** As the client named it. The file lies in `/mnt/data` under what of it can be a file's name. */
+  /** The client's name for the file. The name in `/mnt/data` keeps the characters that a file name may have. */
   readonly filename: string;
   readonly content: AsyncIterable<Uint8Array>;
 }
@@ -169,48 +174,48 @@ export type ContainerRefusal =
   /** The owner has no uploaded file with this id. */
   | { readonly reason: "unknown_upload"; readonly fileId: string }
   | { readonly reason: "file_too_large"; readonly bytesMax: number }
-  /** The files of the container would become larger than this. */
+  /** The container's files would exceed this size. */
   | { readonly reason: "container_full"; readonly bytesMax: number }
   | { readonly reason: "too_many_files"; readonly filesMax: number }
-  /** The owner has as many containers that are not expired as it may have. */
+  /** The owner has reached its maximum of unexpired containers. */
   | { readonly reason: "too_many_containers"; readonly containersMax: number }
-  /** The files of all containers of the owner would become larger than this. */
+  /** The files of all the owner's containers would exceed this size. */
   | { readonly reason: "owner_full"; readonly bytesMax: number };
 
 export type ContainerChange<Result> =
   | { readonly type: "changed"; readonly result: Result }
   | { readonly type: "refused"; readonly refusal: ContainerRefusal };
 
-/** A file of a container. Its content is read from the disk while it is iterated. Iterate at most once. */
+/** A file of a container. Iterating `content` reads it from the disk. Iterate at most once. */
 export interface ContainerFileStream {
   readonly file: ContainerFile;
   readonly content: AsyncIterable<Uint8Array>;
 }
 
 /**
- * Stored containers and their files. What is unknown and what belongs to another owner gives `null` or `false`. An
- * expired container is found for a day, without files. A file never changes: new contents at its path are a new file,
- * which takes its place.
+ * Stored containers and their files. Unknown ids and ids of other owners give `null` or `false`. An expired container
+ * can be found for a day, without files. Files are immutable: new contents at a path are a new file that replaces the
+ * old one.
  */
 export interface Containers {
-  /** Resolves once all files are copied. If one cannot be, there is no container. */
+  /** Resolves once all files are copied. If one cannot be copied, no container is created. */
   createContainer(owner: Owner, container: NewContainer, signal?: AbortSignal): Promise<ContainerChange<Container>>;
   findContainer(owner: Owner, containerId: string): Promise<Container | null>;
   /** In the order of their creation; null if the cursor is unknown. */
   listContainers(owner: Owner, page: ContainerPageRequest): Promise<ListPage<Container> | null>;
-  /** Its files are gone when it resolves. */
+  /** Resolves once its files are deleted. */
   deleteContainer(owner: Owner, containerId: string): Promise<boolean>;
-  /** Counts as a use, which puts off its expiry. Resolves to the container, also if it is expired. */
+  /** Records a use, which postpones the expiry. Resolves to the container, even if it is expired. */
   touchContainer(owner: Owner, containerId: string): Promise<Container | null>;
 
-  /** Resolves once the file is durable. If `content` fails or `signal` aborts, no part of it stays. */
+  /** Resolves once the file is durable. If `content` fails or `signal` aborts, nothing is stored. */
   addFile(
     owner: Owner,
     containerId: string,
     upload: ContainerUpload,
     signal?: AbortSignal,
   ): Promise<ContainerChange<ContainerFile>>;
-  /** Copies an uploaded file, in place of a file of that name. */
+  /** Copies an uploaded file. Replaces a file of the same name. */
   copyUpload(
     owner: Owner,
     containerId: string,
@@ -218,8 +223,8 @@ export interface Containers {
     signal?: AbortSignal,
   ): Promise<ContainerChange<ContainerFile>>;
   /**
-   * Copies those uploaded files that were not copied before, so that a container that is used again keeps what code has
-   * made of the others. Resolves to the files that are new.
+   * Copies the uploaded files that were not copied before. A reused container thus keeps the changes that code made to
+   * earlier copies. Resolves to the new files.
    */
   copyMissingUploads(
     owner: Owner,
@@ -228,15 +233,15 @@ export interface Containers {
     signal?: AbortSignal,
   ): Promise<ContainerChange<readonly ContainerFile[]>>;
   findFile(owner: Owner, containerId: string, fileId: string): Promise<ContainerFile | null>;
-  /** In the order in which they were written; null if the container or the cursor is unknown, or it is expired. */
+  /** Oldest first; null if the container or the cursor is unknown, or the container is expired. */
   listFiles(owner: Owner, containerId: string, page: PageRequest): Promise<ListPage<ContainerFile> | null>;
   streamFile(owner: Owner, containerId: string, fileId: string): Promise<ContainerFileStream | null>;
-  /** An uploaded file that it was copied from stays. */
+  /** Does not delete the uploaded file that it was copied from. */
   removeFile(owner: Owner, containerId: string, fileId: string): Promise<boolean>;
 
   /**
-   * Removes the files of some containers that were not used for long enough by `now` (Unix seconds) or are deleted, and
-   * forgets those that expired a day before. Resolves to false if there is nothing left to do.
+   * Removes the files of some containers that are deleted or unused for too long at `now` (Unix seconds). Forgets
+   * containers a day after they expired. Resolves to false if nothing is left to do.
    */
   expireUnused(now: number): Promise<boolean>;
 }

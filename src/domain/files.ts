@@ -7,16 +7,15 @@ export interface StoredFile {
   /** Begins with `file-`. */
   readonly id: string;
   readonly purpose: FileObject["purpose"];
-  /** The name, like the type below, is the client's and must not be trusted. */
+  /** The client's name for the file. The client chose it, and the type below; do not trust either. */
   readonly filename: string;
   readonly mimeType: string;
-  /** The size of the file. */
   readonly bytes: number;
   readonly createdAt: number;
   readonly expiresAt: number | null;
 }
 
-/** A file that is being uploaded. `content` is read once, to its end. */
+/** A file that is being uploaded. Read `content` once, to its end. */
 export interface IncomingFile extends Pick<StoredFile, "purpose" | "filename" | "mimeType"> {
   readonly content: AsyncIterable<Uint8Array>;
   /** Seconds from its creation until it expires; null if it never does. */
@@ -29,8 +28,8 @@ export interface FileContent extends Pick<StoredFile, "filename" | "mimeType"> {
 }
 
 /**
- * A file whose content is read from the disk while it is iterated. Iterate at most once; leaving the loop early closes
- * the file.
+ * A file whose content is read from the disk during iteration. Iterate at most once; leaving the loop early closes the
+ * file.
  */
 export interface FileStream {
   readonly file: StoredFile;
@@ -38,7 +37,7 @@ export interface FileStream {
 }
 
 export interface FilePageRequest extends PageRequest {
-  /** Lists only files with this purpose; all if null. */
+  /** Lists only files with this purpose; null lists all. */
   readonly purpose: string | null;
 }
 
@@ -47,22 +46,20 @@ export interface FilePage {
   readonly hasMore: boolean;
 }
 
-/** Uploaded files. The id of an unknown, expired or another owner's file gives `null` or `false`. */
+/** Uploaded files. Unknown and expired ids, and ids of other owners, give `null` or `false`. */
 export interface FileStore {
-  /**
-   * Resolves once the file is durable. If `content` or the disk fails or `signal` aborts, no part of the file stays.
-   */
+  /** Resolves once the file is durable. If `content` or the disk fails or `signal` aborts, nothing is stored. */
   createFile(owner: Owner, file: IncomingFile, signal?: AbortSignal): Promise<StoredFile>;
   findFile(owner: Owner, fileId: string): Promise<StoredFile | null>;
-  /** Files in the order of their creation; null if the cursor is unknown. */
+  /** Files, oldest first; null if the cursor is unknown. */
   listFiles(owner: Owner, page: FilePageRequest): Promise<FilePage | null>;
   readFile(owner: Owner, fileId: string): Promise<FileContent | null>;
   streamFile(owner: Owner, fileId: string): Promise<FileStream | null>;
   /** Returns false if there was no such file. */
   deleteFile(owner: Owner, fileId: string): Promise<boolean>;
   /**
-   * Removes the files of all owners that had expired by `now` (in Unix seconds), and the remains of broken uploads.
-   * Resolves to the number of expired files.
+   * Removes all owners' files that expired by `now` (in Unix seconds), and leftovers of broken uploads. Resolves to the
+   * number of expired files.
    */
   deleteExpired(now: number): Promise<number>;
 }

@@ -18,66 +18,67 @@ export type ToolKind =
   | "apply_patch"
   | "tool_search";
 
-/** One kind of tool that this server offers. It knows its wire items, and nothing of models. */
+/** One kind of tool that this server runs. It knows its wire items and nothing about models. */
 export interface HostedTool {
   readonly kind: ToolKind;
-  /** The types of `tools[]` that it serves. */
+  /** The types of `tools[]` that it implements. */
   readonly types: readonly ToolInput["type"][];
-  /**
-   * Why this tool cannot be had as it was asked for; null if it can. Does no I/O.
-   */
+  /** Checks whether the tool can be used as requested. Returns the reason why not, or null. Does no I/O. */
   refusal(tool: ToolInput, user: ToolUser): ToolRefusal | null;
-  /** The tool with the operator's defaults for members that the request leaves out. It was not refused. */
+  /**
+   * Fills in the operator's defaults for members that the request leaves out. Call it only for tools that were not
+   * refused.
+   */
   withDefaults?(tool: ToolInput, user: ToolUser): ToolInput;
   /**
-   * Prepares the tool for one response: may list, connect, or make a container. Rejects with `ModelError` if the
-   * response cannot be made without it. The signal in `scope` stops it.
+   * Prepares the tool for one response: may list functions, connect, or create a container. Rejects with `ModelError`
+   * if the response cannot be made without it. Aborting the signal in `scope` stops it.
    */
   open(tool: ToolInput, scope: ToolScope): Promise<OpenTool>;
-  /** Closes what outlives a response, such as connections. Called once, at the end. */
+  /** Closes resources that outlive a response, such as connections. Called once, at shutdown. */
   close?(): Promise<void>;
 }
 
 /** A whole sentence for the client that says what is missing and what would help. */
 export interface ToolRefusal {
   readonly reason: string;
-  /** The member of the tool that is at fault; null if the tool cannot be had at all. */
+  /** The tool's member at fault; null if the tool cannot be used at all. */
   readonly member: string | null;
   /**
-   * `unavailable`: the tool may be left out of the request unless the request depends on it. `needed`: the tool holds
-   * what only it could honour, such as an MCP server. `invalid`: the request is wrong.
+   * `unavailable`: the tool may be left out unless the request depends on it. `needed`: the request configures the
+   * tool, such as an MCP server, so leaving it out is wrong. `invalid`: the request is wrong.
    */
   readonly grade: "unavailable" | "needed" | "invalid";
 }
 
-/** For whom a tool works. */
+/** The user of a tool. */
 export interface ToolUser {
   readonly owner: Owner;
-  /** What the model can be shown. */
+  /** The input that the model can read. */
   readonly abilities: ModelAbilities;
 }
 
-/** What a tool may know of the response that it serves. */
+/** What a tool knows about the response that it serves. */
 export interface ToolScope extends ToolUser {
   readonly responseId: string;
   readonly include: readonly string[];
   /** The context of the response, oldest first. */
   readonly context: readonly StoredItem[];
-  /** The highest number of a `Citable` that the model was told before a crash; 0 if there was none. */
+  /** The highest number of a `Citable` that the model saw before a crash; 0 if there was none. */
   readonly citedBefore?: number;
-  /** The calls that the client approved with this request, and that have not run. */
+  /** Calls that this request approves and that have not run. */
   readonly approvals: readonly ApprovedCall[];
-  /** Tools of the client and MCP servers that the model is not offered until a tool search finds them. */
+  /** Client and MCP tools that are hidden from the model until a tool search finds them. */
   readonly deferred: readonly Tool[];
-  /** Whether another tool of the response reads private things: files, an MCP server, a container with files. */
+  /** Whether another tool of the response reads private data: files, an MCP server, a container with files. */
   readonly readsPrivately: boolean;
   /** Aborts when the response ends or is cancelled. */
   readonly signal: AbortSignal;
-  /** A new item id of this response, such as `mcp_…`. Counts, so a restarted run makes the same ids again. */
+  /** Returns a new item id of this response, such as `mcp_…`. Ids are counted, so a restarted run gets the same ids. */
   newItemId(prefix: string): string;
 }
 
-/** A call of an MCP server that a person approved, as it was asked for. */
+/** A call of an MCP server that a person approved, with its arguments. */
 export interface ApprovedCall {
   /** The id of the `mcp_approval_request`. */
   readonly requestId: string;
@@ -85,33 +86,33 @@ export interface ApprovedCall {
   readonly name: string;
   /** JSON text. */
   readonly arguments: string;
-  /** Whether a stored response of this server has asked for this call, with these arguments. */
+  /** Whether a stored response of this server requested approval for this call with these arguments. */
   readonly isAskedHere: boolean;
 }
 
 /** A tool that is ready for one response. */
 export interface OpenTool {
-  /** In a stable order and with stable JSON, since the prompt caches of model servers depend on it. */
+  /** In a stable order and with stable JSON, because prompt caches of model servers depend on it. */
   readonly functions: readonly HostedFunction[];
-  /** Added to the instructions; null if there is nothing to say. */
+  /** Text added to the instructions; null if there is none. */
   readonly note: string | null;
-  /** Items that come first in the stream, such as `mcp_list_tools`, in their first and last form. */
+  /** Items at the beginning of the stream, such as `mcp_list_tools`, in their first and last form. */
   readonly opening: readonly OpeningItem[];
-  /** Calls that run before the model is asked, such as approved ones. */
+  /** Calls that run before the first turn of the model, such as approved calls. */
   readonly pending: readonly PendingCall[];
-  /** What can be cited before any call, such as the files of a container that is used again. */
+  /** What can be cited before any call, such as the files of a reused container. */
   readonly sources?: readonly Citable[];
-  /** Begins a call of one of `functions`. Does no I/O. */
+  /** Starts a call of one of `functions`. Does no I/O. */
   call(name: string, made: MadeCall): ToolCall;
   /**
-   * Shortens what such a call told to at most `charactersMax` characters, which may be 0. Left out where any place for
-   * a cut is as good as another.
+   * Shortens the output of a call to at most `charactersMax` characters, which may be 0. Absent if the output can be
+   * cut at any place.
    */
   shorten?(call: ToldCall, charactersMax: number): ShortResult;
   close(): Promise<void>;
 }
 
-/** A call that has run, and what the model was told. */
+/** A call that has run, and its output for the model. */
 export interface ToldCall {
   readonly name: string;
   /** JSON text. */
@@ -124,7 +125,7 @@ export interface OpeningItem {
   readonly last: HostedItem;
 }
 
-/** A tool could not be opened. `opening` shows that where the response has begun already. */
+/** A tool could not be opened. `opening` shows the failure in a response that has already begun. */
 export class ToolNotOpened extends ModelError {
   readonly opening: OpeningItem;
 
@@ -135,15 +136,15 @@ export class ToolNotOpened extends ModelError {
   }
 }
 
-/** A call as the model made it. Its arguments may still be arriving. */
+/** A call by the model. Its arguments may still be arriving. */
 export interface MadeCall {
   readonly callId: string;
   readonly newItemId: ToolScope["newItemId"];
-  /** The approval with which the call began before a crash; absent for a new call. */
+  /** The approval with which the call started before a crash; absent for a new call. */
   readonly approvalRequestId?: string | null;
 }
 
-/** A call whose arguments are known before the model is asked. */
+/** A call whose arguments are known before the first turn of the model. */
 export interface PendingCall {
   readonly name: string;
   readonly callId: string;
@@ -153,33 +154,32 @@ export interface PendingCall {
 }
 
 export interface ToolCall {
-  /** The first form of its item; null if the item begins later, as those of approvals and of the client's calls do. */
+  /** The first form of its item; null if the item begins later, as for approvals and client calls. */
   readonly item: HostedItem | null;
   /**
-   * What of the arguments is streamed: all of it, the decoded string of one member, what a writer makes of it, or
-   * nothing.
+   * How the arguments are streamed: as a whole, as the decoded string of one member, through a writer, or not at all.
    */
   readonly streams: "arguments" | { readonly member: string } | CallWriter | null;
   /**
-   * What a second run of the call could do. `none`: nothing. `sandboxed`: change a session of ours. `may_have`: change
-   * the world, so that it never runs twice in silence.
+   * The possible effect of running the call twice. `none`: nothing. `sandboxed`: changes one of our sessions.
+   * `may_have`: changes the world, so it is never repeated silently.
    */
   readonly effect: "none" | "sandboxed" | "may_have";
   /**
-   * Runs the call. Faults of the world, wrong arguments included, are outcomes with a sentence for the model. A throw
-   * is a fault of this server. Ends early when `signal` aborts.
+   * Runs the call. Failures outside the server, wrong arguments included, are outcomes with a sentence for the model.
+   * An exception means a bug in this server. Ends early when `signal` aborts.
    */
   run(args: string, signal: AbortSignal): AsyncGenerator<ToolStep, ToolOutcome>;
 }
 
 /** Shows the item of a call while its arguments arrive. */
 export interface CallWriter {
-  /** What a piece of the arguments adds to what is shown. The first event begins the item. */
+  /** Returns the events for the next piece of the arguments. The first event begins the item. */
   add(piece: string): readonly HostedItemEvent[];
 }
 
 export type ToolOutcome =
-  /** The last form of its item, what the model is shown, and what it may cite. */
+  /** The last form of its item, the output for the model, and what the model may cite. */
   | {
       readonly type: "ran";
       readonly item: HostedItem;
@@ -188,18 +188,21 @@ export type ToolOutcome =
       readonly sources: readonly Citable[];
       /** Items that follow, such as the output of a shell call, in their first and last form. */
       readonly following?: readonly OpeningItem[];
-      /** Functions that can be called from now on, as a tool search finds them. */
+      /** Functions that can be called from now on, such as results of a tool search. */
       readonly found?: readonly Tool[];
       readonly usage?: ToolUsage;
     }
-  /** The item asks the client for something; it ends the response after this turn. `first` is not used if it began. */
+  /**
+   * The item requests something from the client; it ends the response after this turn. `first` is ignored if the item
+   * has begun.
+   */
   | { readonly type: "asks"; readonly first: HostedItem; readonly item: HostedItem }
-  /** The arguments are wrong, and the model is told why. An item that had begun ends as it can. */
+  /** The arguments are wrong, and the output tells the model why. An item that has begun is ended. */
   | { readonly type: "told"; readonly output: string }
-  /** A call that may have effects was interrupted after it was sent: it may have taken effect. */
+  /** A call with possible effects was interrupted after it was sent: it may have taken effect. */
   | { readonly type: "unknown" };
 
-/** Shown to the model for a call that may have taken effect, whether a crash or a broken connection interrupted it. */
+/** Sent to the model for a call that may have taken effect, after a crash or a broken connection interrupted it. */
 export const UNKNOWN_EFFECT =
   "The call was interrupted, and whether it took effect is unknown. It was not repeated. Ask the user before you repeat it.";
 
@@ -210,7 +213,7 @@ export interface ToolUsage {
   readonly imageOutputTokens?: { readonly text: number; readonly image: number };
 }
 
-/** What a text may cite. A number is unique in its response and is told to the model, such as `web:3`. */
+/** A source that a text may cite. The model gets its number, such as `web:3`, which is unique in the response. */
 export type Citable =
   | { readonly type: "web"; readonly number: number; readonly url: string; readonly title: string }
   | { readonly type: "file"; readonly number: number; readonly fileId: string; readonly filename: string }
@@ -223,7 +226,7 @@ export interface CitedFile {
   readonly fileId: string;
   /** Such as `/mnt/data/chart.png`. */
   readonly path: string;
-  /** The item of the call that showed this picture; the text that follows cites it as a whole. Null for other files. */
+  /** The item of the call that output this picture; the following text cites it as a whole. Null for other files. */
   readonly shownBy: string | null;
 }
 

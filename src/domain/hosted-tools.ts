@@ -3,28 +3,28 @@ import type { HostedTool, ToolKind } from "./hosted-tool.ts";
 
 /** The limits of the tool loop for one response. */
 export interface ToolLimits {
-  /** How often the model is asked. */
+  /** The maximum number of turns of the model. */
   readonly turnsMax: number;
   readonly callsMax: number;
   readonly parallelMax: number;
-  /** Characters of one output that the model is shown. */
+  /** The maximum number of characters of one output that the model gets. */
   readonly outputCharactersMax: number;
 }
 
-/** The tools of this server, as the operator has set them up. */
+/** The tools of this server, as configured by the operator. */
 export interface HostedTools {
   readonly limits: ToolLimits;
-  /** What happens to tools that cannot be had and that the request does not depend on. */
+  /** How to treat unavailable tools that the request does not depend on. */
   readonly unavailable: "omit" | "refuse";
   /** Whether the operator offers this kind. */
   isOffered(kind: ToolKind): boolean;
-  /** The tool that serves this type of `tools[]`; null if none does. */
+  /** The tool that implements this type of `tools[]`; null if none does. */
   find(type: ToolInput["type"]): HostedTool | null;
-  /** Closes what the tools keep between responses. Never rejects. */
+  /** Closes resources that tools keep between responses. Never rejects. */
   close(): Promise<void>;
 }
 
-/** `kinds`: those that the operator offers. */
+/** `kinds`: the kinds that the operator offers. */
 export function createHostedTools(
   tools: readonly HostedTool[],
   { kinds, ...rest }: Pick<HostedTools, "limits" | "unavailable"> & { readonly kinds: ReadonlySet<ToolKind> },

@@ -11,23 +11,23 @@ import type {
 import type { Owner } from "../runs/ports/owner.ts";
 import type { PageRequest } from "./responses.ts";
 
-/** Which responses are meant; null members leave nothing out. All of them must fit. */
+/** A filter for responses; null members match everything. All members must match. */
 export interface ResponseFilter {
   readonly statuses: readonly Response["status"][] | null;
   readonly model: string | null;
   readonly kind: RunKind | null;
   readonly isBackground: boolean | null;
-  /** In Unix seconds, this one included. */
+  /** Inclusive, in Unix seconds. */
   readonly createdAfter: number | null;
-  /** In Unix seconds, this one excluded. */
+  /** Exclusive, in Unix seconds. */
   readonly createdBefore: number | null;
-  /** Pairs that all have to be there. */
+  /** Pairs that must all be present. */
   readonly metadata: Readonly<Record<string, string>>;
   readonly keyId: string | null;
   readonly conversationId: string | null;
-  /** The response that they continue. */
+  /** The response that the listed responses continue. */
   readonly previousId: string | null;
-  /** Each has to be in an item of the input or output. */
+  /** Each word must occur in an item of the input or output. */
   readonly words: readonly string[];
 }
 
@@ -40,9 +40,9 @@ export type ListedResponse = Omit<ResponseSummary, "price">;
 
 export interface ResponsePage {
   readonly responses: readonly ListedResponse[];
-  /** Whether there may be more. */
+  /** Whether there may be another page. */
   readonly hasMore: boolean;
-  /** The response that was looked at last, which need not be on the page; null if there was none. */
+  /** The last response examined, which need not be on the page; null if there was none. */
   readonly lastId: string | null;
 }
 
@@ -54,7 +54,7 @@ export interface ResponseCountRequest {
   readonly bucketSeconds: number;
 }
 
-/** Numbers of several responses. Tokens and times only of those that have them. */
+/** Totals of several responses. Tokens and times count only responses that have them. */
 export interface CountedResponses {
   readonly runs: number;
   readonly failed: number;
@@ -65,58 +65,58 @@ export interface CountedResponses {
 }
 
 export interface ResponseCounts {
-  /** By the numbers of their buckets, from 0. */
+  /** Keyed by bucket number, from 0. */
   readonly buckets: ReadonlyMap<number, CountedResponses>;
   readonly models: ReadonlyMap<string, CountedResponses>;
-  /** Whether there were too many; then the oldest ones are not counted. */
+  /** Whether the limit was reached; then the oldest responses are not counted. */
   readonly isPartial: boolean;
 }
 
-/** A price for each of some models. */
+/** Prices of models. */
 export interface PriceTable {
-  /** Null if the table does not have the model. */
+  /** Null if the table does not list the model. */
   priceOf(model: string, tokens: PricedTokens): Price | null;
 }
 
 export interface PricedTokens {
-  /** All, cached ones included. */
+  /** All input tokens, cached tokens included. */
   readonly inputTokens: number;
   readonly cachedTokens?: number;
   readonly outputTokens: number;
 }
 
-/** What is known of how a response was made. */
+/** Facts about how a response was made. */
 export interface ResponseRecord {
-  /** As `readEventTimes` reads them; null until it has ended, or if they were not recorded. */
+  /** In the form that `readEventTimes` reads; null until the response has ended, or if no times were recorded. */
   readonly eventTimes: string | null;
   readonly notes: readonly ResponseNote[];
 }
 
-/** What other servers were asked for responses. Every method but the last is for one owner. */
+/** Requests to other servers made for responses. Every method but the last is for one owner. */
 export interface ExchangeStore {
   add(owner: Owner, responseId: string, exchange: ResponseExchange): Promise<void>;
   /** Oldest first. */
   list(owner: Owner, responseId: string): Promise<readonly ResponseExchange[]>;
   remove(owner: Owner, responseId: string): Promise<void>;
-  /** Removes some of those from before this Unix second. Resolves to how many; 0 once there are none. */
+  /** Removes some entries older than this Unix second. Resolves to their number; 0 once none are left. */
   deleteExpired(before: number): Promise<number>;
 }
 
-/** Requests that were refused. Every method is for one owner. */
+/** Refused requests. Every method is for one owner. */
 export interface RefusalStore {
-  /** The oldest go if there are too many. */
+  /** Removes the oldest entries if there are too many. */
   add(owner: Owner, refused: RefusedRequest): Promise<void>;
-  /** Those from `from` on and before `before`, in Unix seconds, newest first. */
+  /** Entries from `from` (inclusive) to `before` (exclusive), in Unix seconds, newest first. */
   list(owner: Owner, span: { readonly from: number; readonly before: number }): Promise<readonly RefusedRequest[]>;
 }
 
-/** Stored responses as operators look at them. Every method answers for one owner. */
+/** Stored responses as operators see them. Every method is for one owner. */
 export interface ResponseArchive {
-  /** Null if the cursor is unknown. Looks at a limited number of responses at once. */
+  /** Null if the cursor is unknown. Examines a limited number of responses per call. */
   list(owner: Owner, page: ResponsePageRequest): Promise<ResponsePage | null>;
   count(owner: Owner, request: ResponseCountRequest): Promise<ResponseCounts>;
   /** Null if the response is unknown. */
   findRecord(owner: Owner, responseId: string): Promise<ResponseRecord | null>;
-  /** The beginnings of what the model was shown of the first calls of tools that have ended, oldest first. */
+  /** The beginnings of the model's view of tool results, for the first calls that have ended, oldest first. */
   listToolResults(owner: Owner, responseId: string): Promise<readonly ShownToolResult[]>;
 }

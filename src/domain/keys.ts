@@ -9,11 +9,11 @@ export interface KnownKey {
   /** If false, the key has no owner of its own and the routing headers are ignored. */
   readonly isRouted: boolean;
   readonly limits: RatedKey["limits"];
-  /** The kinds of this server's tools that the key may use; all if null or absent. */
+  /** The kinds of this server's tools that the key may use; null or absent allows all. */
   readonly tools?: readonly string[] | null;
 }
 
 export interface KeyFinder {
-  /** Finds a key by its `hashApiKey`. Null if there is none, or if it was revoked or has expired. */
+  /** Finds a key by its `hashApiKey`. Null if it is unknown, revoked or expired. */
   findByHash(hash: string): Promise<KnownKey | null>;
 }

@@ -7,22 +7,22 @@ export interface ImageSource {
   readonly file_id?: string | null;
 }
 
-/** Converts pictures, files and recordings into forms that the model in use can take. */
+/** Converts images, files and recordings into forms that the current model accepts. */
 export interface MediaReader {
-  /** A reader for the parts of one request, which share one budget of fetched bytes. `signal` stops all reading. */
+  /**
+   * Returns a reader for the parts of one request, which share one budget of fetched bytes. Aborting `signal` stops all
+   * reading.
+   */
   forRequest(owner: Owner, signal: AbortSignal): RequestMedia;
 }
 
 /** Each call rejects with `MediaError` if the part cannot be converted, or with the reason of the request's signal. */
 export interface RequestMedia {
-  /** A URL that the model can read: http(s) if it fetches pictures itself, otherwise a data URL. */
+  /** A URL that the model can read: http(s) if the model fetches images itself, otherwise a data URL. */
   readImage(image: ImageSource): Promise<string>;
   /** The file with its content in `file_data`, or its text with its name. */
   readFile(file: StoredInputFile): Promise<StoredInputFile | StoredInputText>;
-  /**
-   * The recording in a format that the model takes, or its transcript. `isAlone` is true if the message has no other
-   * part.
-   */
+  /** The recording in a format that the model accepts, or its transcript. `isAlone`: the message has no other part. */
   readAudio(audio: InputAudio, isAlone: boolean): Promise<InputAudio | StoredInputText>;
 }
 
@@ -32,7 +32,7 @@ export class MediaError extends Error {
   readonly code: string;
   /** The faulty member of the part, such as `image_url`; null for the input as a whole. */
   readonly member: string | null;
-  /** True if a service that this server needs has failed; false if the part is at fault. */
+  /** True if a service behind this server failed; false if the part is at fault. */
   readonly isServerFault: boolean;
   /** Seconds after which the same request may succeed; null if unknown. */
   readonly retryAfterSeconds: number | null;

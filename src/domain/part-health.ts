@@ -6,19 +6,19 @@ export type PartState = "ok" | "unavailable" | "unknown";
 const FRESH_MS = 15_000;
 const LOOK_TIMEOUT_MS = 5_000;
 
-/** The last known state of something that this server uses. Reading it never waits. */
+/** The last known state of a service that this server uses. Reading it never waits. */
 export class PartHealth {
   readonly #answers: (signal: AbortSignal) => Promise<boolean>;
   #state: PartState = "unknown";
   #lookedAt = Number.NEGATIVE_INFINITY;
   #isLooking = false;
 
-  /** `answers`: looks whether it can be used. A rejection means that it cannot. */
+  /** `answers` checks whether the service works. A rejection means that it does not. */
   constructor(answers: (signal: AbortSignal) => Promise<boolean>) {
     this.#answers = answers;
   }
 
-  /** The last known state. Starts a new look in the background if that is older than `FRESH_MS`. */
+  /** The last known state. Starts a new check in the background if the state is older than `FRESH_MS`. */
   look(): PartState {
     if (!this.#isLooking && performance.now() - this.#lookedAt >= FRESH_MS) void this.#lookAgain();
     return this.#state;
@@ -33,7 +33,7 @@ export class PartHealth {
   }
 }
 
-/** The state of the model server. One without a list of models is well. */
+/** The state of the model server. A server without a list of models counts as healthy. */
 export function modelHealth(engine: Pick<ModelEngine, "listModels">): PartHealth {
   return new PartHealth(async (signal) => {
     try {

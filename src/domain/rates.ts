@@ -1,9 +1,9 @@
 export type RateBucket = "requests" | "tokens";
 
-/** A key and its limits. A null limit means the limit of the server's settings. */
+/** A key and its limits. A null limit stands for the server's default. */
 export interface RatedKey {
   readonly keyId: string;
-  /** The maximum of each in a minute. */
+  /** The maximum of each bucket per minute. */
   readonly limits: Readonly<Record<RateBucket, number | null>>;
 }
 
@@ -16,17 +16,17 @@ export interface RateStanding {
 }
 
 export interface RateTaking {
-  /** If false, less was left than requested and nothing was taken. */
+  /** False if less than requested was left; then nothing was taken. */
   readonly taken: boolean;
   readonly standing: RateStanding;
   /**
-   * Replaces the amount taken by the amount used: charges more or gives back the rest. It runs in the background. Call
-   * it at most once.
+   * Replaces the taken amount by the used amount: charges the rest or refunds it. Runs in the background. Call it at
+   * most once.
    */
   correct(used: number): void;
 }
 
-/** Counts the requests and tokens of each key. */
+/** Counts requests and tokens per key. */
 export interface RateLimiter {
   take(key: RatedKey, bucket: RateBucket, amount: number): Promise<RateTaking>;
   standing(key: RatedKey, bucket: RateBucket): Promise<RateStanding>;

@@ -4,7 +4,9 @@ import type { Owner } from "../runs/ports/owner.ts";
 /** The items of a conversation, oldest first. */
 export interface ConversationItems {
   readonly items: readonly StoredItem[];
-  /** Ids of calls of which a client once deleted the call or its output. The deleted half may have been added again. */
+  /**
+   * Ids of calls that lost their call or output item to a client's delete. The deleted half may have been added again.
+   */
   readonly splitCalls: ReadonlySet<string>;
 }
 
@@ -12,7 +14,7 @@ export interface ConversationItems {
 export interface ChainLink {
   readonly responseId: string;
   readonly status: Response["status"];
-  /** The items of its conversation that it saw and that still exist; null if it was made in no conversation. */
+  /** The items of its conversation that it saw and that still exist; null outside conversations. */
   readonly seen: ConversationItems | null;
   /** Its input items, then its output items. */
   readonly items: readonly StoredItem[];
@@ -21,11 +23,11 @@ export interface ChainLink {
 /** A response, and facts about it that its body does not show. */
 export interface StoredResponse {
   readonly response: Response;
-  /** Whether its request asked for `stream`. */
+  /** Whether its request had `stream`. */
   readonly streamed: boolean;
 }
 
-/** A page may have fewer items than requested and still have `hasMore`, because the text of a page is limited too. */
+/** A page may be shorter than `limit` and still have `hasMore`, because the text of a page is limited too. */
 export interface ItemPage {
   readonly items: readonly StoredItem[];
   readonly hasMore: boolean;
@@ -34,19 +36,19 @@ export interface ItemPage {
 export interface PageRequest {
   readonly limit: number;
   readonly order: "asc" | "desc";
-  /** An exclusive cursor: the id of the last item of the page before; null for the first page. */
+  /** An exclusive cursor: the id of the last item of the previous page; null for the first page. */
   readonly after: string | null;
 }
 
 export interface InputPageRequest extends PageRequest {
   /** An item id before which the page ends; null if only `limit` ends it. */
   readonly before: string | null;
-  /** Whether the items of earlier responses in the chain are listed too. */
+  /** Whether to include the items of earlier responses in the chain. */
   readonly history: boolean;
 }
 
 /**
- * Stored responses and their items. An unknown id and another owner's id give the same result: `null`, `false` or an
+ * Stored responses and their items. Unknown ids and ids of other owners give the same result: `null`, `false` or an
  * empty list.
  */
 export interface ResponseStore {
@@ -55,7 +57,7 @@ export interface ResponseStore {
   findStored(owner: Owner, responseId: string): Promise<StoredResponse | null>;
   /**
    * Removes the response, its events and its items. If other responses continue it, its items stay until the last of
-   * those is removed. Returns false if there was no such response.
+   * them is removed. Returns false if there was no such response.
    */
   deleteResponse(owner: Owner, responseId: string): Promise<boolean>;
   /**
@@ -64,15 +66,15 @@ export interface ResponseStore {
    */
   loadChain(owner: Owner, responseId: string): Promise<readonly ChainLink[] | null>;
   /**
-   * One page of the input items of that create call; with `history`, after the items of its chain. Null if the response
-   * or a cursor is unknown.
+   * One page of the input items of the response's create call; with `history`, preceded by the items of its chain. Null
+   * if the response or a cursor is unknown.
    */
   listInputItems(owner: Owner, responseId: string, page: InputPageRequest): Promise<ItemPage | null>;
   /**
-   * Stored items by id, those of conversations included, for `item_reference`. Unknown ids are absent from the map.
-   * Rejects with `ContextTooLong` like `loadChain`.
+   * Stored items by id, conversation items included, for `item_reference`. Unknown ids are absent from the map. Rejects
+   * with `ContextTooLong` like `loadChain`.
    */
   findItems(owner: Owner, ids: readonly string[]): Promise<ReadonlyMap<string, StoredItem>>;
-  /** Items that responses made, by id; also of deleted responses while others continue them. Inputs are absent. */
+  /** Output items of responses by id, including deleted responses that others continue. Input items are absent. */
   findOutputs(owner: Owner, ids: readonly string[]): Promise<ReadonlyMap<string, StoredItem>>;
 }

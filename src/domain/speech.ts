@@ -11,7 +11,7 @@ export interface SpeechOutput {
 
 export type SettledSpeech =
   | { readonly type: "settled"; readonly speech: SpeechOutput }
-  /** This server cannot speak it this way. `reason` is a whole sentence that says what would help. */
+  /** The request cannot be spoken. `reason` is a whole sentence that says what would help. */
   | { readonly type: "refused"; readonly param: string; readonly reason: string }
   | { readonly type: "unknown_voice"; readonly voice: string; readonly voices: readonly string[] };
 

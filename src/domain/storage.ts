@@ -5,12 +5,12 @@ export class ContextTooLong extends Error {
   override readonly name = "ContextTooLong";
 }
 
-/** The file is damaged or is no SQLite database. It was not changed. */
+/** The file is damaged or no SQLite database. It was not changed. */
 export class StoreSpoilt extends Error {
   override readonly name = "StoreSpoilt";
 }
 
-/** The storage of files does not answer, or has too much to do. The bytes of no file were shown or lost. */
+/** The file storage does not respond or is overloaded. No bytes of files were shown or lost. */
 export class FileStorageAway extends Error {
   override readonly name = "FileStorageAway";
 
@@ -19,11 +19,11 @@ export class FileStorageAway extends Error {
   }
 }
 
-/** Limits how much is stored for each owner. */
+/** Limits the storage of each owner. */
 export interface StorageQuota {
   /**
    * Rejects with `StorageQuotaExceeded` if there is no room for `bytes` more, or for any if `bytes` is absent.
-   * Concurrent calls may pass together, so a store that writes many bytes at once compares them once more as it writes.
+   * Concurrent calls may pass together, so a store compares large writes again while it writes.
    */
   requireRoom(owner: Owner, bytes?: number): Promise<void>;
 }

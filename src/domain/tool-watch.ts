@@ -1,15 +1,15 @@
 import type { TraceContext } from "../base/trace-context.ts";
 import type { ToolKind } from "./hosted-tool.ts";
 
-/** Follows the calls of hosted functions, for metrics, traces and logs. No method may throw. */
+/** Observes the calls of hosted functions, for metrics, traces and logs. No method may throw. */
 export interface ToolObserver {
-  /** A call begins to run. */
+  /** A call starts to run. */
   began(call: WatchedToolCall): ToolWatch;
-  /** A response with tools of this server has ended after so many turns of its model. */
+  /** A response with hosted tools has ended after this number of turns. */
   ended(turns: number): void;
-  /** A limit ended or narrowed the loop of a response. */
+  /** A limit ended or restricted the tool loop of a response. */
   limited(limit: ToolLimit): void;
-  /** A tool was left out of a request. */
+  /** A tool was removed from a request. */
   omitted(kind: string): void;
 }
 
@@ -22,8 +22,8 @@ export interface WatchedToolCall {
 }
 
 /**
- * How a call ended. `unknown`: it may have taken effect; `asked`: the client is asked; `told`: only the model;
- * `broken`: this server has a fault.
+ * How a call ended. `unknown`: it may have taken effect; `asked`: it needs the client's answer; `told`: only the model
+ * got a message; `broken`: this server has a bug.
  */
 export type ToolCallEnd = "completed" | "failed" | "unknown" | "incomplete" | "asked" | "told" | "broken" | "cut";
 

@@ -18,14 +18,14 @@ export interface NewVectorStore {
   readonly expiresAfterDays: number | null;
 }
 
-/** An uploaded file to put into a vector store. */
+/** An uploaded file to add to a vector store. */
 export interface NewStoreFile {
   readonly fileId: string;
   readonly attributes: FileAttributes | null;
   readonly chunking: StaticChunking;
 }
 
-/** What a change of a vector store leaves out stays as it is. */
+/** A change of a vector store. Absent members stay unchanged. */
 export interface VectorStoreChange {
   readonly name?: string;
   readonly metadata?: VectorStore["metadata"];
@@ -39,9 +39,9 @@ export interface VectorStorePageRequest extends PageRequest {
 
 /** A page of a store's files; the cursors are ids of files. */
 export interface StoreFilePageRequest extends VectorStorePageRequest {
-  /** Lists only files with this status; all if null. */
+  /** Lists only files with this status; null lists all. */
   readonly status: VectorStoreFile["status"] | null;
-  /** Lists only the files of this batch; all if null. */
+  /** Lists only files of this batch; null lists all. */
   readonly batchId: string | null;
 }
 
@@ -64,9 +64,8 @@ export type Added<Result> =
   | { readonly type: "refused"; readonly refusal: VectorStoreRefusal };
 
 /**
- * Stored vector stores and what is known of their files. What is unknown and what belongs to another owner gives `null`
- * or `false`. Every file that is added has the status `in_progress` until it was taken in or has failed, so that a
- * client which polls comes to an end.
+ * Stored vector stores and their files. Unknown ids and ids of other owners give `null` or `false`. Every added file is
+ * `in_progress` until its ingestion succeeds or fails, so a client that polls always sees an end.
  */
 export interface VectorStores {
   createStore(owner: Owner, store: NewVectorStore, files: readonly NewStoreFile[]): Promise<Added<VectorStore>>;
@@ -74,12 +73,12 @@ export interface VectorStores {
   /** In the order of their creation; null if a cursor is unknown. */
   listStores(owner: Owner, page: VectorStorePageRequest): Promise<ListPage<VectorStore> | null>;
   changeStore(owner: Owner, storeId: string, change: VectorStoreChange): Promise<VectorStore | null>;
-  /** Its uploaded files stay. */
+  /** Does not delete its uploaded files. */
   deleteStore(owner: Owner, storeId: string): Promise<boolean>;
 
-  /** A file that the store has already is taken in once more, in place of what was there. */
+  /** Ingests a file again if the store already has it, and replaces its old content. */
   addFile(owner: Owner, storeId: string, file: NewStoreFile): Promise<Added<VectorStoreFile>>;
-  /** Adds all of the files or none. */
+  /** Adds all files or none. */
   addBatch(owner: Owner, storeId: string, files: readonly NewStoreFile[]): Promise<Added<VectorStoreFileBatch>>;
   findFile(owner: Owner, storeId: string, fileId: string): Promise<VectorStoreFile | null>;
   /** In the order in which they were added; null if the store, the batch or a cursor is unknown. */
@@ -90,17 +89,17 @@ export interface VectorStores {
     fileId: string,
     attributes: FileAttributes | null,
   ): Promise<VectorStoreFile | null>;
-  /** The uploaded file stays. */
+  /** Does not delete the uploaded file. */
   removeFile(owner: Owner, storeId: string, fileId: string): Promise<boolean>;
-  /** The text of a file as it was taken in; null if it is unknown. The texts of its parts follow each other. */
+  /** The text of a file as ingested, in consecutive parts; null if the file is unknown. */
   readFile(owner: Owner, storeId: string, fileId: string): Promise<readonly string[] | null>;
   findBatch(owner: Owner, storeId: string, batchId: string): Promise<VectorStoreFileBatch | null>;
-  /** Those of its files that were not taken in yet become `cancelled`. */
+  /** Its files that are not ingested yet become `cancelled`. */
   cancelBatch(owner: Owner, storeId: string, batchId: string): Promise<VectorStoreFileBatch | null>;
 
   /**
-   * Marks the stores that were not used for long enough by `now` (Unix seconds) as expired, and removes the indexes of
-   * some that are expired or deleted. Resolves to false if there is nothing left to do.
+   * Marks stores as expired that are unused for too long at `now` (Unix seconds). Removes the indexes of some expired
+   * or deleted stores. Resolves to false if nothing is left to do.
    */
   expireUnused(now: number): Promise<boolean>;
 }
@@ -108,20 +107,20 @@ export interface VectorStores {
 /** A search in one or several vector stores. */
 export interface PassageSearch {
   readonly storeIds: readonly string[];
-  /** Forms of one question; a passage counts with the form that it fits best. */
+  /** Alternative forms of one question; a hit scores with its best form. */
   readonly queries: readonly string[];
   readonly filter: FileSearchFilter | null;
-  /** How many passages are wanted. */
+  /** The maximum number of hits. */
   readonly resultsMax: number;
-  /** Passages with a lower score are left out. */
+  /** Hits with a lower score are left out. */
   readonly scoreMin: number;
-  /** How much the rank by words and the rank by meaning count; null for the server's choice. */
+  /** The weights of the rank by words and the rank by meaning; null for the server's choice. */
   readonly weights: { readonly words: number; readonly meaning: number } | null;
   /** Ordered by both ranks, or by the score alone. */
   readonly order: "ranks" | "score";
 }
 
-/** A piece of a file that fits a question. */
+/** A part of a file that matches a question. */
 export interface Passage {
   readonly storeId: string;
   readonly fileId: string;
@@ -130,7 +129,7 @@ export interface Passage {
   /** Relevance from 0 to 1. */
   readonly score: number;
   readonly text: string;
-  /** Where the text stands: the headings above it, outermost first. */
+  /** The headings above the text, outermost first. */
   readonly headings: readonly string[];
 }
 
@@ -139,10 +138,10 @@ export type PassagesFound =
   | { readonly type: "unknown_store"; readonly storeId: string }
   | { readonly type: "expired_store"; readonly storeId: string };
 
-/** Searches what was taken into vector stores. */
+/** Searches the content of vector stores. */
 export interface PassageFinder {
-  /** Whether questions are compared by meaning, too, and not by words alone. */
+  /** Whether questions are compared by meaning, and not by words alone. */
   readonly comparesMeaning: boolean;
-  /** Best first. Counts as a use of the stores. Rejects with the signal's reason if that aborts. */
+  /** Best first. Counts as a use of the stores. Rejects with the signal's reason if the signal aborts. */
   search(owner: Owner, search: PassageSearch, signal: AbortSignal): Promise<PassagesFound>;
 }

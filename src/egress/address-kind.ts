@@ -32,7 +32,7 @@ const EMBEDDING: readonly (Network & { readonly at: number })[] = [
   ...networks("2002::/16").map((network) => ({ ...network, at: 2 })), // 6to4.
 ];
 
-/** An address is public if neither the library's registries of special addresses nor the lists above name it. */
+/** An address is public if it is neither in the library's registries of special addresses nor in the lists above. */
 export function addressKind(address: AddressBytes): AddressKind {
   const embedded = embeddedAddress(address);
   if (embedded !== null) return addressKind(embedded);

@@ -7,8 +7,8 @@ const CONNECTIONS_PER_AGENT_MAX = 256;
 const HEADER_BYTES_MAX = 32 * 1024;
 
 /**
- * Connections that are kept for the next call, each to an address that was checked. A call gets only connections to
- * the addresses that its own check found.
+ * Idle connections for later calls, each to a checked address. A call gets only connections to addresses from its own
+ * check.
  */
 export class AddressPool {
   readonly #connectTimeoutMs: number;
@@ -22,7 +22,7 @@ export class AddressPool {
     const key = [origin, ...addresses.map(({ address }) => address).toSorted()].join(" ");
     const known = this.#agents.get(key);
     const agent = known ?? this.#newAgent(addresses);
-    this.#agents.delete(key); // So that the map's order is that of the last use.
+    this.#agents.delete(key); // Orders the map by last use.
     this.#agents.set(key, agent);
     if (known === undefined) this.#makeRoom();
     return agent;
@@ -38,7 +38,7 @@ export class AddressPool {
     });
   }
 
-  /** Calls of the removed agent go on to their end. */
+  /** Calls of the removed agent continue to their end. */
   #makeRoom(): void {
     const [oldest] = this.#agents;
     if (this.#agents.size <= AGENTS_MAX || oldest === undefined) return;

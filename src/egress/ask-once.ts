@@ -25,8 +25,8 @@ export interface OneReply {
 }
 
 /**
- * Sends one GET over a new connection. It connects only to `addresses`, even if the host name resolves to others by
- * now. Uses no proxy of the environment and follows no redirect. Rejects with `EgressError`.
+ * Sends one GET over a new connection. Connects only to `addresses`, even if the host name resolves to others by now.
+ * Ignores the environment's proxies and follows no redirect. Rejects with `EgressError`.
  */
 export async function askOnce(
   url: URL,

@@ -13,8 +13,8 @@ export type EgressReason =
   | "too_large";
 
 /**
- * A guarded call failed. The message is a sentence for the caller without a full stop. It names no address, and no host
- * that the caller did not name.
+ * A guarded call failed. The message is a sentence for the caller without a full stop. It contains no address, and no
+ * host that the caller did not name.
  */
 export class EgressError extends Error {
   override readonly name = "EgressError";

@@ -15,7 +15,7 @@ export interface EgressPolicy {
    * have a port, which limits the rule to it. Private ones are possible.
    */
   readonly allow: readonly string[];
-  /** Denied destinations, in the same form. They win over `allow`. */
+  /** Denied destinations, in the same form. They override `allow`. */
   readonly deny: readonly string[];
   /** Allowed ports of destinations that are not in `allow`. */
   readonly ports: readonly number[];

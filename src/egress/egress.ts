@@ -17,7 +17,7 @@ export interface EgressOptions {
     readonly totalMs: number;
   };
   readonly log: Logger;
-  /** Shared with the other guards of the process; without it this guard has slots of its own. */
+  /** Shared with the other guards of the process; by default, this guard has its own slots. */
   readonly lookups?: LookupSlots;
   /** Replaces the system's resolver. */
   readonly resolve?: ResolveHost;
@@ -33,32 +33,30 @@ export interface GuardedRequest {
   readonly caller: string;
 }
 
-/** A call of any method. Its headers are sent as they are, and its signal is its only time limit. */
+/** A call of any method. Its headers are sent unchanged, and its signal is its only time limit. */
 export type GuardedCall = OpenedCall & Pick<GuardedRequest, "caller">;
 
 /** The whole content of a URL. */
 export interface Fetched {
   readonly bytes: Buffer;
-  /** The server's media type in lower case and without parameters; null if it names none. */
+  /** The server's media type in lower case and without parameters; null if there is none. */
   readonly mimeType: string | null;
   /** The parameter `charset` of the media type, or null. */
   readonly charset: string | null;
-  /** From `Content-Disposition`, otherwise from the end of the path; null if neither names one. */
+  /** From `Content-Disposition`, otherwise from the end of the path; null if neither contains one. */
   readonly filename: string | null;
 }
 
-/**
- * Guards the calls that clients cause. They all go through here and reach only destinations that the operator permits.
- */
+/** Guards the calls that clients cause. They all use it and reach only permitted destinations. */
 export interface Egress {
-  /** Fetches a URL. Rejects with `EgressError`, or the reason of `signal` if that aborts. */
+  /** Fetches a URL. Rejects with `EgressError`, or the reason of `signal` if it aborts. */
   fetchGuarded(url: string, request: GuardedRequest): Promise<Fetched>;
-  /** Makes a call as `openGuarded` does, and gives JSON without making a `Response` of it. */
+  /** Makes a call like `openGuarded`, and returns JSON without creating a `Response`. */
   callGuarded(url: string, call: GuardedCall): Promise<OpenedReply>;
   /**
    * Makes a call of any method. Resolves with the head of the reply, of any status but a redirect; its body is a stream
-   * that must be read or cancelled. JSON was read before, and only `text` and `json` of the reply give it. Rejects, and
-   * fails the body, with `EgressError` or the reason of `signal`.
+   * that must be read or cancelled. A JSON body is already read, and only `text` and `json` of the reply return it.
+   * Rejects, and fails the body, with `EgressError` or the reason of `signal`.
    */
   openGuarded(url: string, call: GuardedCall): Promise<Response>;
 }
@@ -73,8 +71,8 @@ const REDIRECT_STATUSES: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]
 export type LookupSlots = FairSemaphore;
 
 /**
- * Node looks up names in the same four threads that read files. Slow look-ups must not occupy all of them, and those of
- * one caller not all the slots for look-ups. So all guards of a process share these slots.
+ * Node looks up names in the same four threads that read files. Slow lookups must not occupy all of them, and one
+ * caller must not occupy all slots. So all guards of a process share these slots.
  */
 export function newLookupSlots(): LookupSlots {
   return new FairSemaphore(LOOKUPS_MAX, LOOKUPS_PER_CALLER_MAX);
@@ -117,7 +115,7 @@ export function createEgress(options: EgressOptions): Egress {
 
 function told(error: unknown, url: string, log: Logger): EgressError {
   const failure = explainFailure(error);
-  log.info({ host: hostOf(url), reason: failure.reason }, "a call for a client failed");
+  log.info({ host: hostOf(url), reason: failure.reason }, "call for a client failed");
   return failure;
 }
 
@@ -156,7 +154,7 @@ async function follow(start: string, context: FetchContext): Promise<Fetched> {
   throw new EgressError("too_many_redirects", `The URL has more than ${REDIRECTS_MAX} redirects`);
 }
 
-/** Holds its slot until the look-up ends, even if its caller has stopped waiting. */
+/** Occupies its slot until the lookup ends, even if its caller has stopped waiting. */
 async function lookUp(host: string, { lookups, request, resolve = resolveHost, signal }: RouteContext) {
   const giveBack = await lookups.take(request.caller, signal);
   return await resolve(host).finally(giveBack);

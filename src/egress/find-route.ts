@@ -24,8 +24,8 @@ export const resolveHost: ResolveHost = async (host) => {
 };
 
 /**
- * Finds the addresses for a call to this URL with one look-up, and checks all of them: if one is refused, the call is
- * refused. A name that does not exist gets the same error, so that callers cannot probe the names of a network.
+ * Finds the addresses of this URL with one lookup, and checks all of them: if one is refused, the call is refused. A
+ * nonexistent name gets the same error, so that callers cannot probe a network's names.
  */
 export async function findRoute(
   url: URL,

@@ -13,31 +13,31 @@ const BODILESS: ReadonlySet<number> = new Set([204, 205, 304]);
 
 /** One call of any method, and the limits of its reply. */
 export interface OpenedCall {
-  /** What kind of server is asked, for whoever keeps what is asked of it. */
+  /** The kind of the called server, for storing the exchange. */
   readonly kind: OutgoingCall["kind"];
   readonly method: string;
   /** Names are in lower case. */
   readonly headers: Headers | Readonly<Record<string, string>>;
   readonly body: string | null;
-  /** Limit for the bytes of the reply's body. Reading beyond it fails with `EgressError`. */
+  /** The maximum bytes of the reply's body. Reading beyond it fails with `EgressError`. */
   readonly bytesMax: number;
-  /** Ends the call and the reply's body. */
+  /** Aborts the call and the reply's body. */
   readonly signal: AbortSignal;
-  /** Called when a connection begins to send the call. Before that, the server has received nothing of it. */
+  /** Called when a connection starts to send the call. Before, the server has received nothing. */
   readonly onSent?: () => void;
 }
 
 /** The reply to a call. */
 export interface OpenedReply {
   readonly status: number;
-  /** The whole body if it is JSON by its type; else null. */
+  /** The whole body if its type is JSON; otherwise null. */
   readonly json: string | null;
-  /** The same reply for who wants it so, which costs more. Call it once at most, and always if `json` is null. */
+  /** The same reply as a `Response`, which costs more. Call it at most once; required if `json` is null. */
   response(): Response;
 }
 
 /**
- * Sends the call and resolves when the head of its reply has arrived, or all of it if it is JSON. Rejects with
+ * Sends the call and resolves when the head of its reply has arrived, or the whole reply if it is JSON. Rejects with
  * `EgressError` for a redirect.
  */
 export async function openReply(agent: Dispatcher, url: URL, call: OpenedCall): Promise<OpenedReply> {
@@ -93,7 +93,7 @@ function isJson({ headers }: Pick<Received, "headers">): boolean {
   return /^application\/json *(;|$)/i.test(String(headers["content-type"]));
 }
 
-/** A reply whose body was read before. It is given by `text` and `json` alone: streams cost much more. */
+/** A reply whose body is already read. Only `text` and `json` return it: streams cost much more. */
 class ReadReply extends Response {
   readonly #text: string;
 

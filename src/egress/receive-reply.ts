@@ -11,35 +11,35 @@ type Fields = Readonly<Record<string, string | string[] | undefined>>;
 export interface Received {
   readonly status: number;
   readonly headers: Fields;
-  /** The whole body as text if it was to be read; else null. */
+  /** The whole body as text if it was requested; otherwise null. */
   readonly text: string | null;
-  /** The body otherwise. It must be read or destroyed. */
+  /** The body otherwise. Drain or destroy it. */
   readonly body: Readable | null;
 }
 
 export interface ReceiveOptions {
   readonly request: Dispatcher.DispatchOptions;
-  /** Ends the request, and the body. */
+  /** Aborts the request and the body. */
   readonly signal: AbortSignal;
-  /** Called when a connection begins to send the request. */
+  /** Called when a connection starts to send the request. */
   readonly onSent?: (() => void) | undefined;
-  /** Looks at the head, and throws if the reply is refused. Returns whether the body is read whole. */
+  /** Checks the head, and throws if the reply is refused. Returns whether to read the whole body. */
   readonly readsWhole: (head: Head) => boolean;
-  /** Limit of a body that is read whole. */
+  /** The maximum size of a body that is read whole. */
   readonly bytesMax: number;
-  /** Told of all that comes back; null or absent if that is not kept. */
+  /** Records the reply; null or absent if it is not stored. */
   readonly recorded?: RecordedCall | null;
 }
 
 const UTF8 = new TextDecoder();
 const FIRST_FINAL_STATUS = 200;
-/** Made once: each error costs a stack trace. */
+/** Created once: each error costs a stack trace. */
 const LEFT = new Error("nobody reads the reply any more");
 
 /**
  * Sends a request and resolves when the head of its reply has arrived, or all of it if it is read whole. A body that is
- * read whole makes no stream: that costs as much as all else. Rejects with the error of undici or of `readsWhole`, or
- * the reason of the signal.
+ * read whole needs no stream, which would cost as much as everything else. Rejects with the error of undici or of
+ * `readsWhole`, or the reason of the signal.
  */
 export function receiveReply(agent: Dispatcher, options: ReceiveOptions): Promise<Received> {
   const receiver = new Receiver(options);
@@ -115,11 +115,11 @@ class Receiver implements Dispatcher.DispatchHandler {
         done(error);
       },
     });
-    this.#body.on("error", () => {}); // Who reads it is told; nobody else need be.
+    this.#body.on("error", () => {}); // Only its reader needs the error.
     this.#reply.resolve({ ...head, text: null, body: this.#body });
   }
 
-  /** A request that still waits for a connection is given up when it gets one. */
+  /** A request that still waits for a connection is abandoned when it gets one. */
   readonly #leave = (): void => {
     const { reason } = this.#options.signal;
     this.#reply.reject(reason);

@@ -6,11 +6,11 @@ import { callProvider, type ProviderAddress } from "./provider-call.ts";
 export interface ChatProviderOptions extends ProviderAddress {
   /** Base of its API, such as `https://api.example.com/v1`. */
   readonly baseUrl: string;
-  /** Null for the first model that the provider lists. */
+  /** Null for the first model in the provider's list. */
   readonly model: string | null;
 }
 
-/** A provider that speaks chat completions, as Ollama and most hosted services do. */
+/** A provider with a chat completions API, such as Ollama and most hosted services. */
 export function createChatCompletionsProvider(options: ChatProviderOptions): ChatProvider {
   const baseUrl = options.baseUrl.replace(/\/+$/, "");
   let model = options.model;
@@ -40,7 +40,7 @@ async function* readAnswer(
     if (typeof reply["model"] === "string") model = reply["model"];
     const choice: unknown = Array.isArray(reply["choices"]) ? reply["choices"][0] : null;
     if (!isRecord(choice)) continue;
-    // A reply that is not streamed holds a message instead of deltas.
+    // A reply that is not streamed contains a message instead of deltas.
     const said = isRecord(choice["delta"]) ? choice["delta"] : choice["message"];
     const text = isRecord(said) ? said["content"] : null;
     if (typeof text === "string" && text !== "") yield { type: "text", text };

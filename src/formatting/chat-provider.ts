@@ -13,7 +13,7 @@ export type ChatPiece =
 export interface ChatProvider {
   /** Host and port, for messages to people. */
   readonly host: string;
-  /** Null until the provider was asked for its models. */
+  /** Null until the provider's models were requested. */
   readonly model: string | null;
   /** Streams the answer. Throws `ProviderError`, or the signal's reason if that aborts. */
   answer(messages: readonly PromptMessage[], signal: AbortSignal): AsyncIterable<ChatPiece>;
@@ -26,7 +26,7 @@ export interface ChatProvider {
 export type ProviderErrorReason = "unauthorized" | "unreachable" | "timeout" | "failed";
 
 /**
- * The provider gave no answer. The message is a sentence without a full stop, which may be shown to callers: it quotes
+ * The provider gave no answer. The message is a sentence without a full stop that may be shown to callers: it quotes
  * nothing from the provider.
  */
 export class ProviderError extends Error {

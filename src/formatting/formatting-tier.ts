@@ -1,8 +1,8 @@
 /** Whether text is formatted, and by which provider. */
 export interface FormattingTier {
   /**
-   * `off`: switched off. `no_key`: no provider is set up. `unauthorized`: the provider refused the key in the latest
-   * call.
+   * `off`: switched off. `no_key`: no provider is configured. `unauthorized`: the provider refused the key in the
+   * latest call.
    */
   readonly status: "off" | "no_key" | "ready" | "unauthorized";
   /** Host and port of the provider; null if there is none. */

@@ -54,7 +54,7 @@ function isFigure(word: string): boolean {
   return /^[\d.,:%]+(st|nd|rd|th)?$/.test(word);
 }
 
-/** How many words both texts have in the same order. */
+/** The number of words that both texts have in the same order. */
 async function commonWords(before: readonly string[], after: readonly string[], slices: Slices): Promise<number> {
   if (Math.max(before.length, after.length) > ALIGNED_WORDS_MAX) return commonWordsInAnyOrder(before, after);
   let row = new Uint16Array(after.length + 1);

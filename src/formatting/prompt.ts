@@ -2,13 +2,13 @@ import { randomHex } from "../base/ids.ts";
 import type { PromptMessage } from "./chat-provider.ts";
 
 export interface FormatRequest {
-  /** Whether the text is an instruction to carry out. Otherwise its words are kept. */
+  /** Whether the text is an instruction to execute. Otherwise, its words are kept. */
   readonly assistive: boolean;
-  /** How the formatted text should look, in the caller's words; empty for the default. */
+  /** The requested form of the text, in the caller's words; empty for the default. */
   readonly instruction: string;
 }
 
-/** The messages for the provider. The text stands between random marks that its author cannot know. */
+/** The messages for the provider. The text is between random marks that its author cannot know. */
 export function promptFor(
   text: string,
   request: FormatRequest,

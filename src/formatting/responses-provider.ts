@@ -19,7 +19,7 @@ const FAILURES: ReadonlySet<unknown> = new Set([
   "response.cancelled",
 ]);
 
-/** A provider that speaks the Responses API, such as this program itself. Asks it not to store the response. */
+/** A provider with a Responses API, such as this program. Requests that the response is not stored. */
 export function createResponsesProvider(options: ResponsesOptions): ChatProvider {
   const { host } = options;
   const modelsUrl = options.url.replace(/\/responses$/, "/models");

@@ -3,8 +3,8 @@ import { isRendering } from "./is-rendering.ts";
 import { type FormatRequest, promptFor } from "./prompt.ts";
 
 /**
- * Text after formatting. If `formatted` is false, `text` is the raw text, and `warning` says in a sentence why; it is
- * null if formatting is not set up.
+ * Text after formatting. If `formatted` is false, `text` is the raw text, and `warning` is a sentence with the reason;
+ * it is null if formatting is not configured.
  */
 export interface FormattedText {
   readonly text: string;
@@ -18,14 +18,14 @@ export interface TextFormatter {
   format(text: string, request: FormatRequest, signal: AbortSignal): Promise<FormattedText>;
 }
 
-/** Finds the provider to format with; null if formatting is off or not set up. */
+/** Finds the formatting provider; null if formatting is off or not configured. */
 export type FindProvider = (signal: AbortSignal) => Promise<ChatProvider | null>;
 
-/** With an instruction a text may be this many times as long as the original, plus this many characters. */
+/** With an instruction, a text may be this many times as long as the original, plus this many characters. */
 const GROWTH_MAX = 8;
 const GROWTH_CHARACTERS_MAX = 4000;
 
-/** Formats by asking a provider. An answer that is not the formatted text is dropped. */
+/** Formats with a provider. Drops an answer that is not the formatted text. */
 export function createTextFormatter(findProvider: FindProvider): TextFormatter {
   return {
     async format(text, request, signal) {

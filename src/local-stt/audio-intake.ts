@@ -3,7 +3,7 @@ import { Resampler } from "../audio/resampler.ts";
 import { LIVE_SEGMENTS, Segmenter, type SpeechSegment } from "../speech/segmenter.ts";
 import { SPEECH_RATE_HZ } from "../speech/speech-engine.ts";
 
-/** Sample rate of a stream whose chunks name none. */
+/** Sample rate of a stream whose chunks set none. */
 const DEFAULT_RATE_HZ = 16_000;
 
 /**

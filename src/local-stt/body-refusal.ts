@@ -3,7 +3,7 @@ import type { SchemaRefusal } from "../base/json/schema-refusal.ts";
 
 const NAME_CHARACTERS_MAX = 64;
 
-/** A sentence that says why a body is invalid. It quotes names of members, never their values. */
+/** A sentence that explains why a body is invalid. It quotes names of members, never their values. */
 export function bodyRefusal(refusals: readonly SchemaRefusal[]): string {
   const [refusal] = refusals;
   if (refusal === undefined) return "The body breaks its schema.";

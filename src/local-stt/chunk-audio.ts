@@ -8,12 +8,12 @@ export const CHUNK_BYTES_MAX = 1024 * 1024;
 const PCM16_NAMES: ReadonlySet<string> = new Set(["pcm", "pcm16", "pcm16le", "pcm_s16le", "s16le", "linear16"]);
 const ALPHABET = /^[A-Za-z0-9+/]*={0,2}$/;
 
-/** Null if the chunk names no encoding, which means PCM. */
+/** Null if the chunk sets no encoding, which means PCM. */
 export function isPcm16(encoding: string | null): boolean {
   return encoding === null || PCM16_NAMES.has(encoding.toLowerCase());
 }
 
-/** Detects a file that was sent in place of samples by the first bytes of a stream; null if they can be samples. */
+/** Detects by the first bytes of a stream whether a file was sent instead of samples; null if they can be samples. */
 export function fileFormatOf(start: Uint8Array): AudioFormat | null {
   const format = sniffFormat(start);
   return (format === "mp3" || format === "aac") && !hasRepeatedFrames(start) && !isTagged(start) ? null : format;
@@ -23,7 +23,7 @@ const FRAME_BYTES_MIN = 96;
 const FRAME_BYTES_MAX = 1441;
 
 /**
- * Looks for three frame heads at equal distances, give or take a byte of padding. A single one may just be a loud
+ * Looks for three frame headers at equal distances, with a tolerance for a byte of padding. A single one may be a loud
  * sample.
  */
 function hasRepeatedFrames(bytes: Uint8Array): boolean {

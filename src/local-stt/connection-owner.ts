@@ -1,19 +1,19 @@
 import { createReadStream } from "node:fs";
 import { createInterface } from "node:readline";
 
-/** A connection over the loopback interface, as the server sees it. */
+/** A connection over the loopback interface, from the server's side. */
 export interface LoopbackConnection {
   readonly remoteAddress: string;
   readonly remotePort: number;
   readonly localPort: number;
 }
 
-/** Where Linux lists the connections of this machine, one a line, with the user that owns each end. */
+/** Linux lists the connections of this machine here, one per line, with the user that owns each end. */
 const TABLES = ["/proc/net/tcp", "/proc/net/tcp6"];
 /** Maximum lines read of a table. */
 const LINES_MAX = 200_000;
 
-/** 127.0.0.1, ::1 and 127.0.0.1 in an IPv6 socket, as the tables write them. */
+/** 127.0.0.1, ::1 and 127.0.0.1 in an IPv6 socket, in the tables' notation. */
 const LOOPBACK = new Set([
   "0100007F",
   "00000000000000000000000001000000",
@@ -23,8 +23,8 @@ const LOOPBACK = new Set([
 const ESTABLISHED = "01";
 
 /**
- * The number of the user whose program opened the connection; null if the system does not tell, as outside Linux. Other
- * users of a machine can reach its loopback address, so the address alone says nothing about who asks.
+ * The number of the user whose program opened the connection; null if the system does not report it, as outside Linux.
+ * Other users of a machine can reach its loopback address, so the address does not identify the caller.
  */
 export async function connectionOwner(
   connection: LoopbackConnection,
@@ -45,7 +45,7 @@ async function ownerIn(table: string, { remotePort, localPort }: LoopbackConnect
       count += 1;
       if (count > LINES_MAX) return null;
       const row = readRow(line);
-      // The row of the client's end: its own port is the one that the server sees as remote.
+      // The row of the client's end: its own port is the server's remote port.
       if (row?.ownPort === remotePort && row.otherPort === localPort) return row.owner;
     }
     return null;

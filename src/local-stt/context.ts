@@ -1,7 +1,7 @@
 import type { Logger } from "../base/logger.ts";
 import type { LoopbackConnection } from "./connection-owner.ts";
 
-/** What an operation gets about its request besides the members of the contract. */
+/** An operation's view of its request besides the members of the contract. */
 export interface SttContext {
   readonly requestId: string;
   readonly log: Logger;

@@ -28,7 +28,7 @@ const STREAM: OperationId = "streamTranscription";
 
 /**
  * The errors of Interface B that arise outside its operations. A stream request with a wrong content type is logged
- * with the text that the specification demands.
+ * with the text required by the specification.
  */
 export function localSttFaults(log: Logger) {
   return {

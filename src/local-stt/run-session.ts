@@ -36,14 +36,14 @@ export interface StreamRequest extends StreamCall {
   readonly interim: boolean;
 }
 
-/** Pause before a busy engine is asked again. */
+/** The pause before a busy engine is called again. */
 const BUSY_RETRY_MS = 250;
 /** Never aborts, because no client waits for a guess. */
 const NEVER = new AbortController().signal;
 
 /**
  * Starts a stt-jsonl-v1 stream like `runStream`, and logs the error that ends it. An invalid line is logged with the
- * text that the specification demands.
+ * text required by the specification.
  */
 export function runSession(
   parts: SessionParts,
@@ -55,14 +55,14 @@ export function runSession(
     if (error === null) return;
     if (error.code === "invalid_message" && transport === "ndjson")
       log.warn({ requestId }, "ValueError: audio_base64 is required");
-    else log.warn({ requestId, reason: error.code }, "a stream was ended by an error");
+    else log.warn({ requestId, reason: error.code }, "an error ended a stream");
   };
   return runStream({ ...parts, protocol: jsonLines(interim), onEnd }, messages, request);
 }
 
 export interface ProtocolParts<Message> extends SessionParts {
   readonly protocol: StreamProtocol<Message>;
-  /** Called when the session ends, but not when the client disconnects before. */
+  /** Called when the session ends, but not if the client disconnects first. */
   readonly onEnd?: (error: ApiError | null) => void;
 }
 
@@ -81,7 +81,7 @@ export function runStream<Message extends object>(
 type Command<Type extends SessionCommand["type"]> = Extract<SessionCommand, { readonly type: Type }>;
 type Question = Pick<Command<"guess">, "samples" | "context"> & { readonly isGuess: boolean };
 
-/** Drives a session: passes it messages and transcripts, and carries out its commands. */
+/** Drives a session: feeds it messages and transcripts, and executes its commands. */
 class SessionDriver<Message extends object> {
   readonly #parts: ProtocolParts<Message>;
   readonly #messages: AsyncIterator<unknown>;
@@ -93,9 +93,9 @@ class SessionDriver<Message extends object> {
   readonly #closed: () => void;
   /** Aborts the running guess. */
   #guess = new AbortController();
-  /** Aborts when the client begins to wait for the part that is being transcribed. */
+  /** Aborts when the client starts to wait for the part that is being transcribed. */
   #hurry = new AbortController();
-  /** Request times of the finals that are not made yet. */
+  /** Request times of the pending finals. */
   #askedAt: number[] = [];
   /** Resumes reading when the session has caught up. */
   #resumeReading: () => void = () => {};
@@ -142,7 +142,7 @@ class SessionDriver<Message extends object> {
     this.#parts.observer.audioReceived(this.#session.receivedMs - before);
   }
 
-  /** Takes a step of the session, and notes the time for each final that it requests. */
+  /** Takes a step of the session, and records the time of each final that it requests. */
   #ask(step: () => readonly SessionCommand[]): void {
     const before = this.#session.finalsAsked;
     const commands = step();
@@ -155,7 +155,7 @@ class SessionDriver<Message extends object> {
     if (this.#stopping.signal.aborted) return;
     const fault = this.#parts.protocol.faultOf(error);
     if (fault === null) {
-      this.#request.log.debug({ err: error, requestId: this.#request.requestId }, "the connection of a stream broke");
+      this.#request.log.debug({ err: error, requestId: this.#request.requestId }, "connection of a stream broke");
       return this.#perform(this.#session.hangUp());
     }
     this.#ask(() => this.#session.fail(fault));

@@ -2,7 +2,7 @@ import type { SpeechEngine } from "../speech/speech-engine.ts";
 import { unsupportedLanguage } from "./errors.ts";
 
 /**
- * The language that a client names; null if it names none or `auto`. Throws an `ApiError` if the engine does not know
+ * The language requested by a client; null if it is missing or `auto`. Throws an `ApiError` if the engine does not know
  * it.
  */
 export function spokenLanguage(

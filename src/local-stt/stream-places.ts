@@ -9,7 +9,7 @@ export class StreamPlaces {
   readonly #setting: string;
   #taken = 0;
 
-  /** `setting` is the name of the setting that holds `streamsMax`. */
+  /** `setting`: the name of the setting of `streamsMax`. */
   constructor(streamsMax: number, speech: Pick<SpeechEngine, "refusal">, setting = "STT_STREAMS_MAX") {
     this.#streamsMax = streamsMax;
     this.#speech = speech;
@@ -27,7 +27,7 @@ export class StreamPlaces {
     if (this.#taken >= this.#streamsMax) throw tooManyStreams(this.#streamsMax, this.#setting);
   }
 
-  /** Takes a place. The returned function gives it back and may be called more than once. Throws like `check`. */
+  /** Takes a place. The returned function frees it and may be called more than once. Throws like `check`. */
   take(): () => void {
     this.check();
     this.#taken += 1;

@@ -32,7 +32,7 @@ export function jsonLines(interim: boolean): StreamProtocol<SttServerMessage> {
 
 const NAME_CHARACTERS_MAX = 64;
 
-/** Validates a client's message. Throws an `ApiError` that says how it breaks the schema. */
+/** Validates a client's message. Throws an `ApiError` that explains how it breaks the schema. */
 function readMessage(value: unknown): SttClientMessage {
   if (validateSttClientMessage(value)) return value;
   if (!isRecord(value)) throw brokenMessage("audio_base64 is required");

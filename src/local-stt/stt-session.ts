@@ -7,10 +7,10 @@ import { decodeChunkAudio, fileFormatOf, isPcm16 } from "./chunk-audio.ts";
 import { brokenMessage, endsWithinSample, fileInsteadOfSamples, unsupportedEncoding } from "./errors.ts";
 import { Transcripts } from "./transcripts.ts";
 
-/** What a session asks its driver to do, in this order. */
+/** Commands of a session to its driver, in this order. */
 export type SessionCommand =
   | { readonly type: "send"; readonly message: SttServerMessage }
-  /** The driver answers with `transcribed` and the same part number. At most one part is transcribed at a time. */
+  /** The driver replies with `transcribed` and the same part number. At most one part is transcribed at a time. */
   | {
       readonly type: "transcribe";
       readonly part: number;
@@ -20,7 +20,7 @@ export type SessionCommand =
     }
   /** The client now waits for the part that is being transcribed. */
   | { readonly type: "hurry" }
-  /** The driver answers with `guessed`, unless `drop_guess` comes first. */
+  /** The driver replies with `guessed`, unless `drop_guess` comes first. */
   | { readonly type: "guess"; readonly samples: Int16Array; readonly context: SpeechContext }
   | { readonly type: "drop_guess" }
   /** Ends the stream. The error, if any, is its last message. */
@@ -37,14 +37,11 @@ export interface SpeechContext {
 export interface SessionOptions {
   /** Whether partial transcripts are sent. */
   readonly interim: boolean;
-  /** When finals are made: only when the client asks for one, or also at each pause. */
+  /** When finals are made: only on request, or also at each pause. */
   readonly finals: "asked" | "at_pauses";
 }
 
-/**
- * Translates the language that a client names to that of engine requests. Throws an `ApiError` if the engine does not
- * know it.
- */
+/** Translates a client's language to that of engine requests. Throws an `ApiError` if the engine does not know it. */
 export type ReadLanguage = (named: string | null) => string | null;
 
 /** The transcript of a part. */
@@ -91,10 +88,10 @@ export class SttSession {
   #guess = "";
   /** The latest partial transcript that was sent. */
   #partial = "";
-  /** End of the audio that the latest requested final covers. */
+  /** End of the audio covered by the latest requested final. */
   #coveredMs = 0;
   #finalsAsked = 0;
-  /** The language that the first chunk named; undefined before the first chunk. */
+  /** The language of the first chunk; undefined before the first chunk. */
   #named: string | null | undefined;
   #language: string | null = null;
 
@@ -119,7 +116,7 @@ export class SttSession {
     return this.#intake.receivedMs;
   }
 
-  /** How many finals were requested so far, by the client, a pause or the end. Some may not be made yet. */
+  /** The number of finals requested so far, by the client, a pause or the end. Some may be pending. */
   get finalsAsked(): number {
     return this.#finalsAsked;
   }
@@ -144,7 +141,7 @@ export class SttSession {
     }
   }
 
-  /** The client's messages ended without `end`. It still gets the finals it asked for; nothing else is transcribed. */
+  /** The client's messages ended without `end`. It still gets its requested finals; nothing else is transcribed. */
   hangUp(): readonly SessionCommand[] {
     if (this.#phase !== "receiving") return [];
     this.#phase = "ending";

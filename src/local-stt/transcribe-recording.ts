@@ -9,11 +9,11 @@ import { spokenLanguage } from "./spoken-language.ts";
 
 export interface Upload {
   readonly audio: Recording;
-  /** The language as the form names it. */
+  /** The language in the form's notation. */
   readonly language?: string;
 }
 
-/** Transcribes an uploaded recording. Throws `ApiError`, or the signal's reason if that aborts. */
+/** Transcribes an uploaded recording. Throws `ApiError`, or the signal's reason if the signal aborts. */
 export type TranscribeUpload = (upload: Upload, context: SttContext) => Promise<TranscribedRecording>;
 
 export interface UploadParts {

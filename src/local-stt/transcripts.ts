@@ -18,11 +18,11 @@ export class Transcripts {
   #tail = "";
   #finals: string[] = [];
   #finalsMade = 0;
-  /** How many parts finals cover. */
+  /** The number of parts covered by finals. */
   #covered = 0;
   #endMs = 0;
 
-  /** How many parts are transcribed. */
+  /** The number of transcribed parts. */
   get count(): number {
     return this.#covered + this.#parts.length;
   }

@@ -2,7 +2,7 @@ import { assertNever } from "../base/assert.ts";
 import type { OfficeReader } from "./office/office-reader.ts";
 import type { PdfReader } from "./pdf/pdf-reader.ts";
 
-/** Media types that `sniffType` finds, as far as files are told apart by them. */
+/** Media types from `sniffType` that distinguish files. */
 export const PDF = "application/pdf";
 export const SVG = "image/svg+xml";
 export const ZIP = "application/zip";
@@ -14,18 +14,18 @@ const READABLE = "PDFs, docx, pptx, xlsx, odt, epub and text of any kind can be"
 export interface DocumentReaders {
   readonly pdfs: Pick<PdfReader, "read">;
   readonly office: Pick<OfficeReader, "read">;
-  /** The limits that the readers keep, for sentences about them. */
+  /** The readers' limits, for error sentences. */
   readonly limits: { readonly charactersMax: number; readonly pdfPagesMax: number };
 }
 
-/** The text of a document, or why there is none: `why` is the predicate of a sentence whose subject is the file. */
+/** The text of a document, or why there is none: `why` is the predicate of a sentence about the file. */
 export type DocumentText =
   | { readonly type: "text"; readonly text: string }
   | { readonly type: "no_text" | "unsupported" | "broken" | "too_large"; readonly why: string };
 
 type Unread = Exclude<DocumentText, { type: "text" }>;
 
-/** Reads a file whose bytes are of this media type and not text. Rejects with the signal's reason if that aborts. */
+/** Reads a file of this media type that is not text. Rejects with the signal's reason if the signal aborts. */
 export async function documentText(
   readers: DocumentReaders,
   { real, bytes }: { readonly real: string | null; readonly bytes: Uint8Array },

@@ -14,15 +14,15 @@ export interface ExtractionLimits {
   readonly pdfPagesMax: number;
   /** Limit of reading one document, in milliseconds. */
   readonly timeoutMs: number;
-  /** Limit of its processor time. */
+  /** The CPU time limit. */
   readonly cpu: CpuLimit;
 }
 
-/** A file whose text is wanted. */
+/** A file whose text is requested. */
 export interface NamedBytes {
   readonly bytes: Uint8Array;
   readonly filename: string;
-  /** As the client declared it; often wrong. */
+  /** As declared by the client; often wrong. */
   readonly mimeType: string;
 }
 
@@ -51,7 +51,7 @@ export class TextExtractor {
     this.#pages = new HtmlReader(pageLimits, slots);
   }
 
-  /** Rejects with the signal's reason if that aborts. */
+  /** Rejects with the signal's reason if the signal aborts. */
   async extract(file: NamedBytes, signal: AbortSignal): Promise<ExtractedText> {
     const kind = declaredKind(file);
     if (file.bytes.length === 0) return extractionFailure("broken", "is empty");
@@ -120,7 +120,7 @@ function allAre(kind: Kind, extensions: readonly string[]): Readonly<Record<stri
   return Object.fromEntries(extensions.map((extension) => [extension, kind]));
 }
 
-/** What the name and then the declared type say; null if they say nothing. */
+/** The kind by the name, then by the declared type; null if neither decides. */
 function declaredKind({ filename, mimeType }: NamedBytes): Kind | null {
   const extension = extname(filename).toLowerCase();
   const known = Object.hasOwn(EXTENSIONS, extension) ? EXTENSIONS[extension] : undefined;

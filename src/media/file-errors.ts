@@ -4,7 +4,7 @@ export function fileNotFound(fileId: string): MediaError {
   return new MediaError(`The file '${fileId}' was not found.`, { code: "file_not_found", member: "file_id" });
 }
 
-/** The storage of files does not answer now. */
+/** The file storage does not respond now. */
 export function fileStorageAway(cause: unknown): MediaError {
   return new MediaError("The storage of files does not answer. Please retry in a moment.", {
     code: "file_storage_unavailable",
@@ -24,7 +24,7 @@ export function emptyFile(filename: string): MediaError {
   return new MediaError(`The file '${filename}' is empty.`, { code: "empty_file", member: null });
 }
 
-/** `why` is the predicate of a sentence whose subject is the file. */
+/** `why` is the predicate of a sentence about the file. */
 export function unsupportedFile(filename: string, why: string): MediaError {
   return new MediaError(`The file '${filename}' ${why}.`, { code: "unsupported_file", member: null });
 }

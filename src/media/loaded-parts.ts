@@ -17,16 +17,14 @@ const LOADS_MAX = 500;
 
 /** How to fetch the URL of one kind of part, and the codes of its errors. */
 export interface DownloadPlan {
-  /** The member of the part that holds the URL. */
+  /** The member of the part with the URL. */
   readonly member: string;
   readonly bytesMax: number;
   readonly accept: readonly string[] | null;
   readonly codes: DownloadCodes;
 }
 
-/**
- * Loads the URLs and files that the parts of one request refer to, a few at a time and within the limits of a request.
- */
+/** Loads the URLs and files of the parts of one request, a few at a time and within the limits of a request. */
 export class LoadedParts {
   readonly #options: MediaOptions;
   readonly #owner: Owner;

@@ -5,8 +5,8 @@ export const TEXT_TYPES =
   /^(?:text\/|application\/(?:json|[\w.-]+\+json|xml|[\w.-]+\+xml|yaml|toml|javascript|sql|csv)$)/;
 
 /**
- * Decodes text by its byte order mark, by `charset`, or as UTF-8; as Windows-1252 only if `isText` says that the bytes
- * are text. Null if the bytes are not text.
+ * Decodes text by its byte order mark, by `charset`, or as UTF-8; as Windows-1252 only if `isText`. Null if the bytes
+ * are not text.
  */
 export async function decodeText(bytes: Uint8Array, charset: string | null, isText: boolean): Promise<string | null> {
   const candidates = [markedCharset(bytes), charset, "utf-8", isText ? "windows-1252" : null];

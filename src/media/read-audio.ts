@@ -53,7 +53,7 @@ export async function readAudio(
   };
 }
 
-/** The transcript of a message's only part reads as if it had been typed. Next to other parts it gets a label. */
+/** The transcript of a message's only part looks like typed text. Next to other parts, it gets a label. */
 function transcriptText(text: string, isAlone: boolean): string {
   if (text === "") return "[A recording in which nothing is said]";
   return isAlone ? text : `Transcript of a recording:\n${text}`;

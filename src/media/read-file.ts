@@ -80,7 +80,7 @@ async function uploadedFile(
 
 async function filePart(part: StoredInputFile, file: LoadedFile, real: string | null): Promise<StoredInputFile> {
   const { file_url: _url, ...kept } = part;
-  const isContainer = real === ZIP || real === OLE; // Its name and declared type say what the container holds.
+  const isContainer = real === ZIP || real === OLE; // Its name and declared type determine the container's content.
   const known = isContainer ? file.mimeType || real : (real ?? file.mimeType);
   const fileData = part.file_data ?? (await dataUrl(known || "application/octet-stream", file.bytes));
   return { ...kept, file_id: null, file_data: fileData, filename: file.filename };
@@ -96,7 +96,7 @@ function withinLimit(tools: FileTools, { filename }: LoadedFile, text: string): 
   return text;
 }
 
-/** The text of a document. Those that take a thread to read are cached. */
+/** The text of a document. Documents that need a thread are cached. */
 async function fileText(tools: FileTools, file: LoadedFile, real: string | null, signal: AbortSignal): Promise<string> {
   const read = async (): Promise<string> => {
     const outcome = await documentText(tools, { real, bytes: file.bytes }, signal);
@@ -109,7 +109,7 @@ async function fileText(tools: FileTools, file: LoadedFile, real: string | null,
 
 function fileRefusal({ filename }: LoadedFile, { type, why }: Exclude<DocumentText, { type: "text" }>): MediaError {
   if (type === "too_large") return fileTooLarge(filename, why);
-  const isModels = type === "no_text"; // A model that reads files could see the pictures.
+  const isModels = type === "no_text"; // A model with vision could see the pictures.
   return unsupportedFile(filename, isModels ? `${why}, and the model of this server reads no files` : why);
 }
 

@@ -8,12 +8,12 @@ export interface ReadJob<Outcome> {
   readonly module: URL;
   readonly task: unknown;
   readonly timeoutMs: number;
-  /** Limit of the processor time of the thread, in milliseconds; absent for none. */
+  /** The CPU time limit of the thread, in milliseconds; none if absent. */
   readonly cpuMs?: number | undefined;
   readonly isOutcome: (value: unknown) => value is Outcome;
 }
 
-/** How much processor time a document may take, by its size, in milliseconds. */
+/** The CPU time limit of a document, by its size, in milliseconds. */
 export interface CpuLimit {
   readonly baseMs: number;
   readonly msPerMebibyte: number;
@@ -30,12 +30,12 @@ export interface ReadingFailed {
 
 const HEAP_MEGABYTES_MAX = 256;
 const MEBIBYTE = 1024 * 1024;
-/** The longest time between two looks at the processor time. */
+/** The longest time between two checks of the CPU time. */
 const LOOK_MS_MAX = 500;
 
 /**
  * Reads a document in a thread that can be stopped, because hostile documents may take unlimited time and memory.
- * Rejects with the signal's reason if that aborts.
+ * Rejects with the signal's reason if the signal aborts.
  */
 export async function readInThread<Outcome>(
   { module, task, timeoutMs, cpuMs, isOutcome }: ReadJob<Outcome>,
@@ -69,7 +69,7 @@ export async function readInThread<Outcome>(
   }
 }
 
-/** Tells when the thread has used more processor time than this. Returns what ends that. */
+/** Calls back when the thread exceeds this CPU time. Returns a function that stops watching. */
 function limitCpu(worker: Worker, cpuMs: number, onExceeded: () => void): () => void {
   const look = async (): Promise<void> => {
     const { user, system } = await worker.cpuUsage(); // In microseconds.

@@ -17,7 +17,7 @@ export class TextCache {
     });
   }
 
-  /** Returns the text under `key`, or makes it with `make`. Failures are not cached. */
+  /** Returns the text under `key`, or creates it with `make`. Failures are not cached. */
   async get(key: string, make: () => Promise<string>): Promise<string> {
     const known = this.#texts.get(key);
     if (known !== undefined) return known;

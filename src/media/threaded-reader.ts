@@ -6,11 +6,11 @@ export interface ReadingLimits {
   readonly charactersMax: number;
   /** Limit in milliseconds, without the wait for a slot. */
   readonly timeoutMs: number;
-  /** Limit of the processor time; none if absent. */
+  /** The CPU time limit; none if absent. */
   readonly cpu?: CpuLimit;
 }
 
-/** The module that reads one kind of document. Its task has the bytes and all limits except the time limit. */
+/** The module that reads one kind of document. Its task contains the bytes and all limits except the time limit. */
 export type DocumentKind<Outcome> = Pick<ReadJob<Outcome>, "module" | "isOutcome">;
 
 /**
@@ -28,7 +28,7 @@ export class ThreadedReader<Outcome> {
     this.#slots = slots;
   }
 
-  /** Rejects with the signal's reason if that aborts. */
+  /** Rejects with the signal's reason if the signal aborts. */
   async read(bytes: Uint8Array, signal: AbortSignal): Promise<Outcome | ReadingFailed> {
     const giveBack = await this.#slots.take(signal);
     try {

@@ -18,13 +18,13 @@ export interface AnswerLimits {
 }
 
 type Delta = Extract<ModelEvent, { readonly text: string }>;
-/** The amounts that are limited. */
+/** The limited amounts. */
 type Amount = "text" | "reasoning" | "arguments" | "calls" | "items" | "annotations" | "logprobs";
 
-/** What is being written. A change of kind begins a new item or a new part. */
+/** The part being written. A change of kind begins a new item or a new part. */
 type Part = "text" | "refusal" | "reasoning" | "other";
 
-/** Counts the contents of an answer and finds where a limit is reached. */
+/** Counts the content of an answer and detects reached limits. */
 export class AnswerMeter {
   readonly #room: Record<Amount, number>;
   #open: Part | null = null;
@@ -41,7 +41,7 @@ export class AnswerMeter {
     };
   }
 
-  /** The part of the event that fits: the event itself, an event with the first part of its text, or null. */
+  /** The fitting part of the event: the event itself, an event with the beginning of its text, or null. */
   fit(event: ModelEvent): ModelEvent | null {
     switch (event.type) {
       case "text_delta":
@@ -68,7 +68,7 @@ export class AnswerMeter {
       case "message_finished":
         this.#open = null;
         return event;
-      // Events that occur once, and those of voices and tools, which model servers do not send.
+      // Events that occur once, and events of voices and tools, which model servers do not send.
       case "item_started":
       case "item_delta":
       case "item_written":

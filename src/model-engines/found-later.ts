@@ -1,10 +1,10 @@
 import type { ModelAbilities, ModelEngine } from "../runs/ports/model-engine.ts";
 
-/** How long nothing is looked for again. */
+/** The pause between two searches. */
 const LOOK_PAUSE_MS = 2000;
 
 export interface FoundLaterOptions {
-  /** Answers its own model at any time, and whatever is asked until a server is found. */
+  /** Serves its own model at any time, and every model until a server is found. */
   readonly standIn: ModelEngine;
   readonly standInModel: string;
   /** Looks for a model server. Null if there is none; must not reject. */
@@ -19,7 +19,7 @@ export interface FoundLater {
 }
 
 /**
- * An engine that looks for a model server whenever another model than the stand-in's is asked for, or the list of
+ * An engine that searches for a model server on each request for another model than the stand-in's, or for the list of
  * models, until it has found one.
  */
 export function createFoundLater(options: FoundLaterOptions): FoundLater {

@@ -72,7 +72,7 @@ class LimitedTurn implements AsyncIterableIterator<Batch, undefined> {
     return OVER;
   }
 
-  /** The batch itself, or the part that fits followed by a `finished` event. */
+  /** The batch itself, or its fitting part followed by a `finished` event. */
   #fitting(batch: Batch): Batch {
     let place = -1;
     for (const event of batch) {
@@ -93,7 +93,7 @@ class LimitedTurn implements AsyncIterableIterator<Batch, undefined> {
 
 const OVER = { value: undefined, done: true } as const;
 
-/** Splits long texts, so that each batch takes little time. Each piece is a batch of its own. */
+/** Splits long texts, so that each batch takes little time. Each piece is its own batch. */
 function inPieces(events: Batch): readonly Batch[] {
   const batches: ModelEvent[][] = [[]];
   for (const event of events) {

@@ -3,8 +3,8 @@ import type { ModelDescription } from "../runs/ports/model-engine.ts";
 import { ModelError } from "../runs/ports/model-error.ts";
 
 /**
- * The refusal of a model that does not exist, with the nearest name that does. Other errors, and those without a near
- * name or a list of models, stay as they are.
+ * The refusal of an unknown model, with the nearest existing name. Other errors, and errors without a near name or a
+ * list of models, are unchanged.
  */
 export async function withNearModel(
   refusal: unknown,

@@ -6,10 +6,10 @@ import { FileStorageAway } from "../domain/storage.ts";
 import { elementText, S3Refused } from "./s3-reply.ts";
 import type { UploadPart } from "./upload-parts.ts";
 
-/** Where a bucket is, and the key to it. */
+/** The address of a bucket, and its access key. */
 export interface S3Place {
   readonly bucket: string;
-  /** The URL of a server that takes buckets as the first part of a path; null for Amazon's own. */
+  /** The URL of a server with the bucket as the first part of the path; null for Amazon. */
   readonly endpoint: string | null;
   readonly region: string;
   readonly accessKeyId: string;
@@ -27,55 +27,55 @@ export interface S3Call {
   readonly signal?: AbortSignal;
 }
 
-/** An answer that is no error. Its body must be read to its end or destroyed. */
+/** A successful response. Drain or destroy its body. */
 export interface S3Reply {
   readonly status: number;
   readonly header: (name: string) => string;
   readonly body: Dispatcher.ResponseData["body"];
 }
 
-/** How often one call is tried. */
+/** The maximum number of attempts per call. */
 const ATTEMPTS_MAX = 3;
 const FIRST_PAUSE_MS = 100;
-/** How long one attempt may take until the answer begins, and more for each byte that is sent. */
+/** The time limit of one attempt until its reply begins, and the addition per byte sent. */
 const ATTEMPT_MS_MAX = 5000;
 const SENT_BYTES_A_MS = 500;
-/** After this time, a call is not tried again. */
+/** After this time, a call is not retried. */
 const CALL_MS_MAX = 20_000;
 const CONNECT_MS_MAX = 3000;
-/** The pause between two pieces of a body. */
+/** The longest pause between two pieces of a body. */
 const BODY_PAUSE_MS_MAX = 10_000;
 /** Further calls wait for one of these. */
 const CONNECTIONS_MAX = 64;
 const UPLOADS_AT_ONCE_MAX = 8;
-/** Of an answer that is XML. */
+/** The maximum size of an XML reply. */
 const TEXT_BYTES_MAX = 256 * 1024;
 
-const FIRST_ERROR_STATUS = 300; // A redirect names another region, for which nothing is signed.
+const FIRST_ERROR_STATUS = 300; // A redirect to another region counts as an error, because the signature does not fit.
 const FIRST_SERVER_ERROR_STATUS = 500;
 const NOT_IMPLEMENTED = 501;
 const PASSING_STATUSES: ReadonlySet<number> = new Set([408, 409, 429]);
 const PASSING_CODES: ReadonlySet<string> = new Set(["RequestTimeout", "SlowDown"]);
 const NO_PART: Pick<UploadPart, "sha256"> = {
-  sha256: "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855", // Of no bytes.
+  sha256: "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855", // The hash of an empty body.
 };
 
 /**
- * Calls a bucket of an S3-compatible storage. Calls that fail for a passing reason are repeated a few times, so each
- * must be one that can be. They reject with `FileStorageAway` if none succeeded, with `S3Refused`, or with the reason
- * of their signal.
+ * Calls a bucket of an S3-compatible storage. Temporary failures are retried a few times, so each call must be
+ * repeatable. Rejects with `FileStorageAway` if no attempt succeeded, with `S3Refused`, or with the reason of the
+ * signal.
  */
 export class S3Client {
   readonly #place: S3Place;
   readonly #url: string;
   readonly #attemptMs: number;
-  /** Each upload holds a part of its file in memory. */
+  /** Each upload has a part of its file in memory. */
   readonly uploads = new Semaphore(UPLOADS_AT_ONCE_MAX);
   readonly #signingKeys = new Map<string, ArrayBuffer>();
   readonly #agent = new Agent({
     connections: CONNECTIONS_MAX,
     connect: { timeout: CONNECT_MS_MAX },
-    headersTimeout: 0, // Each attempt has a limit of its own.
+    headersTimeout: 0, // Each attempt has its own limit.
     bodyTimeout: BODY_PAUSE_MS_MAX,
   });
 
@@ -85,14 +85,14 @@ export class S3Client {
     this.#url = bucketUrl(place);
   }
 
-  /** The body is read by the caller, in its own time. */
+  /** The caller reads the body at its own speed. */
   async open(call: S3Call): Promise<S3Reply> {
     return await this.#repeat(call, async ({ statusCode: status, headers, body }) => {
       return { status, header: (name) => String(headers[name] ?? ""), body };
     });
   }
 
-  /** Resolves to the text of the answer. */
+  /** Resolves to the text of the reply. */
   async send(call: S3Call): Promise<string> {
     return await this.#repeat(call, ({ body }) => readBodyText(body));
   }
@@ -112,7 +112,7 @@ export class S3Client {
     }
   }
 
-  /** Resolves to a fault that may pass, and rejects with any other. */
+  /** Resolves to a temporary fault, and rejects with any other. */
   async #attempt<T>(
     call: S3Call,
     read: (data: Dispatcher.ResponseData) => Promise<T>,
@@ -121,7 +121,7 @@ export class S3Client {
     call.signal?.throwIfAborted();
     const attempt = new AbortController();
     const attemptMs = this.#attemptMs + (call.part?.bytes.length ?? 0) / SENT_BYTES_A_MS;
-    const timer = setTimeout(() => attempt.abort(new Error(`no answer in ${Math.round(attemptMs)} ms`)), attemptMs);
+    const timer = setTimeout(() => attempt.abort(new Error(`no reply in ${Math.round(attemptMs)} ms`)), attemptMs);
     const signal = call.signal === undefined ? attempt.signal : AbortSignal.any([call.signal, attempt.signal]);
     try {
       const data = await this.#request(call, signal);
@@ -179,16 +179,16 @@ async function readBodyText(body: AsyncIterable<unknown>): Promise<string> {
   for await (const piece of body) {
     if (!(piece instanceof Uint8Array)) continue;
     bytes += piece.length;
-    if (bytes > TEXT_BYTES_MAX) throw new Error(`an answer of the file storage is longer than ${TEXT_BYTES_MAX} bytes`);
+    if (bytes > TEXT_BYTES_MAX) throw new Error(`a reply of the file storage is longer than ${TEXT_BYTES_MAX} bytes`);
     pieces.push(piece);
   }
   return Buffer.concat(pieces).toString();
 }
 
-/** The URL under which the objects of a bucket lie, without a slash at its end. */
+/** The URL of a bucket's objects, without a trailing slash. */
 function bucketUrl({ bucket, endpoint, region }: Pick<S3Place, "bucket" | "endpoint" | "region">): string {
   if (endpoint !== null) return `${endpoint.replace(/\/+$/, "")}/${bucket}`;
-  // No certificate covers a name with a dot in it.
+  // No certificate covers a bucket name that contains a dot.
   return bucket.includes(".")
     ? `https://s3.${region}.amazonaws.com/${bucket}`
     : `https://${bucket}.s3.${region}.amazonaws.com`;

@@ -5,10 +5,10 @@ import { S3Files } from "./s3-files.ts";
 
 const REMOVED_AT_ONCE_MAX = 8;
 
-/** The bytes of the files of containers in a bucket, under the ids of both. */
+/** The bytes of container files in a bucket, under both ids. */
 export class S3ContainerFiles implements ContainerBytes {
   readonly #client: S3Client;
-  /** Stands before the ids of containers, such as `antiphon/containers/`. */
+  /** The prefix of container ids, such as `antiphon/containers/`. */
   readonly #folder: string;
 
   constructor(client: S3Client, folder: string) {

@@ -5,11 +5,11 @@ import type { S3Client } from "./s3-client.ts";
 import { elements, elementText, escapeXml, S3Refused } from "./s3-reply.ts";
 import { type FilePart, splitIntoParts, type UploadPart, uploadPart } from "./upload-parts.ts";
 
-/** The least that S3 takes for all parts but the last. 10,000 of them, its most, are 52 GB. */
+/** S3's minimum for all parts but the last. Its maximum of 10,000 parts is 52 GB. */
 const PART_BYTES = 5 * 1024 * 1024;
-/** How often reading goes on after a break at the same byte. */
+/** How often reading is resumed at the same byte. */
 const BREAKS_MAX = 3;
-/** Names the upload that wrote an object. */
+/** Identifies the upload that wrote an object. */
 const UPLOAD_NAME = "x-amz-meta-upload";
 const UPLOAD_NAME_DIGITS = 32;
 
@@ -20,7 +20,7 @@ const PRECONDITION_FAILED = 412;
 /** The bytes of files in a bucket, each as one object. */
 export class S3Files implements FileBytes {
   readonly #client: S3Client;
-  /** Stands before each id, such as `antiphon/files/`. */
+  /** The prefix of each id, such as `antiphon/files/`. */
   readonly #folder: string;
 
   constructor(client: S3Client, folder: string) {
@@ -28,7 +28,7 @@ export class S3Files implements FileBytes {
     this.#folder = folder;
   }
 
-  /** A file of one part is one call; larger ones are sent part by part as they come. */
+  /** A file of one part is one call; larger ones are sent part by part as they arrive. */
   async write(id: string, content: AsyncIterable<Uint8Array>, signal: AbortSignal): Promise<number> {
     const leave = await this.#client.uploads.take(signal);
     const parts = splitIntoParts(content, PART_BYTES);
@@ -53,7 +53,7 @@ export class S3Files implements FileBytes {
     }
   }
 
-  /** Where the connection breaks, goes on with the bytes that are missing. */
+  /** If the connection breaks, resumes at the missing bytes. */
   async *stream(id: string): AsyncGenerator<Uint8Array> {
     let sent = 0;
     let breaks = 0;
@@ -88,7 +88,7 @@ export class S3Files implements FileBytes {
     const reply = await this.#client.open({ method: "GET", key, headers: { range: `bytes=${first}-` } });
     if (reply.status === PARTIAL_CONTENT && reply.header("content-range").startsWith(`bytes ${first}-`)) return reply;
     await reply.body.dump();
-    throw new Error("the file storage does not answer with the asked range of a file");
+    throw new Error("the file storage replied with another range than requested");
   }
 
   async #put(key: string, part: UploadPart, signal: AbortSignal): Promise<void> {
@@ -131,7 +131,7 @@ export class S3Files implements FileBytes {
       await this.#complete(key, { uploadId, tags, upload }, signal);
       return bytes;
     } catch (error) {
-      await this.#abort(key, uploadId).catch(() => {}); // What stays is for `removeUnfinished`.
+      await this.#abort(key, uploadId).catch(() => {}); // `removeUnfinished` removes the rest.
       throw error;
     }
   }
@@ -160,14 +160,14 @@ export class S3Files implements FileBytes {
     try {
       const answer = await this.#client.send(call);
       const code = elementText(answer, "Code");
-      // The status of the answer was sent before the work was done.
+      // The status of the reply was sent before the work was done.
       if (code !== "") throw new FileStorageAway(new S3Refused("POST", { status: 200, code, isRepeated: false }));
     } catch (error) {
       await this.#throwUnlessDone(error, key, upload);
     }
   }
 
-  /** An attempt whose answer was lost may have written the object, which is then in the way of the next attempt. */
+  /** An attempt whose reply was lost may have written the object, which then blocks the next attempt. */
   async #throwUnlessDone(fault: unknown, key: string, upload: string): Promise<void> {
     const isInTheWay =
       fault instanceof S3Refused &&
@@ -179,7 +179,7 @@ export class S3Files implements FileBytes {
     if (there?.header(UPLOAD_NAME) !== upload) throw fault;
   }
 
-  /** None if the key may not list them. A rule of the bucket should end them then. */
+  /** Empty if the key may not list uploads. A rule of the bucket should then end them. */
   async #findUploads(key: string): Promise<readonly string[]> {
     const query = { uploads: "", prefix: key };
     const list = await this.#client.send({ method: "GET", key: null, query }).catch((error: unknown) => {

@@ -1,10 +1,10 @@
-/** The storage answered that it will not do this. Asking again would not help. */
+/** The storage refused. A retry would not help. */
 export class S3Refused extends Error {
   override readonly name = "S3Refused";
   readonly status: number;
   /** The name of the error, such as `AccessDenied`; empty if there was none. */
   readonly code: string;
-  /** Whether an earlier attempt of the same call had no answer, so that it may have been carried out. */
+  /** Whether an earlier attempt of the call had no reply and may have been executed. */
   readonly isRepeated: boolean;
 
   constructor(what: string, { status, code, isRepeated }: Pick<S3Refused, "status" | "code" | "isRepeated">) {

@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 
-/** Bytes that are sent in one call. */
+/** Bytes sent in one call. */
 export interface UploadPart {
   readonly bytes: Buffer;
-  /** Of these bytes, in hexadecimal digits. */
+  /** The hash of these bytes, in hexadecimal digits. */
   readonly sha256: string;
 }
 
@@ -16,7 +16,9 @@ export function uploadPart(bytes: Buffer): UploadPart {
   return { bytes, sha256: createHash("sha256").update(bytes).digest("hex") };
 }
 
-/** Parts of equal size; the last may be smaller, and is the only one of an empty file. Holds one part at a time. */
+/**
+ * Parts of equal size; the last may be smaller, and is the only one of an empty file. One part is in memory at a time.
+ */
 export async function* splitIntoParts(content: AsyncIterable<Uint8Array>, partBytes: number): AsyncGenerator<FilePart> {
   let part = new GrowingPart();
   for await (const piece of content) {
@@ -33,7 +35,7 @@ export async function* splitIntoParts(content: AsyncIterable<Uint8Array>, partBy
   yield { ...part.take(), isLast: true };
 }
 
-/** Hashes each piece as it comes, so that no single step takes long. */
+/** Hashes each piece as it arrives, so that no single step takes long. */
 class GrowingPart {
   readonly #pieces: Uint8Array[] = [];
   readonly #hash = createHash("sha256");

@@ -1,9 +1,9 @@
-/** Questions that wait for an answer of another process. */
+/** Requests that wait for a reply of another process. */
 export class Calls<Answer> {
   readonly #waiting = new Map<number, (answer: Answer | null) => void>();
   #last = 0;
 
-  /** Sends a question with a new number. Resolves to null if there is no answer in time. */
+  /** Sends a request with a new number. Resolves to null if there is no reply in time. */
   ask(send: (call: number) => void, timeoutMs: number): Promise<Answer | null> {
     this.#last += 1;
     const call = this.#last;
@@ -17,7 +17,7 @@ export class Calls<Answer> {
     });
   }
 
-  /** An answer that comes late is dropped. */
+  /** Drops late replies. */
   answer(call: number, answer: Answer): void {
     this.#settle(call, answer);
   }

@@ -7,17 +7,17 @@ import { currentRelease, runningRelease } from "./release.ts";
 /** How long messages and log lines of a process may arrive after its end, in milliseconds. */
 const CHANNEL_END_MS = 500;
 
-/** How many characters of texts wait for a process at most. */
+/** The maximum characters of texts waiting for a process. */
 const UNREAD_CHARACTERS_MAX = 8 * 1024 * 1024;
 
-/** One of several serving processes, as the primary sees it. */
+/** One of several serving processes, from the primary's side. */
 export interface ForkedProcess {
-  /** Differs for every process ever started, unlike its number. */
+  /** Unique among all processes ever started, unlike its number. */
   readonly id: number;
   readonly pid: number;
-  /** Resolves to the exit code once the process has ended and its output is passed on; null if a signal ended it. */
+  /** Resolves to the exit code once the process has ended and its output was copied; null if a signal ended it. */
   readonly ended: Promise<number | null>;
-  /** `onSent`: it was written, or never will be. */
+  /** `onSent`: called when it was written, or never will be. */
   send(message: ToProcess, onSent?: () => void): void;
   /** Drops the text if the process reads too slowly. */
   sendIfRoom(message: Extract<ToProcess, { readonly type: "text" }>): void;
@@ -26,17 +26,17 @@ export interface ForkedProcess {
 }
 
 /**
- * Starts this program again as a serving process, with these variables besides its own. Its log comes through the
- * primary, which writes whole lines, so that lines of several processes never mix. A process that gets sockets has them
- * behind its channel to the primary, and is of the primary's release: another primary starts those of the next one.
- * Without sockets it is of the release that is current by then.
+ * Starts this program again as a serving process, with these additional variables. The primary copies its log in whole
+ * lines, so that lines of several processes never mix. A process with sockets gets them after its channel to the
+ * primary, and runs the primary's release: another primary starts the next release. Without sockets, it runs the
+ * current release.
  */
 export function forkProcess(
   sockets: readonly number[] = [],
   environment: Readonly<Record<string, string>> = {},
 ): ForkedProcess {
   const { node, main } = sockets.length > 0 ? runningRelease() : currentRelease();
-  process.execPath = node; // The cluster starts its processes with it.
+  process.execPath = node; // The cluster starts its processes with this path.
   cluster.setupPrimary({ exec: main, stdio: ["ignore", "pipe", "inherit", "ipc", ...sockets] });
   const worker = cluster.fork(environment);
   const { stdout, pid = 0 } = worker.process;
@@ -67,11 +67,11 @@ export function forkProcess(
 }
 
 /**
- * Waits for the end of the channel too, because the last messages may arrive after the process has ended. But not for
- * long: Node never reports it if the process was killed while it was handed a connection.
+ * Also waits for the end of the channel, because the last messages may arrive after the process has ended. The wait is
+ * short: Node never reports the end if the process was killed while it received a connection.
  */
 async function exitCode(worker: Worker, passedOn: Promise<void>): Promise<number | null> {
-  worker.on("error", () => {}); // A message that could not be sent; the end follows.
+  worker.on("error", () => {}); // A message could not be sent; the end follows.
   const channelEnded = eventOf(worker, "disconnect");
   await eventOf(worker, "exit");
   await Promise.race([Promise.all([channelEnded, passedOn]), sleep(CHANNEL_END_MS)]);

@@ -5,20 +5,20 @@ import type { RateCounter } from "../rate-limits/shared-rates.ts";
 import { Calls } from "./calls.ts";
 import { type Greeting, isToProcess, type Seat, type ToPrimary, type ToProcess } from "./messages.ts";
 
-/** How long the primary may take to answer, in milliseconds. */
+/** How long the primary may take to reply, in milliseconds. */
 const JOIN_TIMEOUT_MS = 30_000;
 const RATE_TIMEOUT_MS = 1_000;
 const SCRAPE_TIMEOUT_MS = 3_000;
 
-/** What the server of this process does when the primary asks it. */
+/** The reactions of this process's server to the primary. */
 export interface Duties {
-  /** Gives up the rest of a block. */
+  /** Returns the rest of a block. */
   recall(place: RatePlace): number;
   /** The metrics of this process. */
   measure(): Promise<string>;
-  /** Takes a text from a channel that this process has joined. */
+  /** Receives a text from a joined channel. */
   hear(text: string): void;
-  /** Finishes what is open and ends. If it is replaced, another process already serves in its place. */
+  /** Finishes open work and ends. `isReplaced`: another process already serves in its place. */
   leave(isReplaced: boolean): void;
 }
 
@@ -27,24 +27,24 @@ export function isForked(): boolean {
   return cluster.isWorker;
 }
 
-/** Joins the processes of which this is one; null if it serves alone. */
+/** Joins the other processes; null if this process serves alone. */
 export async function joinProcesses(): Promise<JoinedProcess | null> {
   if (!isForked()) return null;
-  process.on("SIGHUP", () => {}); // A terminal sends it to all processes; the primary acts on it.
+  process.on("SIGHUP", () => {}); // A terminal sends it to all processes; only the primary reacts.
   const joined = new JoinedProcess();
   process.prependOnceListener("disconnect", () => joined.onDisconnect());
   await joined.join();
   return joined;
 }
 
-/** One of several serving processes, as it sees itself. */
+/** One of several serving processes, from its own side. */
 export class JoinedProcess implements RateCounter {
   readonly #seats = new Calls<Seat>();
   readonly #grants = new Calls<RateGrant>();
   readonly #scrapes = new Calls<string>();
   #duties: Partial<Duties> = {};
   #seat: Seat | null = null;
-  /** The order to leave, once it came. */
+  /** The order to leave, once received. */
   #order: { readonly isReplaced: boolean } | null = null;
   #isEnding = false;
 
@@ -61,7 +61,7 @@ export class JoinedProcess implements RateCounter {
     assert(seat !== null, "the primary gives each process a seat");
   }
 
-  /** Adds duties. Until then the primary gets no answer, and leaving waits. */
+  /** Adds reactions. Until then, the primary gets no reply, and leaving waits. */
   accept(duties: Partial<Duties>): void {
     this.#duties = { ...this.#duties, ...duties };
     if (this.#order !== null) duties.leave?.(this.#order.isReplaced);
@@ -71,7 +71,7 @@ export class JoinedProcess implements RateCounter {
     sendToPrimary({ type: "serving", greeting });
   }
 
-  /** Adds a line to the banner, once it is printed. */
+  /** Adds a line to the banner after it was printed. */
   tell(line: string): void {
     if (process.connected) sendToPrimary({ type: "told", line });
   }
@@ -84,7 +84,7 @@ export class JoinedProcess implements RateCounter {
     sendToPrimary({ type: "correctRate", correction });
   }
 
-  /** The metrics of all processes, given those of this one; null if the primary does not answer in time. */
+  /** The metrics of all processes, including this one's `text`; null if the primary does not reply in time. */
   scrape(text: string): Promise<string | null> {
     return this.#scrapes.ask((call) => sendToPrimary({ type: "scrape", call, text }), SCRAPE_TIMEOUT_MS);
   }
@@ -97,7 +97,7 @@ export class JoinedProcess implements RateCounter {
     sendToPrimary({ type: "leaveChannel", channel });
   }
 
-  /** Sends a text to all processes that have joined a channel, this one included. `onSent`: it was written. */
+  /** Sends a text to all processes on a channel, including this one. `onSent`: called when it was written. */
   sendText(channel: string, text: string, onSent: () => void): void {
     sendToPrimary({ type: "sendText", channel, text }, onSent);
   }
@@ -110,7 +110,7 @@ export class JoinedProcess implements RateCounter {
     if (process.connected) process.disconnect(); // This ends a process of a cluster, with code 0.
   }
 
-  /** The primary is gone. An ordinary exit could wait forever to write the log, which nobody reads any more. */
+  /** The primary is gone. A normal exit could wait forever to write the log, which nobody reads any more. */
   onDisconnect(): void {
     if (!this.#isEnding) process.kill(process.pid, "SIGKILL");
   }
@@ -118,7 +118,7 @@ export class JoinedProcess implements RateCounter {
   #receive(message: ToProcess): void {
     switch (message.type) {
       case "seat":
-        this.#seat = message.seat; // Not after the wait for it: the next message may change it.
+        this.#seat = message.seat; // Before the wait: the next message may change it.
         return this.#seats.answer(message.call, message.seat);
       case "rateGranted":
         return this.#grants.answer(message.call, message.grant);
@@ -130,7 +130,7 @@ export class JoinedProcess implements RateCounter {
       case "measure":
         return void this.#measure(message.call);
       case "recallBlock":
-        // A block that was granted in the same turn must be known first.
+        // A block granted in the same turn must be known first.
         return void setImmediate(() => {
           sendToPrimary({ type: "blockReturned", call: message.call, rest: this.#duties.recall?.(message.place) ?? 0 });
         });
@@ -148,7 +148,7 @@ export class JoinedProcess implements RateCounter {
   }
 }
 
-/** A process whose primary is gone ends by itself. */
+/** A process exits when its primary is gone. */
 function sendToPrimary(message: ToPrimary, onSent?: () => void): void {
   if (process.connected) process.send?.(message, onSent ?? (() => {}));
   else onSent?.();

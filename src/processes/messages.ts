@@ -1,17 +1,17 @@
 import { isRecord } from "../base/json/records.ts";
 import type { RateAsk, RateCorrection, RateGrant, RatePlace } from "../rate-limits/shared-counts.ts";
 
-/** Which of several processes this is. */
+/** The place of a process among several. */
 export interface Seat {
-  /** From 1. A process that replaces another has its number. */
+  /** From 1. A replacement has the number of its predecessor. */
   readonly number: number;
-  /** How many processes serve. */
+  /** The number of serving processes. */
   readonly count: number;
-  /** The local speech server; null for the process that serves it, and until it is known. */
+  /** The local speech server; null in the process that serves it, and until it is known. */
   readonly speechUrl: string | null;
 }
 
-/** What a process tells when it serves. */
+/** The report of a process that serves. */
 export interface Greeting {
   /** Lines of the start banner. */
   readonly lines: readonly string[];
@@ -19,25 +19,25 @@ export interface Greeting {
   readonly speechUrl: string | null;
 }
 
-/** A serving process writes to the primary. `call` connects a question and its answer. */
+/** From a serving process to the primary. `call` links a request and its reply. */
 export type ToPrimary =
   | { readonly type: "join"; readonly call: number }
   | { readonly type: "serving"; readonly greeting: Greeting }
-  /** A line for the operator that was not known yet when the process began to serve. */
+  /** A line for the operator that became known after the process began to serve. */
   | { readonly type: "told"; readonly line: string }
   | { readonly type: "takeRate"; readonly call: number; readonly ask: RateAsk }
   | { readonly type: "correctRate"; readonly correction: RateCorrection }
   | { readonly type: "blockReturned"; readonly call: number; readonly rest: number }
-  /** A scrape: the process sends its own metrics and asks for those of all. */
+  /** A scrape: the process sends its own metrics and requests those of all. */
   | { readonly type: "scrape"; readonly call: number; readonly text: string }
-  /** `call` is null for the last reading of a process that ends. */
+  /** `call` is null for the last metrics of a process that ends. */
   | { readonly type: "measured"; readonly call: number | null; readonly text: string }
-  /** The process hears a channel from now on, or no longer. */
+  /** Subscribes to a channel, or unsubscribes. */
   | { readonly type: "joinChannel" | "leaveChannel"; readonly channel: string }
-  /** A text for all processes that hear a channel. */
+  /** A text for all processes on a channel. */
   | { readonly type: "sendText"; readonly channel: string; readonly text: string };
 
-/** The primary writes to a serving process. */
+/** From the primary to a serving process. */
 export type ToProcess =
   | { readonly type: "seat"; readonly call: number; readonly seat: Seat }
   | { readonly type: "rateGranted"; readonly call: number; readonly grant: RateGrant }
@@ -45,9 +45,9 @@ export type ToProcess =
   | { readonly type: "scraped"; readonly call: number; readonly text: string }
   | { readonly type: "measure"; readonly call: number }
   | { readonly type: "speechMoved"; readonly url: string }
-  /** A text from a channel that the process hears. */
+  /** A text from a joined channel. */
   | { readonly type: "text"; readonly text: string }
-  /** Finish what is open, then end. `isReplaced`: another process already serves in its place. */
+  /** Finish open work, then end. `isReplaced`: another process already serves in its place. */
   | { readonly type: "leave"; readonly isReplaced: boolean };
 
 const TO_PRIMARY: ReadonlySet<unknown> = new Set<ToPrimary["type"]>([
@@ -75,7 +75,7 @@ const TO_PROCESS: ReadonlySet<unknown> = new Set<ToProcess["type"]>([
   "leave",
 ]);
 
-/** Both ends are of the same program, so the type names the whole shape. */
+/** Both ends are the same program, so checking the type is enough. */
 export function isToPrimary(message: unknown): message is ToPrimary {
   return isRecord(message) && TO_PRIMARY.has(message["type"]);
 }

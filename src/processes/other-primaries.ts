@@ -1,10 +1,10 @@
 import { currentRelease } from "./release.ts";
 import { isSuccessionWord, type OtherPrimary, type SuccessionWord } from "./succession.ts";
 
-/** Tells a program that it is the successor of the process with this number. */
+/** Set for a successor: the number of its predecessor's process. */
 const PREDECESSOR_VARIABLE = "ANTIPHON_PREDECESSOR";
 
-/** How to start the current release with the arguments of this process, as its successor. */
+/** The command that starts the current release with this process's arguments, as its successor. */
 export function successorCommand() {
   const { node, main } = currentRelease();
   return {
@@ -13,18 +13,18 @@ export function successorCommand() {
   };
 }
 
-/** The primary whose place this process takes; null if it takes none. */
+/** The primary that this process succeeds; null if there is none. */
 export function predecessorOf(environment: Readonly<Record<string, string | undefined>>): OtherPrimary | null {
   const isSuccessor = process.connected && environment[PREDECESSOR_VARIABLE] !== undefined;
   return isSuccessor ? otherPrimary(process) : null;
 }
 
-/** What a process and a program that it started have in common. */
+/** The common interface of a process and of a program that it started. */
 type ChannelEnd = Pick<NodeJS.Process, "connected" | "send"> & {
   on(event: "disconnect" | "error" | "message", listener: (value: unknown) => void): unknown;
 };
 
-/** The primary at the other end of a channel, which is started in the background or is the one before. */
+/** The primary at the other end of a channel: a successor started in the background, or the predecessor. */
 export function otherPrimary(end: ChannelEnd): OtherPrimary {
   const { promise: ended, resolve } = Promise.withResolvers<void>();
   end.on("disconnect", () => resolve());

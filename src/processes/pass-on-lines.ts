@@ -1,7 +1,7 @@
 import type { Readable } from "node:stream";
 
 const LINE_FEED = 10;
-/** A line that is longer is passed on in pieces. */
+/** Longer lines are copied in pieces. */
 const LINE_BYTES_MAX = 4 * 1024 * 1024;
 
 interface Output {

@@ -11,67 +11,67 @@ export interface PrimaryOptions {
   readonly log: Logger;
   /** Called once, when all processes serve for the first time. */
   readonly onServing: (greetings: readonly Greeting[]) => void;
-  /** Called with each line that a process tells later, after `onServing`. */
+  /** Called with each later line of a process, after `onServing`. */
   readonly onLine: (line: string) => void;
-  /** How long a process that was told to stop may take, in milliseconds. After that it is killed. */
+  /** How long a process that was told to stop may take, in milliseconds. Then it is killed. */
   readonly leaveMs: number;
-  /** How long one that was replaced may take to finish what it has begun, in milliseconds. Then it is killed. */
+  /** How long a replaced process may take to finish its work, in milliseconds. Then it is killed. */
   readonly finishMs: number;
   /** How long a restart waits for the end of a replaced process before it replaces the next, in milliseconds. */
   readonly overlapMs: number;
 }
 
-/** How long a process may take until it serves. */
+/** How long a process may take to start serving. */
 const START_MS_MAX = 10 * 60_000;
-/** A process that lived this long and then died is replaced at once; others after a wait that doubles each time. */
+/** A process that lived this long before it died is replaced at once; others after a wait that doubles each time. */
 const STABLE_MS = 10_000;
 const FIRST_WAIT_MS = 100;
 const WAIT_MS_MAX = 10_000;
-/** If this many processes of one place die in succession before they serve, all end. */
+/** If this many processes of one place die in succession before they serve, all are stopped. */
 const FAILED_STARTS_MAX = 5;
 const FAILURE_EXIT_CODE = 1;
-/** How many replaced processes may finish their work, for each that serves. Beyond that the oldest are stopped. */
+/** The maximum of replaced processes that finish their work, per place. Beyond it, the oldest are stopped. */
 const FINISHING_PER_PLACE_MAX = 3;
 
-/** A serving process and what the primary knows about it. */
+/** A serving process and its state in the primary. */
 interface Member extends ConnectedProcess {
   readonly startedAt: number;
   /** Resolves to null if the process ended before it served. */
   readonly served: PromiseWithResolvers<Greeting | null>;
   isServing: boolean;
-  /** It was told to leave, or it starts as a replacement: nothing replaces it. */
+  /** It was told to leave, or starts as a replacement: nothing replaces it. */
   isLeaving: boolean;
   hasEnded: boolean;
 }
 
-/** A place is always taken by one member. A restart puts another in its place. */
+/** Each place has exactly one member. A restart replaces the member. */
 interface Place {
   readonly number: number;
   member: Member | null;
   isReplacing: boolean;
-  /** Members that died young, in succession. */
+  /** Consecutive members that died young. */
   deaths: number;
-  /** Members that died before they served, in succession. */
+  /** Consecutive members that died before they served. */
   failedStarts: number;
 }
 
-/** Starts the serving processes, replaces those that die, restarts and stops them. It serves nothing itself. */
+/** Starts the serving processes, replaces dead ones, restarts and stops them. Serves nothing itself. */
 export class Primary {
   readonly #options: PrimaryOptions;
   readonly #places: readonly Place[];
   readonly #members = new Set<Member>();
-  /** Members that were replaced and finish their work, the oldest first. */
+  /** Replaced members that are finishing their work, the oldest first. */
   readonly #finishing = new Set<Member>();
   readonly #switchboard: Switchboard;
-  /** No process is started any more. A primary that retires may still be told to stop. */
+  /** No process is started any more. A retiring primary may still be told to stop. */
   #isEnding = false;
   #isStopping = false;
   readonly #over = Promise.withResolvers<number>();
   #hasStarted = false;
-  /** Lines that were told before all processes served. */
+  /** Lines reported before all processes served. */
   readonly #toldEarly: string[] = [];
   #isRestarting = false;
-  /** A restart was asked for that has not begun. */
+  /** A restart was requested but has not begun. */
   #isRestartDue = false;
   #exitCode = 0;
 
@@ -83,8 +83,8 @@ export class Primary {
   }
 
   /**
-   * Starts all processes, the first one alone, because it makes what is made once: tables and keys. Resolves to the
-   * exit code when all have ended.
+   * Starts all processes, the first one alone, because it creates shared things: tables and keys. Resolves to the exit
+   * code when all have ended.
    */
   async run(): Promise<number> {
     const [first, ...others] = this.#places;
@@ -98,8 +98,8 @@ export class Primary {
   }
 
   /**
-   * Replaces one process after the other. Each leaves once its replacement serves. If that goes on already, it is done
-   * once more afterwards, because settings may have changed meanwhile.
+   * Replaces one process after the other. Each leaves once its replacement serves. A restart in progress is repeated
+   * afterwards, because settings may have changed meanwhile.
    */
   restart(): void {
     if (this.#isEnding) return;
@@ -112,7 +112,7 @@ export class Primary {
     });
   }
 
-  /** Lets all processes finish what is open. */
+  /** Lets all processes finish open work. */
   stop(): void {
     if (this.#isStopping) return;
     this.#isEnding = true;
@@ -122,8 +122,8 @@ export class Primary {
   }
 
   /**
-   * Lets all processes finish what is open, for as long as those that were replaced: others serve in their place.
-   * Resolves in the turn in which the last of them was told.
+   * Lets all processes finish open work, with the time of replaced ones: others serve in their place. Resolves in the
+   * turn in which the last of them was told.
    */
   async retire(): Promise<void> {
     if (this.#isEnding) return;
@@ -190,7 +190,7 @@ export class Primary {
       return this.#endIfOver();
     }
     if (member.isLeaving) return;
-    // At the first start the process itself prints what is wrong.
+    // At the first start, the process itself prints the problem.
     if (this.#hasStarted || code === null)
       this.#options.log.error({ number, childPid: process.pid, exitCode: code }, "a process died");
     place.failedStarts += isServing ? 0 : 1;
@@ -201,11 +201,11 @@ export class Primary {
   #giveUp(number: number, code: number | null): void {
     this.#exitCode = code === null || code === 0 ? FAILURE_EXIT_CODE : code;
     if (this.#hasStarted)
-      this.#options.log.error({ number, exitCode: code }, "a process cannot be started, so all end");
+      this.#options.log.error({ number, exitCode: code }, "stopping all processes: one cannot be started");
     this.stop();
   }
 
-  /** Waits longer the more often processes of this place died young. */
+  /** The wait grows with the number of processes of this place that died young. */
   #replaceDead(place: Place, dead: Member): void {
     place.deaths = performance.now() - dead.startedAt < STABLE_MS ? place.deaths + 1 : 0;
     const waitMs = place.deaths === 0 ? 0 : Math.min(WAIT_MS_MAX, FIRST_WAIT_MS * 2 ** (place.deaths - 1));
@@ -223,14 +223,14 @@ export class Primary {
       const isReplaced = await this.#replace(place);
       place.isReplacing = false;
       if (isReplaced) continue;
-      log.error({ number: place.number }, "the restart was broken off, because a new process did not start");
+      log.error({ number: place.number }, "restart cancelled: a new process did not start");
       if (place.member?.hasEnded === true) this.#replaceDead(place, place.member);
       return;
     }
-    log.info({ processes: this.#places.length }, "all processes were restarted");
+    log.info({ processes: this.#places.length }, "all processes restarted");
   }
 
-  /** Returns false if the new process ended before it served. The old one then goes on. */
+  /** Returns false if the new process ended before it served. The old one then continues. */
   async #replace(place: Place): Promise<boolean> {
     const old = place.member;
     const fresh = this.#fork(place);
@@ -274,7 +274,7 @@ function newPlace(number: number): Place {
   return { number, member: null, isReplacing: false, deaths: 0, failedStarts: 0 };
 }
 
-/** Kills a process if this has not happened in time. */
+/** Kills a process if this does not happen in time. */
 async function killLate(process: ForkedProcess, happened: Promise<unknown>, ms: number): Promise<void> {
   const timer = setTimeout(() => process.kill(), ms);
   await happened;

@@ -1,15 +1,15 @@
 import type { Broker } from "../bus/ports.ts";
 import type { JoinedProcess } from "./joined-process.ts";
 
-/** A text of this many bytes is written at once. */
+/** Texts of at least this many bytes are written at once. */
 const TEXT_BYTES_MAX = 256 * 1024;
-/** How many characters of texts wait to be written at most. */
+/** The maximum characters of texts waiting to be written. */
 const UNSENT_CHARACTERS_MAX = 8 * 1024 * 1024;
 
-/** Carries texts between the processes of one primary, through that. */
+/** Relays messages between worker processes through the primary. */
 export class ProcessBroker implements Broker {
   readonly textBytesMax = TEXT_BYTES_MAX;
-  /** A process whose primary is gone ends. */
+  /** Always connected: the process exits when its primary does. */
   readonly isConnected = true;
   readonly #joined: JoinedProcess;
   #unsent = 0;

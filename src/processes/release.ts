@@ -1,13 +1,13 @@
 import { existsSync, realpathSync } from "node:fs";
 import { isAbsolute } from "node:path";
 
-/** The files of one release of this program: Node, and what it runs. */
+/** The files of one release of this program: Node and the program. */
 export interface ReleaseFiles {
   readonly node: string;
   readonly main: string;
 }
 
-/** The files that this process runs, wherever links led when it started. */
+/** The files that this process runs, with links resolved at its start. */
 const RUNNING: ReleaseFiles = { node: process.execPath, main: realPath(mainAsCalled()) ?? mainAsCalled() };
 
 /** The release that this process runs. */
@@ -15,13 +15,13 @@ export function runningRelease(): ReleaseFiles {
   return RUNNING;
 }
 
-/** What the paths that this process was called with lead to now. A link in them may name another release by now. */
+/** The current targets of the paths that started this process. A link may lead to another release by now. */
 export function currentRelease(): ReleaseFiles {
   const isPath = isAbsolute(process.argv0) && existsSync(process.argv0);
   return { node: isPath ? process.argv0 : RUNNING.node, main: mainAsCalled() };
 }
 
-/** Whether the current release is not the one that this process runs. */
+/** Whether the current release is not the running one. */
 export function isSuperseded(): boolean {
   const current = realPath(mainAsCalled());
   return current !== null && current !== RUNNING.main;
@@ -31,7 +31,7 @@ function mainAsCalled(): string {
   return process.argv[1] ?? "";
 }
 
-/** Null if there is nothing at the path. */
+/** Null if the path does not exist. */
 function realPath(path: string): string | null {
   try {
     return realpathSync(path);

@@ -1,15 +1,15 @@
 import type { Logger } from "../base/logger.ts";
 import type { Primary } from "./primary.ts";
 
-/** Primaries of any two releases speak these words, so a word never changes its meaning. */
+/** Messages between primaries of any two releases, so their meaning never changes. */
 export type SuccessionWord =
-  /** The successor serves: its predecessor takes nothing new and finishes what is open. */
+  /** The successor serves: its predecessor accepts nothing new and finishes open work. */
   | "serving"
-  /** End soon: finish what is open within `DRAIN_MS`. */
+  /** End soon: finish open work within `DRAIN_MS`. */
   | "stop"
   /** A successor was told to restart its processes before it served. */
   | "restart"
-  /** Another primary took the place of the successor. */
+  /** Another primary replaced the successor. */
   | "succeeded";
 
 const WORDS: ReadonlySet<unknown> = new Set<SuccessionWord>(["serving", "stop", "restart", "succeeded"]);
@@ -40,16 +40,16 @@ export interface SuccessionOptions {
   readonly log: Logger;
 }
 
-/** This many primaries may finish what they have begun. When there are more, the oldest is stopped. */
+/** The maximum of primaries that finish their work. Beyond it, the oldest is stopped. */
 const FINISHING_MAX = 3;
 
-/** Passes the place of this primary on to one of another release, and keeps in touch with the one before. */
+/** Hands over from this primary to one of another release, and stays in contact with the predecessor. */
 export class Succession {
   readonly #options: SuccessionOptions;
   #successor: OtherPrimary | null = null;
   #isSucceeded = false;
   #isStopping = false;
-  /** How many primaries came after this one. */
+  /** The number of primaries that came after this one. */
   #later = 0;
 
   constructor(options: SuccessionOptions) {
@@ -60,11 +60,11 @@ export class Succession {
     });
   }
 
-  /** Starts a successor. Until it serves, this primary goes on, and it stays if the successor ends before that. */
+  /** Starts a successor. This primary continues until the successor serves, and stays if the successor ends before. */
   handOver(): void {
     if (this.#isStopping) return;
     if (this.#successor !== null) return this.#successor.send("restart");
-    this.#options.log.info({}, "starting the primary of another release");
+    this.#options.log.info({}, "starting the primary of the new release");
     const successor = this.#options.startSuccessor();
     this.#successor = successor;
     successor.onWord((word) => this.#hear(word));
@@ -76,7 +76,7 @@ export class Succession {
     this.#options.predecessor?.send("serving");
   }
 
-  /** Stops the processes of this primary, and those of primaries before it. */
+  /** Stops the processes of this primary and of earlier ones. */
   stop(): void {
     this.#isStopping = true;
     this.#options.predecessor?.send("stop");
@@ -84,7 +84,7 @@ export class Succession {
     this.#options.primary.stop();
   }
 
-  /** A service manager kills what is left when the main process ends, so one that was stopped waits for the others. */
+  /** A service manager kills the rest when the main process ends, so a stopped primary waits for the others. */
   async waitForOthers(): Promise<void> {
     if (!this.#isStopping) return;
     await Promise.all([this.#options.predecessor?.ended, this.#isSucceeded ? null : this.#successor?.ended]);
@@ -100,7 +100,7 @@ export class Succession {
 
   #retire(): void {
     this.#isSucceeded = true;
-    this.#options.log.info({}, "another primary serves; this one finishes what is open");
+    this.#options.log.info({}, "another primary serves; this one finishes open work");
     this.#options.onSucceeded();
     void this.#options.primary.retire().then(this.#options.onRetired);
   }
@@ -109,7 +109,7 @@ export class Succession {
     if (this.#isSucceeded) return;
     this.#successor = null;
     if (this.#isStopping) return;
-    this.#options.log.error({}, "the other release did not start, so this one goes on");
+    this.#options.log.error({}, "the new release did not start; this one continues");
     this.#options.onFailed();
   }
 }

@@ -11,7 +11,7 @@ export interface CommonMetrics {
   text(): string;
 }
 
-/** A process that is connected. */
+/** A connected process. */
 export interface ConnectedProcess {
   readonly number: number;
   readonly process: ForkedProcess;
@@ -19,7 +19,7 @@ export interface ConnectedProcess {
 }
 
 export interface SwitchboardOptions {
-  /** How many processes serve. */
+  /** The number of serving processes. */
   readonly count: number;
   readonly metrics: CommonMetrics;
   readonly peers: () => readonly ConnectedProcess[];
@@ -28,7 +28,7 @@ export interface SwitchboardOptions {
 const RECALL_TIMEOUT_MS = 200;
 const MEASURE_TIMEOUT_MS = 1_000;
 
-/** Answers what processes ask the primary, and passes on what they tell each other. */
+/** Answers requests of processes to the primary, and relays messages between processes. */
 export class Switchboard {
   readonly #options: SwitchboardOptions;
   readonly #counts: SharedCounts;
@@ -42,7 +42,7 @@ export class Switchboard {
     this.#counts = new SharedCounts(options.count, (id, place) => this.#recall(id, place));
   }
 
-  /** A process has ended: it hears nothing more. */
+  /** A process has ended and receives nothing more. */
   forget(peer: ConnectedProcess): void {
     for (const [channel, hearers] of this.#hearers) {
       hearers.delete(peer);
@@ -110,7 +110,7 @@ export class Switchboard {
     process.send({ type: "rateGranted", call, grant: await this.#counts.take(process.id, ask) });
   }
 
-  /** The block of a process that has died counts as used until the minute is over. */
+  /** The block of a dead process counts as used until the minute is over. */
   async #recall(id: number, place: RatePlace): Promise<number> {
     const holder = this.#options.peers().find(({ process }) => process.id === id)?.process;
     if (holder === undefined) return 0;
@@ -121,7 +121,7 @@ export class Switchboard {
     return rest ?? 0;
   }
 
-  /** Measures the other processes. Of one that does not answer in time, the last known values count. */
+  /** Measures the other processes. If one does not reply in time, its last known values are used. */
   async #scrape(peer: ConnectedProcess, call: number, text: string): Promise<void> {
     const { metrics, peers } = this.#options;
     metrics.update(peer.process.id, text);

@@ -5,7 +5,7 @@ import { assert } from "../base/assert.ts";
 import { isRecord } from "../base/json/records.ts";
 import { inheritedEnvironment } from "./inherited-environment.ts";
 
-/** How much of a program's error output is kept, from its end. */
+/** The maximum of the kept error output of a program, from its end. */
 const COMPLAINT_CHARACTERS_MAX = 2000;
 
 /** The program does not exist or cannot be executed. */
@@ -23,7 +23,7 @@ export interface ProgramCall {
   /** A path, or a name that is looked up on PATH. */
   readonly program: string;
   readonly args: readonly string[];
-  /** Read as fast as the program takes it. The iteration is not closed if the program ends first. */
+  /** Read as fast as the program accepts it. The iteration is not closed if the program ends first. */
   readonly input: AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
   /** A file descriptor that the program gets as number 3. */
   readonly file?: number;
@@ -116,8 +116,8 @@ async function childEnd(child: Child): Promise<{ readonly code: number | null; r
 }
 
 /**
- * Writes the input until it or the program ends. Resolves to the error of the input, or null. It is no error if the
- * program stops reading.
+ * Writes the input until it or the program ends. Resolves to the error of the input, or null. A program that stops
+ * reading is no error.
  */
 async function feed(
   child: Child,

@@ -5,7 +5,7 @@ import { isRecord } from "../base/json/records.ts";
 import { ProgramFailed, ProgramMissing } from "./child-program.ts";
 import { inheritedEnvironment } from "./inherited-environment.ts";
 
-/** How much of a program's output is kept, from its end. */
+/** The maximum of the kept output of a program, from its end. */
 const OUTPUT_TAIL_CHARACTERS_MAX = 4000;
 const SHELL = "/bin/sh";
 /** Exit statuses of a shell that cannot run a program. */
@@ -15,8 +15,8 @@ const SIGNAL_BASE = 128;
 
 /**
  * A shell script that runs a program in a process group and kills the group when this process ends for any reason. For
- * that, a guard reads from a pipe that only this process holds open. Core files are off, because they would store the
- * program's memory on disk.
+ * this, a guard reads from a pipe whose other end only this process has open. Core files are off, because they would
+ * store the program's memory on disk.
  */
 function guardScript(ownFolder: string | null): string {
   const remove = ownFolder === null ? "" : `/bin/rm -rf ${shellQuoted(ownFolder)}; `;
@@ -41,9 +41,9 @@ export interface GuardedProgram {
   readonly program: string;
   readonly args: readonly string[];
   readonly folder: string;
-  /** The whole environment. Left out for that of `inheritedEnvironment`. */
+  /** The whole environment. Default: `inheritedEnvironment`. */
   readonly environment?: Readonly<Record<string, string>>;
-  /** A folder that only the program uses. It is removed if this process ends before the program does. */
+  /** A folder used only by the program. It is removed if this process ends before the program does. */
   readonly ownFolder?: string;
   /** Called with the text that the program writes to either output, in pieces of any length. */
   readonly onOutput?: (text: string) => void;
@@ -57,7 +57,7 @@ export interface ProgramEnd {
 }
 
 export interface GuardedChild {
-  /** Id of the process group, which holds the guard, the program and its children. */
+  /** The id of the process group of the guard, the program and its children. */
   readonly group: number;
   /** Resolves when the program has ended and all its output is read; never rejects. */
   readonly ended: Promise<ProgramEnd>;
@@ -66,8 +66,8 @@ export interface GuardedChild {
 }
 
 /**
- * Starts a program that never outlives this process and gets no input. Rejects with `ProgramFailed` if no process can
- * be started.
+ * Starts a program that never outlives this process and has no input. Rejects with `ProgramFailed` if no process can be
+ * started.
  */
 export async function startGuarded(call: GuardedProgram): Promise<GuardedChild> {
   const child = spawn(SHELL, ["-c", guardScript(call.ownFolder ?? null), call.program, ...call.args], {

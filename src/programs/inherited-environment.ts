@@ -1,6 +1,6 @@
 /**
  * Variables that other programs need: paths of programs and libraries, the language, temporary files, compiler options,
- * and where docker and podman are. Our own settings, which include keys, are not passed on.
+ * and the location of docker and podman. Our own settings, which include keys, are not passed on.
  */
 const INHERITED = (
   "PATH HOME TMPDIR TEMP TMP LANG LANGUAGE TZ LD_LIBRARY_PATH DYLD_LIBRARY_PATH SYSTEMROOT PATHEXT " +
@@ -9,7 +9,7 @@ const INHERITED = (
 ).split(" ");
 const INHERITED_PREFIX = "LC_";
 
-/** The environment for the programs that this process starts. */
+/** The environment of programs started by this process. */
 export function inheritedEnvironment(): Record<string, string> {
   const names = [...INHERITED, ...Object.keys(process.env).filter((name) => name.startsWith(INHERITED_PREFIX))];
   return Object.fromEntries(
@@ -20,10 +20,7 @@ export function inheritedEnvironment(): Record<string, string> {
   );
 }
 
-/**
- * The environment for this program itself when it starts anew, settings included, without what only this
- * process is told.
- */
+/** The environment for a restart of this program, settings included, without variables meant only for this process. */
 export function ownEnvironment(): Readonly<Record<string, string | undefined>> {
   const { WATCHDOG_PID: _forThisProcess, ...environment } = process.env;
   return environment;

@@ -8,8 +8,8 @@ import { inheritedEnvironment } from "./inherited-environment.ts";
 
 const SHELL = "/bin/sh";
 /**
- * Runs a program with its own input in a process group. A guard reads from a fourth pipe that only this process holds
- * open, and kills the group when this process ends for any reason. Core files are off.
+ * Runs a program with its own input in a process group. A guard reads from a fourth pipe whose other end only this
+ * process has open, and kills the group when this process ends for any reason. Core files are off.
  */
 const GUARD_SCRIPT = `ulimit -c 0
 exec 4<&0
@@ -28,32 +28,32 @@ export interface PipedProgram {
   readonly program: string;
   readonly args: readonly string[];
   readonly folder: string;
-  /** Added to the environment that programs inherit. */
+  /** Added to the inherited environment. */
   readonly environment: Readonly<Record<string, string>>;
-  /** Whether it gets nothing but `environment`. */
+  /** Whether it gets only `environment`. */
   readonly isEnvironmentWhole?: boolean;
-  /** A user and group id to run as, where this process may choose it. */
+  /** The user and group id to run as, if this process may choose it. */
   readonly userId?: number;
   /** A file descriptor that the program gets as number 5. */
   readonly file?: number;
   /** Called with what the program writes to stdout, in pieces of any length. */
   readonly onOutput: (bytes: Buffer) => void;
-  /** Called with what the program writes to stderr, which else is dropped. */
+  /** Called with the program's stderr, which is dropped otherwise. */
   readonly onComplaint?: (bytes: Buffer) => void;
   /** Called once when the program has ended and all its output is read. */
   readonly onEnd: () => void;
 }
 
 export interface PipedChild {
-  /** Id of the process group, which holds the guard and the program. */
+  /** The id of the process group of the guard and the program. */
   readonly group: number;
-  /** Writes to the program's input; resolves when the program can take more. Rejects when its input is closed. */
+  /** Writes to the program's input; resolves when the program accepts more. Rejects when its input is closed. */
   write(input: string | Uint8Array): Promise<void>;
   /** Kills the program and its children at once. */
   kill(): void;
 }
 
-/** Starts a program that is talked to over its input and output, and never outlives this process. */
+/** Starts an interactive program that never outlives this process. */
 export async function startPiped(call: PipedProgram): Promise<PipedChild> {
   const child = spawn(SHELL, ["-c", GUARD_SCRIPT, call.program, ...call.args], {
     cwd: call.folder,
@@ -64,7 +64,7 @@ export async function startPiped(call: PipedProgram): Promise<PipedChild> {
   });
   const { stdin, stdout, stderr } = child;
   assert(stdin !== null && stdout !== null && stderr !== null, "the child has the requested pipes");
-  stdin.on("error", () => {}); // A write tells its own caller.
+  stdin.on("error", () => {}); // Each write reports its own error.
   child.stdio[3]?.on("error", () => {});
   stdout.on("data", call.onOutput);
   stderr.on("data", call.onComplaint ?? (() => {}));

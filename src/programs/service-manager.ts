@@ -2,27 +2,27 @@ import { execFile } from "node:child_process";
 import type { Logger } from "../base/logger.ts";
 import { inheritedEnvironment } from "./inherited-environment.ts";
 
-/** Part of systemd. Node has no datagram sockets of Unix, in which a service manager listens. */
+/** Part of systemd. Node has no Unix datagram sockets, on which a service manager listens. */
 const PROGRAM = "systemd-notify";
-/** How long the program may take. It waits until the manager has read what it sent. */
+/** The time limit of the program, which waits until the manager has read its message. */
 const NOTIFY_MS_MAX = 10_000;
 const MICROSECONDS_A_MILLISECOND = 1000;
 
-/** Tells the service manager that started this process how it stands, as sd_notify does. */
+/** Reports the state of this process to its service manager, like sd_notify. */
 export interface ServiceManager {
-  /** The server serves. From now on the manager's watchdog is fed, if it has one. */
+  /** The server serves. Starts feeding the manager's watchdog, if it has one. */
   ready(status: string): void;
-  /** As `ready`, when this process takes the place of the service's main process. */
+  /** Like `ready`, but this process becomes the service's main process. */
   takeOver(status: string): void;
-  /** Another process has taken this one's place, and tells the manager from now on. */
+  /** Another process has replaced this one and reports from now on. */
   fallSilent(): void;
-  /** A sentence for whoever asks how the service stands. */
+  /** A sentence for the status of the service. */
   describe(status: string): void;
-  /** The server finishes what is open, and then ends. */
+  /** The server finishes open work, then ends. */
   stopping(): void;
 }
 
-/** `NOTIFY_SOCKET` names the manager's socket; without it there is nobody to tell. */
+/** `NOTIFY_SOCKET` names the manager's socket; without it, there is no manager. */
 export function serviceManagerOf(
   environment: Readonly<Record<string, string | undefined>>,
   log: Logger,
@@ -40,7 +40,7 @@ const NOBODY: ServiceManager = {
   stopping: () => {},
 };
 
-/** After how many milliseconds without a sign the manager restarts this process; null if it does not watch. */
+/** After how many milliseconds without a sign of life the manager restarts this process; null if it does not watch. */
 function watchdogPeriod(environment: Readonly<Record<string, string | undefined>>): number | null {
   const forProcess = environment["WATCHDOG_PID"];
   const microseconds = Number(environment["WATCHDOG_USEC"]);
@@ -52,7 +52,7 @@ class NotifiedManager implements ServiceManager {
   readonly #socket: string;
   readonly #watchdogMs: number | null;
   readonly #log: Logger;
-  /** Resolves when everything so far was sent: what is sent later must not arrive before it. */
+  /** Resolves when everything so far was sent, to keep messages in order. */
   #sent: Promise<void> = Promise.resolve();
   #timer: NodeJS.Timeout | null = null;
   #isSilent = false;
@@ -109,7 +109,7 @@ class NotifiedManager implements ServiceManager {
     const environment = { ...inheritedEnvironment(), NOTIFY_SOCKET: this.#socket };
     const { promise, resolve } = Promise.withResolvers<void>();
     execFile(PROGRAM, [...assignments], { env: environment, timeout: NOTIFY_MS_MAX }, (error) => {
-      if (error !== null) this.#log.warn({ err: error, assignments }, "could not tell the service manager");
+      if (error !== null) this.#log.warn({ err: error, assignments }, "could not notify the service manager");
       resolve();
     });
     return promise;

@@ -1,13 +1,13 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { ownEnvironment } from "./inherited-environment.ts";
 
-/** Sockets of systemd are for the process that LISTEN_PID names. The inner shell becomes that process. */
+/** systemd's sockets are for the process in LISTEN_PID. The inner shell becomes that process. */
 const IN_BACKGROUND = `sh -c 'LISTEN_PID=$$ exec "$@"' sh "$@" &`;
 
 /**
- * Starts a program that is no child of this process, because a service manager notices the end of its own children
- * alone: a shell starts it in the background and ends. It has these variables beside the environment of this process,
- * these sockets under their numbers, and the other end of the returned channel.
+ * Starts a program that is not a child of this process, because a service manager notices only the end of its own
+ * children: a shell starts it in the background and ends. The program gets these variables besides this process's
+ * environment, these sockets under their numbers, and the other end of the returned channel.
  */
 export function startInBackground(
   command: readonly string[],

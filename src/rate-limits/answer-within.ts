@@ -1,11 +1,11 @@
-/** There was no answer in time. */
+/** There was no reply in time. */
 export class NoAnswer extends Error {
   override readonly name = "NoAnswer";
 }
 
 /**
- * Settles as `work` does, or rejects with `NoAnswer` after `ms` milliseconds. If this process itself was busy for that
- * long, the answer may have come already, so a turn of the event loop reads it first.
+ * Settles with `work`, or rejects with `NoAnswer` after `ms` milliseconds. If this process itself was busy for that
+ * long, the reply may have arrived, so a turn of the event loop reads it first.
  */
 export async function answerWithin<T>(ms: number, work: Promise<T>): Promise<T> {
   const { promise, reject } = Promise.withResolvers<never>();

@@ -6,12 +6,12 @@ import { type MinuteLimits, MinuteRates } from "./minute-rates.ts";
 import type { Count, CountChange } from "./ports.ts";
 
 const MINUTE_MS = 60_000;
-/** Clocks of servers and counters may run at slightly different speeds. */
+/** The clocks of servers and counters may run at slightly different speeds. */
 const CLOCK_DRIFT_MS = 1000;
-/** A taking of tokens is not waited for if no more than these parts of the limit are used and taken. */
+/** Tokens are taken without waiting if at most these shares of the limit are used and taken. */
 const PLENTY_USED_MAX = 1 / 2;
 const PLENTY_TAKEN_MAX = 1 / 8;
-/** What was heard of a counter counts for that long. */
+/** How long the last known state of a counter is used. */
 const HEARD_MS_MAX = 1000;
 
 interface Heard extends Used {
@@ -19,16 +19,16 @@ interface Heard extends Used {
 }
 
 /**
- * Rate limits per minute that all servers count together. If the common counters do not answer, each server lets its
- * part of the limits through.
+ * Rate limits per minute that all servers count together. If the common counters do not respond, each server allows its
+ * share of the limits.
  */
 export class ClusterRates implements RateLimiter {
   readonly #defaults: MinuteLimits;
   readonly #counts: CountBatches;
-  /** How many servers live, as far as is known. */
+  /** The number of live servers, as far as known. */
   readonly #servers: () => number;
   readonly #alone: MinuteRates;
-  /** What was last heard of the tokens of a key. */
+  /** The last known token usage of a key. */
   readonly #heard = new CurrentMinutes<Heard>();
 
   constructor(defaults: MinuteLimits, counts: CountBatches, servers: () => number) {
@@ -59,8 +59,8 @@ export class ClusterRates implements RateLimiter {
   }
 
   /**
-   * What is used after a taking that cannot be refused: so much is left that the other servers cannot have taken it
-   * since this request asked. Null if it may be refused.
+   * The usage after a take that cannot be refused: the rest is larger than what other servers can have taken since this
+   * request. Null if it may be refused.
    */
   #foresee({ name, amount, limit }: CountChange): Used | null {
     const heard = this.#heard.get(name);
@@ -92,14 +92,14 @@ export class ClusterRates implements RateLimiter {
     };
   }
 
-  /** What was heard of the minute of a taking that is corrected. */
+  /** The known state of the minute whose take is corrected. */
   #correctHeard(name: string, amount: number, endsAt: number): void {
     const heard = this.#heard.get(name);
     if (heard === undefined || Math.abs(heard.endsAt - endsAt) > CLOCK_DRIFT_MS) return;
     this.#heard.set(name, { ...heard, amount: Math.max(0, heard.amount + amount) });
   }
 
-  /** A single taking larger than this server's part takes all of the part, since the common counters may allow it. */
+  /** A single take larger than this server's share uses the whole share, because the common counters may allow it. */
   async #takeAlone(key: RatedKey, bucket: RateBucket, amount: number): Promise<RateTaking> {
     const part = this.#partOf(key, bucket);
     const limit = this.#limit(key, bucket);
@@ -123,7 +123,7 @@ export class ClusterRates implements RateLimiter {
   }
 }
 
-/** The limit of the key, and not this server's part of it. */
+/** The limit of the key, not this server's share. */
 function withLimit(standing: RateStanding, limit: number): RateStanding {
   return { ...standing, limit };
 }

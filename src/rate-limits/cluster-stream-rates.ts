@@ -7,7 +7,7 @@ import { MemoryStreamRates, type StreamLimits } from "./stream-rates.ts";
 const MINUTE_MS = 60_000;
 const SECOND_MS = 1000;
 
-/** Sound that was let through and is not counted yet. */
+/** Sound that was accepted but not counted yet. */
 interface Uncounted {
   readonly endsAt: number;
   ms: number;
@@ -15,7 +15,7 @@ interface Uncounted {
 
 /**
  * Limits per minute for streams and their sound that all servers count together. Sound is counted by the second. If the
- * common counters do not answer, each server counts alone.
+ * common counters do not respond, each server counts alone.
  */
 export class ClusterStreamRates implements StreamRates {
   readonly #limits: StreamLimits;

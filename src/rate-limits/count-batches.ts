@@ -3,10 +3,10 @@ import type { CommonCounts, Count, CountChange, CountsObserver } from "./ports.t
 
 /** How long a request waits for the counters, in milliseconds. */
 const WAIT_MS_MAX = 300;
-/** After a failure, one change at most in this time tries whether the counters answer again. */
+/** After a failure, at most one change per this time tests whether the counters respond again. */
 const RETRY_MS = 1000;
 const BATCH_MAX = 500;
-/** Of these, all but one have been under way for longer than a request waits. */
+/** All but one of these have been pending for longer than a request waits. */
 const BATCHES_UNDER_WAY_MAX = 2;
 /** Further changes count as unanswered. */
 const WAITING_MAX = 10_000;
@@ -17,8 +17,8 @@ interface Waiting {
 }
 
 /**
- * Sends all changes of one turn of the event loop together, and those that come while others are under way. One batch
- * follows the answer to the other, so a request is told of all that this server changed before it.
+ * Sends all changes of one turn of the event loop together, and later ones in the next batch. Batches follow each
+ * other, so a request sees everything that this server changed before it.
  */
 export class CountBatches {
   readonly #counts: CommonCounts;
@@ -35,7 +35,7 @@ export class CountBatches {
     this.#observer = observer;
   }
 
-  /** Resolves to null if the counters do not answer in time. Never rejects. */
+  /** Resolves to null if the counters do not respond in time. Never rejects. */
   async change(change: CountChange): Promise<Count | null> {
     if (!this.#mayAsk()) return null;
     const { promise, resolve } = Promise.withResolvers<Count | null>();
@@ -46,7 +46,7 @@ export class CountBatches {
     });
   }
 
-  /** Changes a counter in the background. The change is lost if the counters do not answer. */
+  /** Changes a counter in the background. The change is lost if the counters do not respond. */
   send(change: CountChange): void {
     if (!this.#isAway) this.#add({ change, settle: () => {} });
   }
@@ -55,7 +55,7 @@ export class CountBatches {
     await this.#counts.close();
   }
 
-  /** While the counters are away, only one caller at a time waits for them. */
+  /** While the counters are down, only one caller at a time waits for them. */
   #mayAsk(): boolean {
     if (!this.#isAway) return true;
     if (performance.now() - this.#triedAt < RETRY_MS) return false;

@@ -1,4 +1,4 @@
-/** Above this number of entries, those whose minute is over are removed. */
+/** Above this number of entries, those of past minutes are removed. */
 const ENTRIES_KEPT = 1024;
 
 /** Entries that are valid until their minute ends. */

@@ -3,7 +3,7 @@ import type { RateBucket, RateStanding } from "../domain/rates.ts";
 
 const WINDOW_SECONDS = 60;
 
-/** What a key has used of one limit in its minute. */
+/** A key's usage of one limit in its minute. */
 export interface Used {
   readonly amount: number;
   /** The end of the minute in Unix milliseconds. */
@@ -24,12 +24,12 @@ export class MinuteCounters {
   }
 }
 
-/** The name of a counter. It occurs once for each bucket and limit. */
+/** The name of a counter, unique per bucket and limit. */
 export function counterName(bucket: RateBucket, limit: number): string {
   return `${bucket} ${limit}`;
 }
 
-/** Counts what keys use of one limit. A key's minute starts with its first use. */
+/** Counts the usage of one limit by keys. A key's minute starts with its first use. */
 export class MinuteCounter {
   readonly name: string;
   readonly limit: number;
@@ -41,7 +41,7 @@ export class MinuteCounter {
     this.#memory = new RateLimiterMemory({ keyPrefix: name, points: limit, duration: WINDOW_SECONDS });
   }
 
-  /** Takes all of `amount`, or nothing if the key has less left. */
+  /** Takes all of `amount`, or nothing if less is left. */
   async take(keyId: string, amount: number): Promise<{ readonly taken: boolean; readonly used: Used }> {
     try {
       return { taken: true, used: usedOf(await this.#memory.consume(keyId, amount)) };
@@ -55,7 +55,7 @@ export class MinuteCounter {
     return usedOf(await this.#memory.penalty(keyId, amount));
   }
 
-  /** Call it only within the minute of the taking: what is given back later would enlarge the next minute. */
+  /** Call it only within the minute of the take: a later refund would enlarge the next minute. */
   async giveBack(keyId: string, amount: number): Promise<Used> {
     return usedOf(await this.#memory.reward(keyId, amount));
   }
@@ -66,7 +66,7 @@ export class MinuteCounter {
   }
 }
 
-/** Of a key whose minute has not begun. */
+/** For a key whose minute has not begun. */
 export function nothingUsed(): Used {
   return { amount: 0, endsAt: Date.now() };
 }
@@ -75,7 +75,7 @@ function usedOf({ consumedPoints, msBeforeNext }: RateLimiterRes): Used {
   return { amount: consumedPoints, endsAt: Date.now() + msBeforeNext };
 }
 
-/** How much of a limit is left after this use. */
+/** The rest of a limit after this use. */
 export function standingOf(limit: number, { amount, endsAt }: Used): RateStanding {
   const remaining = Math.min(limit, Math.max(0, limit - amount));
   return { limit, remaining, resetMs: remaining === limit ? 0 : Math.max(0, endsAt - Date.now()) };

@@ -2,37 +2,37 @@
 export interface CountChange {
   readonly name: string;
   /**
-   * `take`: uses all of `amount`, or nothing if more than `limit` would be used then. `charge`: uses it in any case, or
-   * gives it back if it is below 0.
+   * `take`: uses all of `amount`, or nothing if that would exceed `limit`. `charge`: always uses it, or refunds it if
+   * it is below 0.
    */
   readonly kind: "charge" | "take";
-  /** An amount of 0 only asks. */
+  /** 0 only reads the counter. */
   readonly amount: number;
   readonly limit: number;
   readonly periodMs: number;
   /** How long a counter stays over its limit from the first refusal on; 0 if refusals change nothing. */
   readonly refusalMs: number;
-  /** Nothing is given back to a period that has more time left than this, because it is a later one. */
+  /** A period with more time left is a later one and gets no refund. */
   readonly leftMsMax: number;
 }
 
 /** A counter after a change. */
 export interface Count {
-  /** False if a taking was refused, or if more than the limit is used already. */
+  /** False if a take was refused, or if the limit is already exceeded. */
   readonly taken: boolean;
   readonly used: number;
   /** Until the end of the period; 0 if none has begun. */
   readonly leftMs: number;
 }
 
-/** Counters that all servers change. Their time is that of the counters, so that no server's clock matters. */
+/** Counters shared by all servers. They use their own clock, so that no server's clock matters. */
 export interface CommonCounts {
-  /** Makes changes in the given order, and resolves to one count for each. Rejects if the counters do not answer. */
+  /** Applies changes in order and resolves to one count for each. Rejects if the counters do not respond. */
   change(changes: readonly CountChange[]): Promise<readonly Count[]>;
   close(): Promise<void>;
 }
 
-/** Told once when common counters stop answering and when they answer again. */
+/** Called once when common counters stop responding and when they respond again. */
 export interface CountsObserver {
   away(error: unknown): void;
   back(): void;

@@ -4,18 +4,18 @@ import { answerWithin, NoAnswer } from "./answer-within.ts";
 import type { CommonCounts, Count, CountChange } from "./ports.ts";
 
 const CONNECT_MS_MAX = 2000;
-/** Until a command is sent, and until it is answered. The client by itself waits for an answer without end. */
+/** Until a command is sent, and until it is answered. By default, the client waits forever for a reply. */
 const SEND_MS_MAX = 300;
 const ANSWER_MS_MAX = 1000;
 const RECONNECT_MS_MAX = 2000;
 const FIRST_RECONNECT_MS = 50;
 const KEY_PREFIX = "antiphon:rate:";
-/** After so many commands in succession without an answer, the connection is opened anew. */
+/** After this many consecutive commands without a reply, the connection is reopened. */
 const UNANSWERED_MAX = 3;
 
 /**
- * For each key: kind, amount, limit, milliseconds of a period and of a refusal, and the most that may be left of the
- * period for giving back. Returns for each: whether it was taken, what is used, and the milliseconds left.
+ * Arguments per key: kind, amount, limit, milliseconds of a period and of a refusal, and the maximum rest of the period
+ * for a refund. Returns per key: whether it was taken, the usage, and the milliseconds left.
  */
 const CHANGE = `
 local counts = {}
@@ -45,7 +45,7 @@ end
 return counts`;
 const CHANGE_HASH = createHash("sha1").update(CHANGE).digest("hex");
 
-/** Counters in Redis or Valkey. Each call is one command, and ends soon also if the server does not answer. */
+/** Counters in Redis or Valkey. Each call is one command, and ends soon even if the server does not respond. */
 export class RedisCounts implements CommonCounts {
   readonly #url: string;
   readonly #findNamespace: () => Promise<string>;
@@ -53,7 +53,7 @@ export class RedisCounts implements CommonCounts {
   #client: ReturnType<typeof connect>;
   #unanswered = 0;
 
-  /** `findNamespace` tells the counters of one database from others in the same Redis. */
+  /** `findNamespace` distinguishes the counters of databases that share a Redis. */
   constructor(url: string, findNamespace: () => Promise<string>) {
     this.#url = url;
     this.#findNamespace = findNamespace;
@@ -80,14 +80,14 @@ export class RedisCounts implements CommonCounts {
     this.#keyPrefix ??= this.#findNamespace().then(
       (namespace) => `${KEY_PREFIX}${namespace}:`,
       (error: unknown) => {
-        this.#keyPrefix = null; // The next change tries again.
+        this.#keyPrefix = null; // The next change retries.
         throw error;
       },
     );
     return this.#keyPrefix;
   }
 
-  /** The other end may be gone without a word. */
+  /** The other end may be gone silently. */
   #noteUnanswered(): void {
     this.#unanswered += 1;
     if (this.#unanswered < UNANSWERED_MAX) return;
@@ -108,12 +108,12 @@ function connect(url: string) {
         Math.min(RECONNECT_MS_MAX, FIRST_RECONNECT_MS * 2 ** retries) * (1 + Math.random()),
     },
   });
-  client.on("error", () => {}); // Each command that fails says so itself.
+  client.on("error", () => {}); // Each failing command reports its own error.
   void client.connect().catch(() => {});
   return client;
 }
 
-/** Sends the hash of the script; the whole script only if the server does not have it. */
+/** Sends the hash of the script, or the whole script if the server does not have it. */
 async function run(
   client: ReturnType<typeof connect>,
   keyPrefix: string,
@@ -135,10 +135,12 @@ async function run(
 }
 
 function readCounts(reply: unknown, count: number): readonly Count[] {
-  if (!Array.isArray(reply) || reply.length !== count) throw new Error("Redis answered with other counts than asked");
+  if (!Array.isArray(reply) || reply.length !== count)
+    throw new Error("Redis replied with another number of counts than requested");
   return reply.map((fields: unknown) => {
     const [taken, used, leftMs] = Array.isArray(fields) ? fields.map(Number) : [];
-    if (taken === undefined || used === undefined || leftMs === undefined) throw new Error("Redis answered no count");
+    if (taken === undefined || used === undefined || leftMs === undefined)
+      throw new Error("Redis replied without a count");
     return { taken: taken === 1, used, leftMs };
   });
 }

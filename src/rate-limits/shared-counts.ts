@@ -9,32 +9,32 @@ export interface RatePlace {
   readonly keyId: string;
 }
 
-/** A process takes `amount`, and gives back what is left of its block. An amount of 0 only asks. */
+/** A process takes `amount` and returns the rest of its block. 0 only reads the counter. */
 export interface RateAsk extends RatePlace {
   readonly amount: number;
   readonly unused: number;
 }
 
-/** The answer. `used` includes what all processes used and the blocks they hold. */
+/** The reply. `used` includes the usage and the blocks of all processes. */
 export interface RateGrant {
   readonly taken: boolean;
   readonly used: Used;
-  /** How much more the process may use in this minute without asking. */
+  /** How much more the process may use in this minute without a request. */
   readonly block: number;
 }
 
-/** Above 0 it charges, below 0 it gives back if the minute that ends at `endsAt` is not over. */
+/** Above 0 it charges; below 0 it refunds if the minute ending at `endsAt` is not over. */
 export interface RateCorrection extends RatePlace {
   readonly amount: number;
   readonly endsAt: number;
 }
 
-/** Asks a process for the rest of its block. Resolves to 0 if it has none or does not answer. */
+/** Recalls the rest of a process's block. Resolves to 0 if it has none or does not respond. */
 export type RecallBlock = (process: number, place: RatePlace) => Promise<number>;
 
-/** A block is as much as this many further takings. */
+/** The size of a block, as a number of further takes. */
 const BLOCK_TAKINGS = 15;
-/** Blocks are handed out only while each process could have this many. */
+/** Blocks are granted only while each process could have this many. */
 const BLOCKS_IN_RESERVE = 2;
 
 interface Holders {
@@ -45,8 +45,8 @@ interface Holders {
 }
 
 /**
- * Counts for several processes. While plenty is left of a limit, a process gets a block in advance and seldom asks.
- * When a taking does not fit, the blocks of the others are recalled first, so that the limit is exact.
+ * Counts for several processes. While plenty of a limit is left, a process gets a block in advance and sends few
+ * requests. If a take does not fit, the blocks of the others are recalled first, so that the limit is exact.
  */
 export class SharedCounts {
   readonly #counters = new MinuteCounters();
@@ -87,7 +87,7 @@ export class SharedCounts {
     return { taken: true, used: after, block };
   }
 
-  /** Returns false if no process held a block. */
+  /** Returns false if no process had a block. */
   async #recall(place: RatePlace, counter: MinuteCounter): Promise<boolean> {
     const holders = this.#holders.get(placeName(place));
     if (holders === undefined) return false;
@@ -104,7 +104,7 @@ export class SharedCounts {
   }
 }
 
-/** The minute may have ended while the process answered. Its rest must not enlarge the next one. */
+/** The minute may have ended before the process replied. Its rest must not enlarge the next one. */
 async function takeBack(counter: MinuteCounter, keyId: string, rest: number): Promise<void> {
   if ((await counter.used(keyId)).amount >= rest) await counter.giveBack(keyId, rest);
 }

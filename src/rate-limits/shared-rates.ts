@@ -6,19 +6,19 @@ import { placeName, type RateAsk, type RateCorrection, type RateGrant, type Rate
 
 /** The process that counts for all. */
 export interface RateCounter {
-  /** Null if it does not answer in time. */
+  /** Null if it does not respond in time. */
   take(ask: RateAsk): Promise<RateGrant | null>;
   correct(correction: RateCorrection): void;
 }
 
-/** What this process may use of a limit without asking. */
+/** What this process may use of a limit without a request. */
 interface Block {
   readonly used: Used;
   readonly endsAt: number;
   left: number;
 }
 
-/** Rate limits per minute, counted by another process for several. If it does not answer, requests are let through. */
+/** Rate limits per minute, counted by one process for several. If it does not respond, requests are allowed. */
 export class SharedRates implements RateLimiter {
   readonly #defaults: MinuteLimits;
   readonly #counter: RateCounter;
@@ -48,7 +48,7 @@ export class SharedRates implements RateLimiter {
     return standingOf(place.limit, grant?.used ?? nothingUsed());
   }
 
-  /** Gives up the rest of the block. */
+  /** Returns the rest of the block. */
   recall(place: RatePlace): number {
     const block = this.#blocks.get(placeName(place));
     const rest = block?.left ?? 0;
@@ -58,11 +58,11 @@ export class SharedRates implements RateLimiter {
 
   async #ask(place: RatePlace, amount: number, block: Block | undefined): Promise<RateGrant | null> {
     const unused = block?.left ?? 0;
-    if (block !== undefined) block.left = 0; // Given back with the question, so that nobody uses it twice.
+    if (block !== undefined) block.left = 0; // Returned with the request, so that nobody uses it twice.
     const grant = await this.#counter.take({ ...place, amount, unused });
     if (grant === null || grant.block === 0) return grant;
     const { endsAt } = grant.used;
-    const left = grant.block + (this.#blocks.get(placeName(place))?.left ?? 0); // Of a question asked meanwhile.
+    const left = grant.block + (this.#blocks.get(placeName(place))?.left ?? 0); // From a concurrent request.
     this.#blocks.set(placeName(place), { used: grant.used, endsAt, left });
     return { ...grant, used: { amount: grant.used.amount - grant.block, endsAt } };
   }
@@ -76,13 +76,13 @@ export class SharedRates implements RateLimiter {
     };
   }
 
-  /** Settles with the block if there is one. */
+  /** Charges the block if there is one. */
   #correct(correction: RateCorrection): void {
     const { amount, endsAt } = correction;
     if (amount === 0 || (amount < 0 && Date.now() >= endsAt)) return;
     const block = this.#blocks.get(placeName(correction));
     if (block === undefined || block.left === 0) return this.#counter.correct(correction);
-    const covered = Math.min(amount, block.left); // All of what is given back, below 0.
+    const covered = Math.min(amount, block.left); // The whole refund, below 0.
     block.left -= covered;
     if (amount > covered) this.#counter.correct({ ...correction, amount: amount - covered });
   }
@@ -92,7 +92,7 @@ export class SharedRates implements RateLimiter {
   }
 }
 
-/** What is used, without the rest of the own block. */
+/** The usage without the rest of its own block. */
 function withoutRest({ used, left }: Block): Used {
   return { amount: used.amount - left, endsAt: used.endsAt };
 }

@@ -4,7 +4,7 @@ import { createCipheriv, createDecipheriv, createHmac } from "node:crypto";
 export interface Sealer {
   /** Deterministic: the same text, place and owner give the same seal until a newer key is added. */
   seal(text: string, place: string, owner: string): string;
-  /** The text; null if the seal was not made here, was changed, or is another owner's. */
+  /** The text; null if the seal is not from this server, was changed, or is another owner's. */
   open(sealed: string, owner: string): string | null;
 }
 
@@ -24,7 +24,7 @@ const REREAD_MS = 5000;
 interface SealKey {
   readonly id: Buffer;
   readonly bytes: Uint8Array;
-  /** Derived from `bytes`, for one use each. */
+  /** Derived from `bytes`, for one purpose each. */
   readonly cipherKey: Buffer;
   readonly nonceKey: Buffer;
 }

@@ -25,23 +25,23 @@ import type { RefusalKeeper } from "./exchanges/refusal-keeper.ts";
 import type { Sealer } from "./seal.ts";
 import type { ModelRetries } from "./tool-loop/attempts/model-retries.ts";
 
-/** Everything that Interface A works with. The server builds it once and passes it on as `services`. */
+/** The services of Interface A. The server builds them once and passes them on as `services`. */
 export interface ResponseServices {
   /** Stored responses and their items. */
   readonly store: ResponseStore;
   /** Lists of stored responses, and how they were made. */
   readonly archive: ResponseArchive;
-  /** What other servers were asked for stored responses. */
+  /** Exchanges with other servers for stored responses. */
   readonly exchanges: ExchangeStore;
-  /** Keeps that; null if nothing is kept. */
+  /** Stores these exchanges; null if none are stored. */
   readonly exchangeKeeper: ExchangeKeeper | null;
   /** Requests that were refused. */
   readonly refusals: RefusalStore;
-  /** Keeps those. */
+  /** Stores refused requests. */
   readonly refusalKeeper: RefusalKeeper;
-  /** What tokens cost. */
+  /** The prices of tokens. */
   readonly prices: PriceTable;
-  /** Stored conversations and their holds. */
+  /** Stored conversations and their locks. */
   readonly conversations: ConversationStore;
   readonly approvalsInUse: ApprovalsInUse;
   /** Uploaded files. */
@@ -52,7 +52,7 @@ export interface ResponseServices {
   readonly passages: PassageFinder;
   /** Containers, in which tools run code, and their files. */
   readonly containers: Containers;
-  /** How much memory a container can have, in bytes. */
+  /** The maximum memory of a container, in bytes. */
   readonly containerMemoryMax: number;
   /** The storage limit of each owner. */
   readonly quota: StorageQuota;
@@ -60,15 +60,15 @@ export interface ResponseServices {
   readonly eventLog: EventLog;
   /** Records which worker makes which stored response. */
   readonly ledger: RunLedger;
-  /** Asks the model server. */
+  /** Calls the model server. */
   readonly engine: ModelEngine;
-  /** How the model server is asked again. */
+  /** How calls of the model server are retried. */
   readonly retries: ModelRetries;
   /** Decides which request fields the model supports. */
   readonly engineKind: EngineKind;
   /** The runs of this process. */
   readonly runs: RunHost;
-  /** Follows every run, for metrics, traces and the log. */
+  /** Observes every run, for metrics, traces and the log. */
   readonly observer: RunObserver;
   /** Encrypts content that clients store and send back, such as reasoning. */
   readonly sealer: Sealer;
@@ -78,11 +78,11 @@ export interface ResponseServices {
   readonly spokenOutput: SpokenOutput;
   /** The tools that this server runs. */
   readonly tools: HostedTools;
-  /** Keeps the calls of those tools. */
+  /** Stores the calls of these tools. */
   readonly toolLedger: ToolLedger;
-  /** Follows the calls of those tools, for metrics, traces and the log. */
+  /** Observes the calls of these tools, for metrics, traces and the log. */
   readonly toolObserver: ToolObserver;
-  /** Converts pictures, files and recordings for the model. */
+  /** Converts images, files and recordings for the model. */
   readonly media: MediaReader;
   /** How long a streamed response waits for its model to accept before its first events are sent, in milliseconds. */
   readonly streamStartWaitMs: number;
@@ -92,7 +92,7 @@ export interface ResponseServices {
   readonly metrics: ShownMetrics;
   /** The name of this server among several. */
   readonly nodeName: string;
-  /** The other processes of this database; null if they tell each other nothing. */
+  /** The other processes of this database; null if there is no bus. */
   readonly neighbours: Neighbours | null;
 }
 
@@ -104,7 +104,7 @@ export interface Readiness {
   /** Whether the server was told to stop. */
   readonly isLeaving: () => boolean;
   readonly model: Pick<PartHealth, "look">;
-  /** The states of what other machines do for this server, by their names. None of them decides. */
+  /** The states of other machines' services for this server, by name. None of them decides. */
   readonly elsewhere: () => Readonly<Record<string, PartState>>;
   readonly code: Pick<CodeFinder, "known">;
 }

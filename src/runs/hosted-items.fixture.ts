@@ -2,7 +2,7 @@ import type { HostedItem } from "./hosted.ts";
 
 type ItemOf<Type extends HostedItem["type"]> = Extract<HostedItem, { type: Type }>;
 
-/** The first and the last form of an item of each hosted tool, as a tool that runs well makes them. */
+/** The first and the last form of an item of each hosted tool, after a successful call. */
 export const SAMPLE_ITEMS: {
   readonly [Type in HostedItem["type"]]: (id: string) => { readonly first: ItemOf<Type>; readonly last: ItemOf<Type> };
 } = {

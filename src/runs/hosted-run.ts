@@ -11,30 +11,30 @@ export interface HostedRun {
   readonly controller: AbortController;
   /** Null until the run has begun. */
   run: HostableRun | null;
-  /** Whether its model was asked. */
+  /** Whether its model was called. */
   hasBegun: boolean;
   readonly ended: Promise<void>;
-  /** Call it when this process is done with the run. */
+  /** Call when this process is done with the run. */
   readonly end: () => void;
 }
 
-/** What a host asks of a run. */
+/** The parts of a run that a host needs. */
 export interface HostableRun {
   readonly subscribe: () => Subscription;
   /** As in `LiveRun`. */
   readonly times: EventTimes | null;
-  /** Whether the run is in the store, so that another worker could continue it. */
+  /** Whether the run is stored, so that another worker could continue it. */
   readonly isStored: () => boolean;
   /** As in `PlainRun`. Null for a run that is stored from its beginning, or never. */
   readonly storeNow: (() => Promise<void>) | null;
 }
 
-/** What a host asks of a run that is stored from its beginning, or never. */
+/** The host's view of a run that is stored from its beginning, or never. */
 export function hostable({ subscribe, times }: Pick<QueuedRun, "subscribe" | "times">, isStored: boolean): HostableRun {
   return { subscribe, times, isStored: () => isStored, storeNow: null };
 }
 
-/** Cancels the run when its client leaves. Returns how to forget the client. */
+/** Cancels the run when its client leaves. Returns a function that stops watching the client. */
 export function stopWithClient({ controller }: HostedRun, client: AbortSignal, isStored: boolean): () => void {
   const leave = (): void => {
     const isCancelled = !isStored || !(client.reason instanceof ReplyCut);

@@ -5,7 +5,7 @@ import type {
   ToolOutputContentPart,
 } from "../../generated/responses-api/types.ts";
 
-/** A function that this server runs itself. An adapter offers it to the model under a free name. */
+/** A function that this server runs. An adapter offers it to the model under a free name. */
 export interface HostedFunction {
   readonly type: "hosted_function";
   readonly name: string;
@@ -16,16 +16,14 @@ export interface HostedFunction {
   readonly parameters: Readonly<Record<string, unknown>>;
 }
 
-/**
- * A hosted function that must be called. Entries of `allowed_tools` that mean a hosted function have the same members.
- */
+/** Forces a call of a hosted function. Entries of `allowed_tools` for hosted functions have the same members. */
 export interface HostedFunctionChoice {
   readonly type: "hosted_function";
   readonly name: string;
   readonly server: string | null;
 }
 
-/** In a context: a call of a hosted function, word for word as the model made it. */
+/** In a context: a call of a hosted function, exactly as the model made it. */
 export interface HostedCall {
   readonly type: "hosted_call";
   readonly callId: string;
@@ -35,7 +33,7 @@ export interface HostedCall {
   readonly arguments: string;
 }
 
-/** In a context: what the model is shown of the call's result. Pictures are parts; `output` is the rest. */
+/** In a context: the model's view of the call's result. Images are parts; `output` is the rest. */
 export interface HostedOutput {
   readonly type: "hosted_output";
   readonly callId: string;
@@ -43,7 +41,7 @@ export interface HostedOutput {
   readonly parts: readonly ToolOutputContentPart[];
 }
 
-/** The items that hosted tools make. */
+/** The item types of hosted tools. */
 export type HostedItem = Extract<
   OutputItem,
   {
@@ -67,32 +65,34 @@ export type HostedItem = Extract<
 
 type PartialImage = Extract<ResponseStreamEvent, { type: "response.image_generation_call.partial_image" }>;
 
-/** A step of a tool at work, each one wire event. */
+/** A step of a running tool. Each is one wire event. */
 export type ToolStep =
   | { readonly type: "searching" }
   | { readonly type: "interpreting" }
   | { readonly type: "generating" }
-  /** Without the members that tell its place in the stream. */
+  /** Without the members for its place in the stream. */
   | ({ readonly type: "partial_image" } & Omit<
       PartialImage,
       "type" | "item_id" | "output_index" | "sequence_number" | "stream_id"
     >)
-  /** What the running command of a `shell_call_output` printed since the last step. */
+  /** The output of the running command since the last step. */
   | { readonly type: "command_printed"; readonly stdout: string; readonly stderr: string }
-  /** The running command has ended; the next one begins. */
+  /** The running command has ended, and the next one begins. */
   | { readonly type: "command_ended"; readonly output: ShellCommandOutput };
 
-/** What the tool loop tells a run about an item of a hosted tool. Strictly sequential, like all model events. */
+/** An event from the tool loop about a hosted item. Strictly sequential, like all model events. */
 export type HostedItemEvent =
   /** The first form of the item, with its id. */
   | { readonly type: "item_started"; readonly item: HostedItem }
   /**
-   * A piece of what the open item shows as it is written: arguments, code, a diff, the next command. Optional: what
-   * was not shown so is shown before the item ends.
+   * A piece of the open item's text while it is written: arguments, code, a diff, the next command. Optional: the
+   * missing rest is shown before the item ends.
    */
   | { readonly type: "item_delta"; readonly text: string }
-  /** The text of the deltas is whole. Of a `shell_call` that of one command; another delta begins the next one. */
+  /**
+   * The text of the deltas is complete. In a `shell_call`, this ends one command, and another delta begins the next.
+   */
   | { readonly type: "item_written" }
   | { readonly type: "item_step"; readonly step: ToolStep }
-  /** The last form of the open item. Its `status`, where it has one, or its `error` says how it ended. */
+  /** The last form of the open item. Its `status`, if it has one, or its `error` says how it ended. */
   | { readonly type: "item_finished"; readonly item: HostedItem };

@@ -12,7 +12,7 @@ export class Numbering {
     this.#next = next;
   }
 
-  /** Takes back numbers that nobody has seen, so that the numbers shown have no gaps. */
+  /** Takes back numbers of unseen events, so that the visible numbers have no gaps. */
   rewind(to: number): void {
     this.#next = Math.min(this.#next, to);
   }
@@ -48,7 +48,7 @@ export class Numbering {
   }
 }
 
-/** A delta of one part of an item. Within a run the id of an item tells its output index too. */
+/** A delta of one part of an item. Within a run, an item's id determines its output index. */
 type PartDelta = Extract<UnnumberedEvent, { readonly delta: string; readonly item_id: string }>;
 
 interface KnownTemplate {
@@ -57,7 +57,7 @@ interface KnownTemplate {
   readonly template: DeltaTemplate;
 }
 
-/** Adds the number to the event object itself; its maker no longer uses it. */
+/** Adds the number to the event object itself, which its creator no longer uses. */
 export function numberEvent(event: UnnumberedEvent, number: number): ResponseStreamEvent {
   return Object.assign(event, { sequence_number: number });
 }

@@ -5,22 +5,22 @@ import { rememberInSlices, writeJson } from "../base/json/write-json.ts";
 import type { UnnumberedEvent } from "./wire-event.ts";
 
 /**
- * A numbered event of a run. Storage and readers take its JSON; its object is made only where somebody asks for it.
- * `template` tells whether only a text and the number distinguish the event from its neighbours.
+ * A numbered event of a run. Storage and readers use its JSON; the object is created only on demand. `template` is set
+ * if only a text and the number distinguish the event from its neighbours.
  */
 export type RecordedEvent = RecordedWhole | RecordedDelta;
 
 const LAST_TYPES: ReadonlySet<string> = new Set(["response.completed", "response.incomplete", "response.failed"]);
 
-/** Whether no event follows this one. */
+/** Whether this is the last event. */
 export function endsRun({ type }: RecordedEvent): boolean {
   return LAST_TYPES.has(type);
 }
 
-/** What an event takes in memory besides its text, in characters. */
+/** The memory of an event besides its text, in characters. */
 const EVENT_OVERHEAD = 96;
 
-/** An event that is stored and sent as JSON of its own. */
+/** An event that is stored and sent as its own JSON. */
 export class RecordedWhole {
   readonly number: number;
   readonly template = null;
@@ -56,14 +56,14 @@ export class RecordedWhole {
     return this.#json;
   }
 
-  /** Makes the JSON now. Long JSON takes several turns of the event loop. */
+  /** Creates the JSON now. Long JSON takes several turns of the event loop. */
   async makeJson(): Promise<void> {
     if (this.#json !== null || this.#event === null) return;
     if ("response" in this.#event) await rememberInSlices(this.#event.response);
     else this.#json = await writeJson(this.#event);
   }
 
-  /** The JSON without its last brace, so that a member can be added. */
+  /** The JSON without its last brace, so that a member can be appended. */
   get openJson(): string {
     return this.json.slice(0, -1);
   }
@@ -73,13 +73,13 @@ export class RecordedWhole {
     return this.#event;
   }
 
-  /** About how many characters it keeps in memory. */
+  /** The approximate size in memory, in characters. */
   get size(): number {
     return this.json.length + EVENT_OVERHEAD;
   }
 }
 
-/** The JSON of an event. That of its response is not made again if it is remembered. */
+/** The JSON of an event. Reuses remembered JSON of its response. */
 function jsonOfEvent(event: ResponseStreamEvent): string {
   const response = "response" in event ? rememberedJson(event.response) : null;
   if (response === null) return JSON.stringify(event);
@@ -118,7 +118,7 @@ export class RecordedDelta {
     return `${this.openJson}}`;
   }
 
-  /** The JSON without its last brace, so that a member can be added. */
+  /** The JSON without its last brace, so that a member can be appended. */
   get openJson(): string {
     return `${this.template.before}${this.textJson}${this.template.after}${this.number}`;
   }
@@ -127,7 +127,7 @@ export class RecordedDelta {
     return this.template.eventOf(this.text, this.number);
   }
 
-  /** About how many characters it keeps in memory. The template is shared. */
+  /** The approximate size in memory, in characters. The template is shared. */
   get size(): number {
     return this.text.length + EVENT_OVERHEAD;
   }
@@ -137,7 +137,7 @@ export class RecordedDelta {
 type TextDelta<Event> = Extract<Event, { readonly delta: string }>;
 
 /**
- * What the deltas of one part of an item have in common. The JSON of such an event is `before`, its text as JSON,
+ * The common parts of the deltas of one part of an item. The JSON of such an event is `before`, its text as JSON,
  * `after`, its number and `}`.
  */
 export class DeltaTemplate {
@@ -154,10 +154,10 @@ export class DeltaTemplate {
     this.asElements = `${JSON.stringify(before)},${JSON.stringify(after)}`;
   }
 
-  /** The template of a delta and of all that differ from it by their text only. */
+  /** The template of a delta and of all deltas that differ only in their text. */
   static of(event: TextDelta<UnnumberedEvent>): DeltaTemplate {
     const json = JSON.stringify({ ...event, delta: "", sequence_number: 0 });
-    const at = json.indexOf(EMPTY_DELTA); // Within a text its quotes would be escaped.
+    const at = json.indexOf(EMPTY_DELTA); // Quotes within a text would be escaped.
     return new DeltaTemplate(
       json.slice(0, at + EMPTY_DELTA.length - EMPTY_TEXT.length),
       json.slice(at + EMPTY_DELTA.length, -NUMBER_AND_END.length),
@@ -187,7 +187,7 @@ const NUMBER_AND_END = "0}";
 
 const TYPE_FIRST = '{"type":"';
 
-/** The type of an event whose JSON begins with it, as that of all events does that this server makes. */
+/** The type of an event whose JSON begins with `type`, as in all events of this server. */
 function typeIn(json: string): string | null {
   if (!json.startsWith(TYPE_FIRST)) return null;
   return json.slice(TYPE_FIRST.length, json.indexOf('"', TYPE_FIRST.length));

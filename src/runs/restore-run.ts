@@ -11,17 +11,17 @@ import type { Answering, RunPlan, RunSignal, RunState } from "./run-state.ts";
 import { initialState, type Transition, transition } from "./transition.ts";
 import type { UnnumberedEvent } from "./wire-event.ts";
 
-/** The part of an answer that was shown, where its model can be asked for the rest. */
+/** The shown part of an answer whose model can continue it. */
 export interface ShownAnswer {
   /** The items that have ended. */
   readonly output: readonly OutputItem[];
-  /** The item that has not ended. */
+  /** The unfinished item. */
   readonly open: OpenItem | null;
-  /** How far its sound was heard. */
+  /** The state of its sound. */
   readonly sound: "not begun" | "open" | "over";
 }
 
-/** An item that has begun and not ended, as far as it was shown. */
+/** An unfinished item, as far as it was shown. */
 export type OpenItem =
   /** The first form of the item of a hosted tool. */
   | { readonly type: "hosted"; readonly item: HostedItem }
@@ -33,11 +33,11 @@ export type OpenItem =
 export interface UnfinishedMessage {
   readonly type: "message";
   readonly text: string;
-  /** Whether it is nothing but this text, so that more text can follow it: it has no refusal and no annotations. */
+  /** Whether it is only this text, without refusal and annotations, so that more text can follow. */
   readonly isPlain: boolean;
 }
 
-/** A call that the client would run. */
+/** A call for the client. */
 export interface UnfinishedCall {
   readonly type: "call";
   readonly kind: "function" | "custom";
@@ -50,16 +50,16 @@ export interface RestoredRun {
   readonly state: RunState;
   /** Whether any part of the answer was shown. */
   readonly hasAnswer: boolean;
-  /** Null if nothing was shown yet, or if the run cannot go on where it was. */
+  /** Null if nothing was shown yet, or if the run cannot continue. */
   readonly shown: ShownAnswer | null;
-  /** The events after the logged ones if `last` ends the run. */
+  /** The missing events after the log if `last` ends the run. */
   end(last: RunSignal): Transition;
 }
 
 /**
- * Restores the state of a run from its logged events. Items that have ended are taken as they were logged. What
- * follows the last of them is derived from its events as signals, which are played again: if they give the events of
- * the log and more, those are missing there. A log of another release may differ, and is then taken as complete.
+ * Restores the state of a run from its logged events. Finished items are taken as logged. The events after the last
+ * finished item are turned back into signals and replayed: if the replay gives the logged events and more, the log
+ * lacks those. The log of another release may differ, and then counts as complete.
  */
 export function restoreRun(plan: RunPlan, logged: readonly RecordedEvent[]): RestoredRun {
   const split = logged.findLastIndex(({ type }) => type === "response.output_item.done") + 1;
@@ -107,7 +107,7 @@ function stateAfter(plan: RunPlan, logged: readonly RecordedEvent[]): RunState {
   return { ...state, output, characters, isSoundOpen };
 }
 
-/** A run whose events cannot be read is treated as just accepted. */
+/** A run with unreadable events is treated as just accepted. */
 function asAccepted(state: RunState): RunState {
   return state.phase === "waiting" ? transition(state, { type: "accepted" }).state : state;
 }
@@ -195,7 +195,7 @@ function modelEventOf(event: ResponseStreamEvent): ModelEvent | null {
   }
 }
 
-/** The event of the tool loop that caused a wire event. */
+/** The tool loop event that caused a wire event. */
 function itemEventOf(event: ResponseStreamEvent): HostedItemEvent | null {
   switch (event.type) {
     case "response.output_item.added":

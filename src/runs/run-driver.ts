@@ -23,8 +23,8 @@ import type { UnnumberedEvent } from "./wire-event.ts";
 export type Turn = AsyncIterable<readonly ModelEvent[]>;
 
 /**
- * `storeNow` stores what the run has made so far, if it is a stored run. It is called before the run acts on the world,
- * because a crash must not hide that. It rejects if the run cannot be stored.
+ * `storeNow` stores the run so far if it is a stored run. Call it before the run acts on the world, because a crash
+ * must not hide such an act. It rejects if the run cannot be stored.
  */
 export type AskForTurn = (signal: AbortSignal, storeNow: () => Promise<void>) => Promise<Turn>;
 
@@ -33,12 +33,9 @@ export interface RunStart {
   readonly opened: OpenedRun;
   /** Null if the run is not stored. */
   readonly log: EventLog | null;
-  /** Asks the model. Resolves once the model has accepted the turn; rejects with `ModelError` if it refused. */
+  /** Calls the model. Resolves once the model has accepted the turn; rejects with `ModelError` if it refused. */
   readonly ask: AskForTurn;
-  /**
-   * How to ask the model for the rest of an answer of which `shown` was shown before a crash; null if it cannot be
-   * asked for that.
-   */
+  /** Requests the rest of an answer whose beginning, `shown`, was shown before a crash; null if that is impossible. */
   readonly resume?: (shown: ShownAnswer) => AskForTurn | null;
   /**
    * How many milliseconds a foreground run waits for the model to accept before its first events are shown. No limit if
@@ -56,7 +53,7 @@ export interface RunStart {
   readonly onFault: (fault: unknown) => void;
   /** Called with the final snapshot when the run ends here. Must not throw. */
   readonly onEnd?: (response: Response) => void;
-  /** Called when this process is done with the run, whether it has ended or not. Must not throw. */
+  /** Called when this process is done with the run, even without an end. Must not throw. */
   readonly onOver?: () => void;
   readonly watch?: RunWatch;
 }
@@ -67,22 +64,22 @@ export interface LastingStart extends Pick<RunStart, "plan" | "log" | "signal" |
   readonly watch?: RunStart["watch"] | undefined;
 }
 
-/** How a run was left here. */
+/** How this process finished with a run. */
 export type RunOutcome =
-  /** It has ended; `response` is the final snapshot that its readers were shown. Its end may not be in the store. */
+  /** It has ended; `response` is the final snapshot as shown to its readers. The store may lack its end. */
   | {
       readonly type: "ended";
       readonly response: Response;
-      /** What only its end shows of how it was made. */
+      /** Notes that are only known at the end. */
       readonly notes: readonly ResponseNote[];
       readonly isStored: boolean;
     }
-  /** It was deleted, or the rest of it is another worker's. */
+  /** It was deleted, or another worker continues it. */
   | { readonly type: "left"; readonly cause: LeaveCause }
-  /** It is over, and nothing of it is stored. `fault` says why. */
+  /** It is over and not stored. `fault` says why. */
   | { readonly type: "unstored"; readonly fault: unknown };
 
-/** Why the rest of a run is not made here. */
+/** Why this process does not continue a run. */
 export type LeaveCause =
   /** It was deleted, or another worker has claimed it. */
   | { readonly type: "lost" }
@@ -90,16 +87,16 @@ export type LeaveCause =
   | { readonly type: "released" }
   /** The store could not be reached for too long. */
   | { readonly type: "store" }
-  /** Its readers were shown an end that could not be stored. */
+  /** Readers saw an end that could not be stored. */
   | { readonly type: "unstored_end" }
-  /** It waits for its time. */
+  /** It waits until it is due. */
   | { readonly type: "suspended"; readonly suspension: RunSuspended }
-  /** This process has a fault. */
+  /** This process has a bug. */
   | { readonly type: "fault" };
 
 const OPENED = Promise.resolve();
 
-/** Turns the model's batches, aborts and faults into signals, and records the events they make. */
+/** Turns the model's batches, aborts and faults into signals, and records the resulting events. */
 export class RunDriver {
   readonly #start: LastingStart;
   readonly #recorder: EventRecorder;
@@ -116,8 +113,8 @@ export class RunDriver {
   }
 
   /**
-   * Asks the model and records its answer. Never rejects. If `open` is still under way, `opening` is its promise, and
-   * the first words are stored right behind the beginning. If it rejects, there is no run to tell of.
+   * Calls the model and records its answer. Never rejects. `opening` is the promise of `open` if it is still running;
+   * the first words are stored right after the beginning. If it rejects, there is no run to report.
    */
   drive(ask: RunStart["ask"], opening: Promise<void> = OPENED): Promise<RunOutcome> {
     const opened = opening.then(
@@ -137,7 +134,7 @@ export class RunDriver {
     return this.#reportFaults(() => this.#end(end));
   }
 
-  /** On an internal fault a stored run stays open; the run keeper finds and ends it. */
+  /** On an internal fault, a stored run stays open; the run keeper finds and ends it. */
   async #reportFaults(work: () => Promise<RunOutcome>): Promise<RunOutcome> {
     try {
       return await work();
@@ -167,7 +164,9 @@ export class RunDriver {
     return this.#recorder.isStored ? { type: "left", cause: leaveCause(fault) } : { type: "unstored", fault };
   }
 
-  /** Ends a run whose end cannot be stored. If its beginning is, shows a failed end that fits the stored events. */
+  /**
+   * Ends a run whose end cannot be stored. If its beginning is stored, shows a failed end that fits the stored events.
+   */
   async #endUnstored(response: Response, fault: unknown): Promise<RunOutcome> {
     this.#start.onFault(fault);
     this.#start.watch?.failed(fault);
@@ -182,7 +181,7 @@ export class RunDriver {
     return { type: "ended", response: shown, notes: [], isStored: false };
   }
 
-  /** The failed end. Readers have seen the stored events, which may stop in the middle of an item. */
+  /** The failed end. Readers have seen the stored events, which may stop within an item. */
   async #failedEndAfterStored(): Promise<Transition> {
     const { log, plan } = this.#start;
     const stored: RecordedEvent[] = [];
@@ -249,7 +248,7 @@ function unstored(response: Response): Response {
   return { ...response, status: "failed", error: { code: responseCode, message } };
 }
 
-/** How the answer of a model is over: with the signal that ends the run, or because the run is not this worker's. */
+/** How the answer of a model ended: with the signal that ends the run, or because another worker has the run. */
 type Last = { readonly type: "ends"; readonly signal: RunSignal } | { readonly type: "left"; readonly reason: unknown };
 
 function ending(signal: RunSignal): Last {

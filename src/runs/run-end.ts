@@ -20,7 +20,7 @@ export function finishedResponse(state: Answering, at: number): Response {
   };
 }
 
-/** What only the end of a run shows of how its response was made. */
+/** Notes that are only known at the end. */
 export function notesAtEnd({ usage }: Answering): readonly ResponseNote[] {
   return usage === null || usage.isEstimate === true ? [ESTIMATED_USAGE] : [];
 }
@@ -56,7 +56,7 @@ function cutReason(finish: FinishReason | null): "max_output_tokens" | "content_
   return finish === "content_filter" ? "content_filter" : "max_output_tokens";
 }
 
-/** Replaces the usage that the model server does not report. */
+/** Replaces usage that the model server does not report. */
 export interface UsageEstimate {
   readonly inputTokens: number;
   /** The characters of the whole answer. */

@@ -2,7 +2,7 @@ import type { ResponseErrorInfo } from "../../generated/responses-api/types.ts";
 import type { ModelError } from "./ports/model-error.ts";
 import type { RunFailure, RunSignal } from "./run-state.ts";
 
-/** The maximum characters of one answer, over all its items. It is held in memory until it ends. */
+/** The maximum characters of one answer, over all its items. The answer is in memory until it ends. */
 export const ANSWER_CHARACTERS_MAX = 16 * 1024 * 1024;
 
 /** The failure of a run whose model server failed. */
@@ -22,12 +22,12 @@ export const TOO_LONG_FAILURE = serverFailure(
 
 export const STORAGE_FAILURE = serverFailure("The response could not be stored. You can retry your request.");
 
-/** The process that made the response died after it had shown a part of the answer. */
+/** The process that made the response died after showing a part of the answer. */
 export const INTERRUPTED_FAILURE = serverFailure(
   "The server was interrupted while it made this response. You can retry your request.",
 );
 
-/** The process died each time while it made the same step, so that step is perhaps the cause. */
+/** The process died each time in the same step, so that this step is probably the cause. */
 export const POISONED_FAILURE = serverFailure(
   "The server stopped several times while it made the same step of this response, so it is not tried again.",
 );
@@ -49,7 +49,7 @@ function serverFailure(message: string): RunFailure {
 
 type Code = ResponseErrorInfo["code"];
 
-/** The codes that a failed response may show. The compiler compares the list with the contract. */
+/** The codes of failed responses. The compiler compares the list with the contract. */
 const CODES: Readonly<Record<Code, true>> = {
   server_error: true,
   rate_limit_exceeded: true,
@@ -78,7 +78,7 @@ const CODES: Readonly<Record<Code, true>> = {
   server_is_overloaded: true,
 };
 
-/** The code if the list has it, or one that stands for it, otherwise `server_error`. */
+/** The code if it is in the list, or the list's equivalent, otherwise `server_error`. */
 function responseErrorCode(code: string | null): Code {
   if (code === "approval_spent") return "invalid_prompt";
   return code !== null && isListed(code) ? code : "server_error";
@@ -91,7 +91,7 @@ function isListed(code: string): code is Code {
 /** The abort reason of a run's signal: why the run is stopped from outside. */
 export class RunStopped extends Error {
   override readonly name = "RunStopped";
-  /** The signal that ends the run; null if it is left to another worker. */
+  /** The signal that ends the run; null if another worker continues it. */
   readonly signal: RunSignal | null;
 
   private constructor(message: string, signal: RunSignal | null) {

@@ -16,37 +16,37 @@ import {
   startRun,
 } from "./start-run.ts";
 
-/** The parts that a run of one response needs. */
+/** The parts needed to run one response. */
 export type RunOrder = Omit<RunStart, "signal">;
 
 /**
- * How long a plain run is kept in memory alone, in milliseconds. After a crash there is nothing of such a run, and its
- * client has seen its connection break.
+ * How long a plain run stays only in memory, in milliseconds. A crash loses such a run, and its client sees a broken
+ * connection.
  */
 const UNSTORED_MS_MAX = 1_000;
 
 export interface RunHostOptions {
-  /** The maximum of runs at once. */
+  /** The maximum of concurrent runs. */
   readonly runsMax: number;
   /** The maximum of background runs among them. */
   readonly backgroundRunsMax: number;
-  /** The maximum of background runs that wait to be started. */
+  /** The maximum of queued background runs. */
   readonly queueMax: number;
-  /** How long a run may take from when its model is asked, in milliseconds. */
+  /** The time limit of a run from its model call, in milliseconds. */
   readonly runMs: number;
 }
 
-/** Where background runs wait that any of several servers can make. */
+/** The queue of background runs that any of several servers can make. */
 export interface SharedQueue {
-  /** How many wait. */
+  /** The number of waiting runs. */
   count(): Promise<number>;
-  /** Takes stored runs for which there is no place here. They no longer are this process's. */
+  /** Takes stored runs for which this process has no place. They no longer belong to it. */
   take(responseIds: readonly string[]): void;
-  /** Told when this process, which had no place left for a background run, has one again. */
+  /** Called when this process has a free place for a background run again. */
   hasPlace(): void;
 }
 
-/** The limit of running or of waiting runs is reached. */
+/** The limit of running or waiting runs is reached. */
 export class RunsExhausted extends Error {
   override readonly name = "RunsExhausted";
   readonly limit: "runs" | "queue";
@@ -59,15 +59,15 @@ export class RunsExhausted extends Error {
   }
 }
 
-/** This process is shutting down and takes no further background runs. */
+/** This process is shutting down and accepts no more background runs. */
 export class QueueClosed extends Error {
   override readonly name = "QueueClosed";
 }
 
-/** Told why the rest of a stored run is not made here. Must not throw. */
+/** Called with the reason why this process does not continue a stored run. Must not throw. */
 export type OnLeave = (responseId: string, cause: LeaveCause) => void;
 
-/** Made once, because an error costs more than all else at the end of a run. */
+/** Created once, because an error costs more than everything else at the end of a run. */
 const RUN_OVER = new Error("the run is over");
 
 interface WaitingRun {
@@ -75,7 +75,7 @@ interface WaitingRun {
   readonly hosted: HostedRun;
 }
 
-/** The runs of this process. Limits how many run and wait, gives readers their events, and stops them. */
+/** The runs of this process. Limits how many run and wait, publishes their events to readers, and stops them. */
 export class RunHost {
   readonly #options: RunHostOptions;
   readonly #hosted = new ShortLivedMap<string, HostedRun>();
@@ -92,7 +92,7 @@ export class RunHost {
     this.#options = options;
   }
 
-  /** From now on, new background runs for which there is no place wait in this queue. */
+  /** Sets the queue for new background runs without a free place. */
   shareQueue(queue: SharedQueue): void {
     this.#shared = queue;
   }
@@ -101,7 +101,7 @@ export class RunHost {
     this.#onLeave = listener;
   }
 
-  /** How many more runs that wait elsewhere can be made here now; without limit if they wait nowhere else. */
+  /** How many more waiting runs from elsewhere can be made here now; unlimited if there is no shared queue. */
   get placesForWaiting(): number {
     if (this.#shared === null) return Number.POSITIVE_INFINITY;
     return Math.max(0, this.#freePlaces() - this.#queue.length - this.#entering.size);
@@ -119,16 +119,16 @@ export class RunHost {
 
   /**
    * Starts a foreground run. It is cancelled when `client` aborts, unless it is stored and its reader was only too
-   * slow. Rejects with `RunsExhausted`, or as the model does.
+   * slow. Rejects with `RunsExhausted`, or like the model does.
    */
   async start(order: RunOrder, client: AbortSignal): Promise<LiveRun> {
-    const isStored = order.log !== null; // Only this is kept and not the order, which holds the whole history.
+    const isStored = order.log !== null; // Only this is kept, because the order contains the whole history.
     const { run } = await this.#startInForeground(order, client, startRun, (live) => hostable(live, isStored));
     return run;
   }
 
   /**
-   * Starts a foreground run whose reply is its final snapshot; otherwise as `start`. It is stored as a whole at its
+   * Starts a foreground run whose reply is its final snapshot; otherwise like `start`. It is stored as a whole at its
    * end, or early if it takes long or this process is told to stop.
    */
   async startPlain(order: RunOrder, client: AbortSignal): Promise<PlainRun> {
@@ -141,7 +141,7 @@ export class RunHost {
   }
 
   /**
-   * Stores a background run and starts it when there is a free place. Resolves once it is stored; rejects with
+   * Stores a background run and starts it when a place is free. Resolves once it is stored; rejects with
    * `RunsExhausted` or `QueueClosed`.
    */
   async enqueue(order: RunOrder): Promise<void> {
@@ -168,9 +168,8 @@ export class RunHost {
   }
 
   /**
-   * Continues a run that another worker began. The limit of waiting runs does not apply, because the run was admitted
-   * once. `askFailure` is as in `resumeRun`. Resolves once the run waits in the queue or, if its model is not asked,
-   * has ended.
+   * Continues another worker's run. The limit of waiting runs does not apply, because the run was already admitted.
+   * `askFailure`: see `resumeRun`. Resolves once the run waits in the queue, or has ended if its model is not called.
    */
   async resume(order: RunOrder, logged: readonly RecordedEvent[], askFailure: RunFailure | null): Promise<void> {
     const hosted = this.#admit(order);
@@ -185,17 +184,17 @@ export class RunHost {
     }
   }
 
-  /** The events of a run from now on; null if this process does not make it. */
+  /** Subscribes to the events of a run from now on; null if another process makes it. */
   subscribe(responseId: string): Subscription | null {
     return this.#hosted.get(responseId)?.run?.subscribe() ?? null;
   }
 
-  /** When the events of a run were made so far; null if this process does not make it, or does not store it. */
+  /** The times of a run's events so far; null if this process does not make it, or does not store it. */
   timesOf(responseId: string): RunTimes | null {
     return this.#hosted.get(responseId)?.run?.times?.soFar() ?? null;
   }
 
-  /** Whether the model of a run was asked here. */
+  /** Whether the model of a run was called here. */
   hasBegun(responseId: string): boolean {
     return this.#hosted.get(responseId)?.hasBegun === true;
   }
@@ -204,7 +203,7 @@ export class RunHost {
     return this.#hosted.has(responseId);
   }
 
-  /** Cancels a run. Resolves to true once it has ended, or to false if this process does not make it. */
+  /** Cancels a run. Resolves to true once it has ended, or to false if another process makes it. */
   async stop(responseId: string): Promise<boolean> {
     const hosted = this.#hosted.get(responseId);
     if (hosted === undefined) return false;
@@ -213,15 +212,15 @@ export class RunHost {
     return true;
   }
 
-  /** Stores the plain runs that continue this response: what is continued is kept when it is deleted. */
+  /** Stores the plain runs that continue this response, so that a delete keeps its items for them. */
   async storeContinuing(responseId: string): Promise<void> {
     const continuing = [...this.#hosted.values()].filter(({ previousId }) => previousId === responseId);
     await Promise.all(continuing.map((hosted) => this.#storeNow(hosted)));
   }
 
   /**
-   * Starts no further background run and releases those that wait. Returns their ids. Stores all plain runs, so that
-   * another worker can end what this process may not.
+   * Stops starting background runs and releases the waiting ones. Returns their ids. Stores all plain runs, so that
+   * another worker can end the ones that do not finish here.
    */
   async closeQueue(): Promise<readonly string[]> {
     this.#queueClosed = true;
@@ -232,7 +231,7 @@ export class RunHost {
     return left;
   }
 
-  /** Stops runs here without ending them. Resolves once this process stores nothing more of them. */
+  /** Stops runs here without ending them. Resolves once this process stores no more of their events. */
   async releaseAll(responseIds: Iterable<string>): Promise<void> {
     const leaving: Promise<void>[] = [];
     for (const responseId of responseIds) {
@@ -259,7 +258,7 @@ export class RunHost {
     return [...this.#hosted.keys()];
   }
 
-  /** The ids of those that are stored. Until they end, the ledger lists them as held by this worker. */
+  /** The ids of the stored runs. Until they end, the ledger lists them as held by this worker. */
   listStored(): readonly string[] {
     return [...this.#hosted.values()].filter(({ run }) => run?.isStored() === true).map(({ responseId }) => responseId);
   }
@@ -323,7 +322,7 @@ export class RunHost {
     this.#pump();
   }
 
-  /** Leaves a run to others if it waits here. */
+  /** Moves a run to the shared queue if it is waiting here. */
   async #shareWaiting(hosted: HostedRun): Promise<void> {
     if (this.#shared === null || !this.#queue.some((waiting) => waiting.hosted === hosted)) return;
     await this.releaseAll([hosted.responseId]);
@@ -351,7 +350,7 @@ export class RunHost {
     this.#leavePlace(hosted, outcome, () => (this.#background -= 1));
   }
 
-  /** Ends a run whose place `leave` gives up, and fills that with another one. */
+  /** Ends a run, frees its place by `leave`, and fills the place with another run. */
   #leavePlace(hosted: HostedRun, outcome: RunOutcome | null, leave: () => void): void {
     const hadPlace = this.#freePlaces() > 0;
     leave();
@@ -380,7 +379,7 @@ export class RunHost {
     try {
       await run?.storeNow?.();
     } catch {
-      controller.abort(RunStopped.unstorable()); // Its outcome has the fault.
+      controller.abort(RunStopped.unstorable()); // Its outcome contains the fault.
     }
   }
 

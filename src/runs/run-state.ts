@@ -6,7 +6,7 @@ import type { MessageBlock } from "./blocks/message-block.ts";
 import type { ReasoningBlock } from "./blocks/reasoning-block.ts";
 import type { ModelEvent, ModelUsage } from "./ports/model-events.ts";
 
-/** The facts about a run that do not change. */
+/** The immutable facts about a run. */
 export interface RunPlan {
   /**
    * The snapshot of `response.created`: status `in_progress`, or `queued` in the background; all echoed settings, no
@@ -20,7 +20,7 @@ export interface RunPlan {
   readonly sealReasoning: ((text: string, itemId: string) => string) | null;
   /** The input tokens of `usage` if the model server counts none. */
   readonly inputTokensEstimate: number;
-  /** True if no answer is wanted; the output then stays empty. Otherwise an empty answer becomes an empty message. */
+  /** True if no answer is wanted; the output then stays empty. Otherwise, an empty answer becomes an empty message. */
   readonly isWarmUp?: boolean;
 }
 
@@ -31,13 +31,13 @@ export interface Answering {
   readonly open: OpenBlock | null;
   readonly output: readonly OutputItem[];
   readonly usage: ModelUsage | null;
-  /** What hosted tools used; null if none has told. */
+  /** The usage of hosted tools; null if none was reported. */
   readonly toolUsage: Response["tool_usage"] | null;
   readonly finish: FinishReason | null;
   readonly model: string;
   /** Whether sound has begun and not ended. */
   readonly isSoundOpen: boolean;
-  /** Characters of output so far, for the length limit and for estimates of tokens. */
+  /** Characters of output so far, for the length limit and for token estimates. */
   readonly characters: number;
 }
 
@@ -50,7 +50,7 @@ export interface Unaccepted {
 export interface Ended {
   readonly phase: "ended";
   readonly response: Response;
-  /** What only the end shows of how the response was made. */
+  /** Notes that are only known at the end. */
   readonly notes: readonly ResponseNote[];
 }
 
@@ -79,7 +79,7 @@ export type RunSignal =
   | { readonly type: "model_failed"; readonly failure: RunFailure }
   | { readonly type: "cancelled" }
   /**
-   * Only of a restored run: the event was sent that comes before the `output_item.done` of the open item, such as
+   * Only in a restored run: the event before the `output_item.done` of the open item was sent, such as
    * `response.mcp_call.completed`.
    */
   | { readonly type: "item_end_shown"; readonly failed: boolean };

@@ -1,7 +1,7 @@
 import type { Response } from "../../generated/responses-api/types.ts";
 import type { RunPlan } from "./run-state.ts";
 
-/** The plan that `responses-api` makes for the smallest request. */
+/** The plan of the smallest request. */
 export function aPlan(changes: Partial<RunPlan> = {}): RunPlan {
   return {
     response: aResponse(),

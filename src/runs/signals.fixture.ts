@@ -17,7 +17,7 @@ const UNCHANGING: readonly ModelEvent[] = [
   { type: "audio_done" },
 ];
 
-/** Any signal that a run can get after its model has accepted. */
+/** Any signal for a run whose model has accepted. */
 export function anySignal(): fc.Arbitrary<RunSignal> {
   const text = fc.string({ maxLength: 12 });
   const logprob = fc.record({
@@ -107,7 +107,7 @@ const STEPS: readonly ToolStep[] = [
   { type: "command_ended", output: { stdout: "ab", stderr: "c", outcome: { type: "exit", exit_code: 0 } } },
 ];
 
-/** An item from its first form to its last one, or one that is left open. Its texts are any, and may not fit. */
+/** A hosted item from its first to its last form, or left open. Its texts are arbitrary and may not fit. */
 function anyHostedItem(interruption: fc.Arbitrary<readonly RunSignal[]>): fc.Arbitrary<readonly RunSignal[]> {
   const hears = (event: HostedItemEvent): readonly RunSignal[] => [{ type: "model", event }];
   const inside = fc.array(

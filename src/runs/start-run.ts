@@ -21,26 +21,26 @@ export interface LiveRun {
   readonly responseId: string;
   /** All events from the first on, for the caller that started the run. */
   readonly events: AsyncGenerator<readonly RecordedEvent[]>;
-  /** The events from now on, for a further reader. */
+  /** Subscribes another reader to the events from now on. */
   subscribe(): Subscription;
-  /** When its events were made so far; null if it is not stored. */
+  /** The times of its events so far; null if it is not stored. */
   readonly times: EventTimes | null;
   /** Resolves when the run has ended and all its data is stored. Never rejects. */
   readonly ended: Promise<RunOutcome>;
 }
 
-/** A foreground run whose reply is its final snapshot. Its id is known to nobody, so nobody reads its events. */
+/** A foreground run whose reply is its final snapshot. Nobody knows its id, so nobody reads its events. */
 export interface PlainRun {
   readonly responseId: string;
-  /** Whether the run is in the store, so that another worker could continue it. */
+  /** Whether the run is stored, so that another worker could continue it. */
   readonly isStored: () => boolean;
   /**
-   * Stores what the run has made so far, and from then on what it makes; otherwise it is stored as a whole at its end.
-   * Call it before the run acts on the world, such as by calling a hosted tool, because a crash must not hide that.
-   * Rejects if it cannot be stored; the run can then only be ended. Does nothing for a run with `store: false`.
+   * Stores the run so far and everything that follows; otherwise, the run is stored as a whole at its end. Call it
+   * before the run acts on the world, such as by calling a hosted tool, because a crash must not hide such an act.
+   * Rejects if the run cannot be stored; it can then only be ended. Does nothing for a run with `store: false`.
    */
   readonly storeNow: () => Promise<void>;
-  /** The events from now on, once the run is in the store. */
+  /** Subscribes to the events from now on, once the run is stored. */
   subscribe(): Subscription;
   /** As in `LiveRun`. */
   readonly times: EventTimes | null;
@@ -48,17 +48,17 @@ export interface PlainRun {
   readonly ended: Promise<RunOutcome>;
 }
 
-/** A stored run that waits to be started. */
+/** A stored run that is waiting to start. */
 export interface QueuedRun {
   readonly responseId: string;
-  /** False if the run only has to be ended, which needs no free place. */
+  /** False if the run only needs to be ended, which needs no free place. */
   readonly asksModel: boolean;
-  /** The events from now on, for one reader. */
+  /** Subscribes one reader to the events from now on. */
   subscribe(): Subscription;
   /** As in `LiveRun`. */
   readonly times: EventTimes | null;
   /**
-   * Asks the model and makes the run to its end. Never rejects. Call it exactly once, even if the run was stopped
+   * Calls the model and makes the run to its end. Never rejects. Call it exactly once, even if the run was stopped
    * meanwhile.
    */
   drive(): Promise<RunOutcome>;
@@ -66,13 +66,13 @@ export interface QueuedRun {
 
 /**
  * Starts a foreground run. Resolves once its first events are stored, so that the response can be fetched by id.
- * Rejects as `ask` does. If the model takes longer than `acceptWaitMs`, the run begins anyway, and a later refusal ends
- * it as failed.
+ * Rejects like `ask`. If the model takes longer than `acceptWaitMs`, the run begins anyway, and a later refusal ends it
+ * as failed.
  */
 export async function startRun(start: RunStart): Promise<LiveRun> {
   const { log, plan } = start;
   const stored = Promise.withResolvers<void>();
-  stored.promise.catch(() => {}); // Whoever opens the run hears of it.
+  stored.promise.catch(() => {}); // The opener of the run handles the rejection.
   const turn = askedBy(start, () => stored.promise);
   await settledWithin(turn, start.acceptWaitMs);
   const { driver, feed, times } = driverOf(start, { nextNumber: 0, state: initialState(plan) });
@@ -88,8 +88,8 @@ export async function startRun(start: RunStart): Promise<LiveRun> {
 }
 
 /**
- * Starts a foreground run whose events nobody reads. Resolves once its model has accepted; rejects as `ask` does. The
- * run is stored as a whole at its end, or earlier if it makes more than is kept in memory.
+ * Starts a foreground run whose events nobody reads. Resolves once its model has accepted; rejects like `ask`. The run
+ * is stored as a whole at its end, or earlier if it exceeds the buffer.
  */
 export async function startPlainRun(start: RunStart): Promise<PlainRun> {
   const { log, plan } = start;
@@ -108,7 +108,7 @@ export async function startPlainRun(start: RunStart): Promise<PlainRun> {
   };
 }
 
-/** Asks the model. If the run is stopped meanwhile, resolves to an empty turn: the reason of `signal` ends the run. */
+/** Calls the model. If the run is stopped meanwhile, resolves to an empty turn: the reason of `signal` ends the run. */
 async function askedBy({ ask, signal, watch }: RunStart, storeNow: () => Promise<void>): Promise<Turn> {
   watch?.began();
   try {
@@ -119,7 +119,7 @@ async function askedBy({ ask, signal, watch }: RunStart, storeNow: () => Promise
   }
 }
 
-/** Resolves when `work` is done or after `ms` milliseconds; rejects if `work` rejects before that. */
+/** Resolves when `work` is done or after `ms` milliseconds; rejects if `work` rejects earlier. */
 async function settledWithin(work: Promise<unknown>, ms: number | undefined): Promise<void> {
   if (ms === undefined) return void (await work);
   const { promise, resolve } = Promise.withResolvers<void>();
@@ -127,7 +127,7 @@ async function settledWithin(work: Promise<unknown>, ms: number | undefined): Pr
   await Promise.race([work, promise]).finally(() => clearTimeout(timer));
 }
 
-/** Stores a background run before its model is asked. Resolves once its first events are stored. */
+/** Stores a background run before its model is called. Resolves once its first events are stored. */
 export async function queueRun(start: RunStart): Promise<QueuedRun> {
   const { driver, ...shown } = driverOf(start, { nextNumber: 0, state: initialState(start.plan) });
   await driver.open(start.opened, { type: "queued" });
@@ -135,9 +135,9 @@ export async function queueRun(start: RunStart): Promise<QueuedRun> {
 }
 
 /**
- * Continues a run that another worker began. Its model is asked again if no part of the answer was shown, and is asked
- * for the rest if the run can go on where it was. Otherwise its open items are closed and it ends as failed.
- * `askFailure` is the failure to end with if its model cannot be asked; null if it can.
+ * Continues another worker's run. Its model is called again if no part of the answer was shown, and continues the
+ * answer if that is possible. Otherwise, open items are closed and the run fails. `askFailure`: the failure if its
+ * model cannot be called; null if it can.
  */
 export function resumeRun(start: RunStart, logged: readonly RecordedEvent[], askFailure: RunFailure | null): QueuedRun {
   const restored = restoreRun(start.plan, logged);
@@ -155,7 +155,7 @@ function queued({ plan }: RunStart, { feed, times }: ShownRun, drive: QueuedRun[
   return { responseId: plan.response.id, asksModel: true, subscribe: () => feed.subscribe(), times, drive };
 }
 
-/** What others can see of a run. */
+/** The visible parts of a run. */
 interface ShownRun {
   readonly feed: LiveFeed;
   readonly times: EventTimes | null;
@@ -178,7 +178,7 @@ function driverOf(start: RunStart, { nextNumber, state }: { nextNumber: number; 
   return { driver: new RunDriver(lastingPartsOf(start), recorder, state), feed, times: recorder.times };
 }
 
-/** All but what holds the whole context, because a run may be long. */
+/** Leaves out the parts that contain the whole context, because a run may be long. */
 function lastingPartsOf({ plan, log, signal, now, onFault, onEnd, watch }: RunStart): LastingStart {
   return { plan, log, signal, now, onFault, onEnd, watch };
 }

@@ -29,7 +29,7 @@ import type { BlockEnd, UnnumberedEvent } from "./wire-event.ts";
 
 export interface Transition {
   readonly state: RunState;
-  /** The events that the signal causes, in order. */
+  /** The events caused by the signal, in order. */
   readonly events: readonly UnnumberedEvent[];
 }
 
@@ -45,8 +45,8 @@ export function transition(state: RunState, signal: RunSignal): Transition {
 }
 
 /**
- * Applies the events that a model sent together, in order: the same as a signal for each of them, but a run of texts
- * makes one new state.
+ * Applies the events that a model sent together, in order. Equals one signal per event, but consecutive texts create
+ * one new state.
  */
 export function transitionAll(state: RunState, batch: readonly ModelEvent[]): Transition {
   assert(state.phase === "answering", "a model is heard only after it has accepted");
@@ -110,7 +110,7 @@ function answering(plan: RunPlan): Answering {
 function applySignal(state: Answering, signal: RunSignal, events: UnnumberedEvent[]): RunState {
   switch (signal.type) {
     case "queued":
-    case "accepted": // A run that goes on after a crash gets this signal again.
+    case "accepted": // A run that continues after a crash gets this signal again.
       return state;
     case "model":
       return applyModelEvent(state, signal.event, events);
@@ -188,7 +188,7 @@ function applyModelEvent(state: Answering, event: ModelEvent, events: Unnumbered
   }
 }
 
-/** A model server may answer for `m` as `m-2026-01-01`. Any other name, such as a path, is not shown. */
+/** A model server may answer `m` with `m-2026-01-01`. Any other name, such as a path, is not shown. */
 function isDatedForm(resolved: string, asked: string): boolean {
   return resolved.startsWith(`${asked}-`) && /^-\d{4}-\d{2}-\d{2}$/.test(resolved.slice(asked.length));
 }

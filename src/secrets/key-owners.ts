@@ -19,9 +19,7 @@ export function ownerText({ organization, project }: Owner): string {
   return `${organization}/${project}`;
 }
 
-/**
- * The stored form of a key's owners. A key without named owners gets the default owner and ignores the routing headers.
- */
+/** The stored form of a key's owners. A key without owners gets the default owner and ignores the routing headers. */
 export function ownersOf(named: readonly Owner[]): Pick<KnownKey, "owners" | "isRouted"> {
   const [first, ...others] = named;
   return first === undefined

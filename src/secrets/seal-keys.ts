@@ -11,9 +11,9 @@ const OWNER_ONLY_FOLDER = 0o700;
 const KEY = /^[0-9a-f]{64}$/i;
 
 /**
- * Reads the keys that encrypt data carried by clients, newest first. `given` is SEAL_KEYS: keys, or the absolute path
- * of a file with a key on each line. If it is empty, the keys are the lines of `seal-key` in the data folder, which is
- * created if it is missing.
+ * Reads the keys that encrypt data held by clients, newest first. `given` is SEAL_KEYS: keys, or the absolute path of a
+ * file with a key per line. If it is empty, the keys are the lines of `seal-key` in the data folder, which is created
+ * if missing.
  */
 export function readSealKeys(given: readonly string[], dataDir: string): readonly Uint8Array[] {
   const [first] = given;
@@ -45,7 +45,7 @@ function openSealKeys(dataDir: string): readonly Uint8Array[] {
   }
 }
 
-/** Adds a new key before the others, which can still decrypt. Returns the number of keys. */
+/** Adds a new first key; the older ones can still decrypt. Returns the number of keys. */
 export function rotateSealKey(dataDir: string): number {
   const keys = [randomBytes(KEY_BYTES), ...openSealKeys(dataDir)];
   const file = join(dataDir, FILE_NAME);

@@ -9,22 +9,22 @@ import { ownersOf, readConfiguredKey } from "./key-owners.ts";
 /** Modes of files and folders that only their owner may read. */
 const OWNER_ONLY_FILE = 0o600;
 const OWNER_ONLY_FOLDER = 0o700;
-/** How many of a key's last characters are stored, so that people recognize it. */
+/** The number of a key's last characters that are stored for recognition. */
 const SHOWN_LAST = 4;
 
 const FIRST_KEY_FILE = "api-key";
 
 export interface ApiKeys {
   readonly finder: KeyFinder;
-  /** The key that this start created, to be shown once; null if there were keys already. */
+  /** The key created at this start, to be shown once; null if there were keys already. */
   readonly made: string | null;
-  /** The file that holds the first key. */
+  /** The file of the first key. */
   readonly file: string;
 }
 
 /**
- * The keys that may call the API: those configured and those stored. If there are none, creates one, stores its hash,
- * and writes it to `api-key` in the data folder. Of several servers that start at the same time, one does so.
+ * The keys that may call the API: configured and stored ones. If there are none, creates one, stores its hash, and
+ * writes it to `api-key` in the data folder. If several servers start at the same time, only one does.
  */
 export async function openApiKeys(configured: readonly string[], store: KeyStore, dataDir: string): Promise<ApiKeys> {
   const file = join(dataDir, FIRST_KEY_FILE);
@@ -43,10 +43,7 @@ export async function readFirstKey(dataDir: string): Promise<string | null> {
   return text.trim() === "" ? null : text.trim();
 }
 
-/**
- * The stored form of a new key: for the default owner, with the default limits and without expiry unless `more` says
- * otherwise.
- */
+/** The stored form of a new key. Default: for the default owner, with the default limits and without expiry. */
 export function newKey(key: string, name: string, more: Partial<NewKey> = {}): NewKey {
   const limits = { requests: null, tokens: null };
   return {
@@ -60,7 +57,7 @@ export function newKey(key: string, name: string, more: Partial<NewKey> = {}): N
   };
 }
 
-/** Configured keys by their hash. A key that is listed several times acts for each of its listed owners. */
+/** Configured keys by their hash. A key listed several times acts for each of its listed owners. */
 function configuredKeys(entries: readonly string[]): ReadonlyMap<string, KnownKey> {
   const keys = new Map<string, KnownKey>();
   for (const [key, written] of Map.groupBy(entries.map(readConfiguredKey), (entry) => entry.key)) {

@@ -6,7 +6,7 @@ import { UnreadBytes } from "../transport/exchange/unread-bytes.ts";
 export interface ByteBudgets {
   /** Bytes of bodies and messages that are being read. */
   readonly incoming: ByteBudget;
-  /** Bytes of replies that clients have not taken yet. */
+  /** Bytes of replies that clients have not read yet. */
   readonly unread: UnreadBytes;
 }
 

@@ -3,8 +3,8 @@ import { makeFolder } from "../base/files/make-folder.ts";
 import type { Config } from "../config/load-config.ts";
 
 /**
- * Makes the folders of a server that keeps its data on this machine. Comes first of all, because what uses a folder
- * that cannot be made tells less about it.
+ * Creates the folders of a server that stores data on this machine. Runs first, because later errors about a missing
+ * folder explain less.
  */
 export function makeDataFolders({ databaseUrl, dataDir, databaseFile }: Config): void {
   if (databaseUrl !== null) return;

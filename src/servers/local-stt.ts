@@ -109,7 +109,7 @@ async function listenOnLoopback(served: Application, options: Omit<ListenOptions
   return other === null ? server : together(server, [other]);
 }
 
-/** Listens on sockets that are open already. Their addresses must be of loopback. */
+/** Listens on sockets that are already open. Their addresses must be loopback addresses. */
 async function listenOnSockets(
   served: Application,
   sockets: readonly ListeningSocket[],
@@ -129,7 +129,7 @@ async function listenOnSockets(
 
 const LOOPBACK: ReadonlySet<string> = new Set(["127.0.0.1", "::1"]);
 
-/** Several servers of one application as one, with the address of the first. */
+/** Combines several servers of one application into one, with the address of the first. */
 function together(first: RunningServer, others: readonly RunningServer[]): RunningServer {
   const all = [first, ...others];
   return {

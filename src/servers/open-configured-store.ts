@@ -11,11 +11,11 @@ import { DatabaseError } from "./database-error.ts";
 const MS_A_MINUTE = 60_000;
 
 export interface ConfiguredStore extends Store {
-  /** Resolves to whether files elsewhere can be reached; null if they are kept in the data folder. */
+  /** Checks whether external file storage can be reached; null if files are in the data folder. */
   readonly reachesFiles: (() => Promise<boolean>) | null;
 }
 
-/** Opens the configured store, for a server or for a command that runs beside it. */
+/** Opens the configured store, for a server or for a command that runs beside a server. */
 export async function openConfiguredStore(
   config: Config,
   told: Pick<StoreOptions, "claims" | "onCommit" | "onFilesWaiting"> = {},
@@ -59,7 +59,7 @@ export async function openConfiguredStore(
   }
 }
 
-/** The same for PostgreSQL. Its own words say which name or password was wrong, but never the password. */
+/** The same for PostgreSQL. Its message names the wrong user or database, but never the password. */
 export function explainedRemote(error: unknown): unknown {
   if (!(error instanceof Error)) return error;
   const reason = error.cause instanceof Error && "code" in error.cause ? ` (${String(error.cause.code)})` : "";
@@ -69,7 +69,7 @@ export function explainedRemote(error: unknown): unknown {
   return new DatabaseError(`Cannot use DATABASE_URL: ${error.message}.`, { cause: error });
 }
 
-/** Tells operators what they can do about a database that cannot be opened. */
+/** Explains to operators what to do about a database that cannot be opened. */
 function explained(error: unknown, file: string): unknown {
   if (error instanceof StoreBusy) return new DatabaseError(`Cannot use ${file}. ${error.message}`, { cause: error });
   if (!(error instanceof StoreSpoilt)) return error;
@@ -81,7 +81,7 @@ function explained(error: unknown, file: string): unknown {
   return new DatabaseError(lines.join("\n"), { cause: error });
 }
 
-/** The folder of uploaded files, complete or still arriving. */
+/** The folder of complete and partial uploads. */
 export function filesFolder({ dataDir }: Pick<Config, "dataDir">): string {
   return join(dataDir, "files");
 }

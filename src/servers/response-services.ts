@@ -23,7 +23,7 @@ import type { Telemetry } from "./choices/choose-telemetry.ts";
 import { chooseVoice } from "./choices/choose-voice.ts";
 import type { ConfiguredStore } from "./open-configured-store.ts";
 
-/** Parts that exist before the services and are closed after them. */
+/** Parts that are created before the services and closed after them. */
 export interface ServiceFoundations {
   readonly store: ConfiguredStore;
   readonly limiter: RateLimiter;
@@ -31,14 +31,14 @@ export interface ServiceFoundations {
   readonly neighbours: (Neighbours & { readonly isConnected: boolean }) | null;
   readonly model: ChosenModel;
   readonly telemetry: Telemetry;
-  /** Transcribes recordings if no transcription server is configured; null if nothing can. */
+  /** Transcribes recordings if no transcription server is configured; null if there is no transcriber. */
   readonly speech: FileTranscriber | null;
-  /** Of the calls that clients cause. */
+  /** The guards of outgoing calls. */
   readonly guards: Guards;
   readonly tools: HostedTools;
   readonly passages: PassageFinder;
   readonly code: CodeFinder;
-  /** Whether the server is stopping. */
+  /** Whether the server is shutting down. */
   readonly isLeaving: () => boolean;
   /** Null if this process serves alone. */
   readonly joined: JoinedProcess | null;
@@ -56,7 +56,7 @@ export function buildResponseServices(config: Config, foundations: ServiceFounda
     exchangeKeeper: chooseExchangeKeeper(config, store, log),
     refusals: store.refusals,
     refusalKeeper: new RefusalKeeper(store.refusals, (fault) =>
-      log.warn({ err: fault }, "a refusal could not be kept"),
+      log.warn({ err: fault }, "a refused request could not be stored"),
     ),
     prices: choosePrices(config),
     conversations: store.conversations,
@@ -91,7 +91,7 @@ export function buildResponseServices(config: Config, foundations: ServiceFounda
   };
 }
 
-/** The metrics of all processes, or those of this one alone if the primary does not answer. */
+/** The metrics of all processes, or of this one if the primary does not respond. */
 function metricsOfAll(telemetry: Telemetry, joined: JoinedProcess | null): ShownMetrics["text"] {
   return async () => {
     const own = await telemetry.metricsText();
@@ -99,7 +99,7 @@ function metricsOfAll(telemetry: Telemetry, joined: JoinedProcess | null): Shown
   };
 }
 
-/** The metrics, and who may read them by the configuration. */
+/** The metrics, and the configured access to them. */
 export function shownMetrics({ metrics, metricsKey }: Config, text: ShownMetrics["text"]): ShownMetrics {
   return { text, shownTo: metrics, key: metricsKey?.reveal() ?? null };
 }

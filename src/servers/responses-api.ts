@@ -52,27 +52,27 @@ export interface ResponsesApiServer extends Omit<RunningServer, "close" | "handO
   readonly keys: ApiKeys;
   readonly code: Pick<CodeParts, "line">;
   /**
-   * Stops serving and resolves once everything is closed, by default as told on `SIGTERM`. If another process already
-   * serves in its place, requests are left to that at once.
+   * Stops serving and resolves once everything is closed, by default as on `SIGTERM`. If another process already serves
+   * the addresses, this one stops listening at once.
    */
   readonly close: (leaving?: Leaving) => Promise<void>;
 }
 
-/** How a server leaves. */
+/** How a server shuts down. */
 export interface Leaving {
   /** Whether another process already serves on the same addresses. */
   readonly isReplaced: boolean;
-  /** Aborts when what is open by then is ended; null for `DRAIN_MS` after the server has refused new connections. */
+  /** Aborts when open requests and runs must end; null for `DRAIN_MS` after the server stops accepting connections. */
   readonly until: AbortSignal | null;
 }
 
-/** What a server may be given beside its configuration. */
+/** Optional parts of a server beside its configuration. */
 export interface ServedWith {
   /** Transcribes recordings if no transcription server is configured. */
   readonly speech?: FileTranscriber | null;
-  /** Given to one of several processes. */
+  /** Present in one of several processes. */
   readonly joined?: JoinedProcess | null;
-  /** Served beside the tools of the configuration. */
+  /** Served beside the configured tools. */
   readonly moreTools?: readonly HostedTool[];
 }
 
@@ -134,7 +134,7 @@ export async function startResponsesApi(
   }
 }
 
-/** Says that this server is about to end, and waits until load balancers know. */
+/** Announces the shutdown and waits until load balancers notice. */
 async function announceLeaving(
   server: Pick<RunningServer, "announceLeaving">,
   stopping: AbortController,
@@ -145,7 +145,7 @@ async function announceLeaving(
   await sleep(delayMs);
 }
 
-/** Takes these steps one after the other. They get a signal that aborts when open requests and runs have to end. */
+/** Runs these steps one after the other. Their signal aborts when open requests and runs must end. */
 async function drain(
   steps: readonly ((until: AbortSignal) => Promise<unknown>)[],
   drainMs: number,
@@ -158,7 +158,7 @@ async function drain(
 
 const ON_ITS_OWN: Leaving = { isReplaced: false, until: null };
 
-/** Checks first what must be right for a server that shares a database, so that a wrong one does not start. */
+/** First checks what servers that share a database need, so that a misconfigured server does not start. */
 async function openTriedStore(
   config: Config,
   told: Parameters<typeof openConfiguredStore>[1],
@@ -174,7 +174,7 @@ async function openTriedStore(
   return store;
 }
 
-/** A key that each server made for itself could not open what the others sealed. */
+/** With a generated key per server, servers could not open each other's sealed data. */
 function requireSealKeys({ databaseUrl, sealKeys, dataDir }: Config): void {
   if (databaseUrl === null || sealKeys.length > 0) return;
   throw new ConfigError([
@@ -183,7 +183,7 @@ function requireSealKeys({ databaseUrl, sealKeys, dataDir }: Config): void {
   ]);
 }
 
-/** Closes one after the other. */
+/** Closes the parts one after the other. */
 async function closeAll(...parts: readonly ({ close(): Promise<void> } | null)[]): Promise<void> {
   for (const part of parts) await part?.close();
 }
@@ -199,7 +199,7 @@ function openRunHost(config: Config, telemetry: Telemetry): RunHost {
   return runs;
 }
 
-/** Hears what other processes tell, and looks after the runs. */
+/** Listens to other processes and maintains the runs. */
 async function startKeeper(
   config: Config,
   services: ResponseServices,
@@ -220,13 +220,13 @@ async function startKeeper(
   return keeper;
 }
 
-/** Other machines know of a dead one only by its lease, so they look each second. */
+/** Only the lease shows other machines that a server is dead, so they check every second. */
 function keeperPace({ databaseUrl, leaseMs }: Config): KeeperPace | undefined {
   if (databaseUrl === null) return undefined;
   return { looksPerRenewal: Math.floor(leaseMs / LEASE_MS_PER_LOOK), looksPerClaim: 1 };
 }
 
-/** `keys`: who may ask; `bus`: tells when they change; `requests`: told of everyone who asks. */
+/** `keys`: who may call; `bus`: announces changed keys; `requests`: notified of every caller. */
 function application(
   services: ResponseServices,
   {
@@ -278,7 +278,7 @@ function application(
   });
 }
 
-/** What monitors ask for, and what the inspector asks for again while its page is open. */
+/** Operations that monitors and the open inspector poll. They are not logged. */
 const QUIET_OPERATIONS: ReadonlySet<string> = new Set([
   "getHealth",
   "getMetrics",
@@ -293,7 +293,7 @@ function revealed(secrets: readonly { reveal(): string }[]): readonly string[] {
   return secrets.map((secret) => secret.reveal());
 }
 
-/** A lease is renewed three times before it ends; a look is a second after the one before. */
+/** A lease is renewed three times before it ends; checks are a second apart. */
 const LEASE_MS_PER_LOOK = 3_000;
 
 /** The principal of operations that need no key. */
@@ -303,7 +303,7 @@ const ANYONE: Principal = {
   limits: { requests: null, tokens: null },
 };
 
-/** Whether the page of an origin may call, by CORS_ORIGINS: origins, and the words `loopback`, `*` and `none`. */
+/** Checks a page's origin against CORS_ORIGINS: origins, and the words `loopback`, `*` and `none`. */
 function webPages(listed: readonly string[]): (origin: string) => boolean {
   const isListed = originsAmong(listed);
   const everyone = listed.includes("*");

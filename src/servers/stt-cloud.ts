@@ -125,8 +125,8 @@ function operatorsHandlers(config: Config, speech: SpeechEngine, meters: Meters)
 }
 
 /**
- * A plain request to the stream's path. Many WebSocket clients hide why an upgrade was refused, so they repeat it as
- * plain HTTP.
+ * A plain request to the stream's path. Many WebSocket clients hide why an upgrade was refused, so the user can repeat
+ * it as plain HTTP.
  */
 const PLAIN_ROUTE: Route = {
   operationId: "stream",

@@ -11,7 +11,7 @@ export interface Sweeping {
   stop(): Promise<void>;
 }
 
-/** Removes what has expired. Stops between two steps when the signal aborts. */
+/** Removes expired data. Stops between two steps when the signal aborts. */
 type Sweep = (signal: AbortSignal) => Promise<void>;
 
 const SWEEP_INTERVAL_MAX_MS = 60_000;
@@ -38,7 +38,7 @@ export function sweepExpired(
   const sweepExchanges = exchangeSweep(exchanges, exchangesTtlMs);
   const always = [erasureSweep(erasure, log), sweepFiles, containerSweep(containers), sweepExchanges];
   if (responsesTtlMs === 0) return startSweeping(always, SWEEP_INTERVAL_MAX_MS, log);
-  // Data outlives its time by at most a tenth of it, and by at most a minute.
+  // Data outlives its expiry by at most a tenth of its lifetime, and by at most a minute.
   const intervalMs = Math.max(SWEEP_INTERVAL_MIN_MS, Math.min(SWEEP_INTERVAL_MAX_MS, responsesTtlMs / 10));
   return startSweeping([responseSweep(expiry, responsesTtlMs, log), ...always], intervalMs, log);
 }
@@ -87,7 +87,7 @@ function erasureSweep(erasure: Erasure, log: Logger): Sweep {
 }
 
 /**
- * Runs all sweeps now and at every interval, one after the other. Failures are logged and tried again the next time.
+ * Runs all sweeps now and at every interval, one after the other. Failures are logged and retried at the next interval.
  * Stopping waits for the current step.
  */
 function startSweeping(sweeps: readonly Sweep[], intervalMs: number, log: Logger): Sweeping {
@@ -111,7 +111,7 @@ async function sweepRegularly(
   while (!signal.aborted) {
     for (const sweep of sweeps) {
       await sweep(signal).catch((error: unknown) => {
-        if (!signal.aborted) log.error({ err: error }, "a sweep of expired data failed");
+        if (!signal.aborted) log.error({ err: error }, "sweeping expired data failed");
       });
     }
     await sleep(intervalMs, null, { signal, ref: false }).catch(() => null); // Rejects when the signal aborts.

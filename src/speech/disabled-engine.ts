@@ -1,6 +1,6 @@
 import { type SpeechEngine, SpeechError } from "./speech-engine.ts";
 
-/** An engine that refuses every request. `reason` is a sentence without a full stop, which is shown to callers. */
+/** An engine that refuses every request. `reason`: a sentence without a full stop, shown to callers. */
 export function createDisabledEngine(reason: string): SpeechEngine {
   return {
     name: "nobody",

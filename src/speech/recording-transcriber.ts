@@ -31,11 +31,11 @@ export interface TranscribedRecording {
 }
 
 /**
- * Recordings that are decoded and transcribed at the same time; others wait. Each has at most one segment at the
- * engine, so a long recording does not block the others.
+ * The maximum of recordings that are decoded and transcribed at the same time; others wait. Each has at most one
+ * segment at the engine, so a long recording does not block the others.
  */
 const RECORDINGS_MAX = 4;
-/** Recordings in work and waiting, together. The bytes of each are held in memory or in a file. */
+/** The maximum of recordings in work and waiting, together. The bytes of each are in memory or in a file. */
 const HELD_MAX = 32;
 
 /**
@@ -53,7 +53,7 @@ export class RecordingTranscriber implements FileTranscriber {
 
   /**
    * Sends only speech to the engine, which would invent words for silence. Throws `AudioError`, `SpeechError`, or the
-   * signal's reason if that aborts.
+   * signal's reason if the signal aborts.
    */
   async transcribe(recording: Recording, request: RecordingRequest): Promise<TranscribedRecording> {
     const refusal = this.#parts.engine.refusal();

@@ -8,7 +8,7 @@ export interface SoundFile {
   readonly mimeType: string;
 }
 
-/** How one piece of sound is to be transcribed. */
+/** How to transcribe one piece of sound. */
 export interface TranscriptionRequest {
   /** The expected language as a BCP 47 tag; if null, the engine detects it. */
   readonly language: string | null;
@@ -19,10 +19,11 @@ export interface TranscriptionRequest {
   /** `awaited`: somebody waits for the result now. `ahead`: done in advance; awaited requests go first. */
   readonly urgency: "awaited" | "ahead";
   /**
-   * Whether a better transcript will soon replace this one, so a doubtful answer is not checked by a second question.
+   * Whether a better transcript will soon replace this one, so that a doubtful answer is not checked by a second
+   * question.
    */
   readonly isGuess?: boolean;
-  /** Aborts when somebody begins to wait for a request of urgency `ahead`; it then counts as `awaited`. */
+  /** Aborts when somebody starts to wait for an `ahead` request; it then counts as `awaited`. */
   readonly hurried?: AbortSignal;
   /** Aborting ends the wait at once and the work soon after. */
   readonly signal: AbortSignal;
@@ -92,11 +93,11 @@ export interface SpeechEngine {
   restarts(): number;
   /** The error with which `transcribe` would reject now; null if it would accept the request. */
   refusal(): SpeechError | null;
-  /** Whether the engine can transcribe this language, a BCP 47 tag. True if that is not known yet. */
+  /** Whether the engine can transcribe this language, a BCP 47 tag. True if unknown. */
   knowsLanguage(language: string): boolean;
   /**
-   * Transcribes mono 16-bit samples at 16,000 per second. Silence is not removed first, so it may produce words that
-   * nobody said. Rejects with `SpeechError`, or with the signal's reason if that aborts.
+   * Transcribes mono 16-bit samples at 16,000 per second. Does not remove silence, so it may invent words. Rejects with
+   * `SpeechError`, or with the signal's reason if the signal aborts.
    */
   transcribe(samples: Int16Array, request: TranscriptionRequest): Promise<Transcript>;
 }

@@ -1,6 +1,6 @@
 import type { AbandonedRun, RunLedger } from "../runs/ports/run-ledger.ts";
 
-/** Claims up to `limit` runs that no worker makes, as a worker with room for all of them does. */
+/** Claims up to `limit` runs without a live worker, like a worker with room for all of them. */
 export async function claimUnmade(
   ledger: RunLedger,
   limit: number,

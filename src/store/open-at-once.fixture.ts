@@ -1,6 +1,5 @@
 /**
- * A process that `open-store.test.ts` starts several times: it opens the database at the given moment and prints a
- * line.
+ * A process that `open-store.test.ts` starts several times: opens the database at the given moment and prints a line.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { claimUnmade } from "./claim-unmade.fixture.ts";

@@ -60,7 +60,7 @@ import { StoredVectorStores } from "./stores/vector-stores/vector-store-store.ts
  * runs share a commit.
  */
 const COMMIT_INTERVAL_MS = 0;
-/** One is performed, and the next is already there when it is done. */
+/** While one commit runs, the next is already queued in the thread. */
 const COMMITS_UNDER_WAY_MAX = 2;
 const LOCK_WAIT_MS = 10_000;
 const CONTEXT_BYTES_MAX = 64 * 1024 * 1024;
@@ -69,60 +69,60 @@ const CONTAINER_BYTES_MAX = 500_000_000;
 const CONTAINER_FILE_BYTES_MAX = 100 * 1024 * 1024;
 const CONTAINER_FILES_MAX = 1000;
 const CONTAINER_MINUTES_UNUSED = 20;
-/** How many characters one commit takes; further jobs wait for the next commit. */
+/** The maximum characters of one commit; further jobs wait for the next commit. */
 const COMMIT_CHARACTERS_MAX = 8 * 1024 * 1024;
 
 const CONNECTIONS_MAX = 8;
 const DATABASE_TIMEOUT_MS = 5_000;
 
 export interface StoreOptions {
-  /** Path of the database, or `:memory:`. The file and its folder are created if they are missing. */
+  /** Path of the database, or `:memory:`. The file and its folder are created if missing. */
   readonly file: string;
   /** The folder of uploaded files. Default: `files` beside the database, or a temporary folder for `:memory:`. */
   readonly filesFolder?: string;
   /** The folder of container files. Default: `containers` beside the database, or a temporary folder. */
   readonly containersFolder?: string;
-  /** Where the bytes of files are kept, if not in these folders. */
+  /** The storage of file contents, if not in these folders. */
   readonly elsewhere?: { readonly files: FileBytes; readonly containers: ContainerBytes } | null;
-  /** A `postgres://` address. With it, `file` only tells where the default folders are. */
+  /** A `postgres://` address. If set, `file` only determines the default folders. */
   readonly databaseUrl?: string | undefined;
-  /** How many connections to PostgreSQL are used besides one for commits and one for the lease. */
+  /** Connections to PostgreSQL besides one for commits and one for the lease. */
   readonly connectionsMax?: number;
-  /** How long a statement may take in PostgreSQL, and how long it waits for a connection, in milliseconds. */
+  /** The time limit in PostgreSQL for a statement and for the wait for a connection, in milliseconds. */
   readonly databaseTimeoutMs?: number;
   /** How long a process that does not renew its lease keeps its runs, in milliseconds. Only with PostgreSQL. */
   readonly leaseMs?: number;
-  /** Whether tables in PostgreSQL are brought up to date; else a store with older ones does not open. Default: yes. */
+  /** Whether to migrate the tables in PostgreSQL; if not, a store with older tables does not open. Default: yes. */
   readonly migrates?: boolean;
   readonly commitIntervalMs?: number;
   /** How long a write waits for a lock of another process, in milliseconds. */
   readonly lockWaitMs?: number;
-  /** `full`: a commit waits for the disk. `normal`: a power cut can lose the latest commits. */
+  /** `full`: a commit waits for the disk. `normal`: a power failure can lose the latest commits. */
   readonly sync?: "normal" | "full";
-  /** How many bytes of stored items one request may load: a chain, a conversation, or items it refers to. */
+  /** The maximum bytes of stored items that one request may load: a chain, a conversation, or referenced items. */
   readonly contextBytesMax?: number;
-  /** How many bytes may be stored for one owner. Absent or 0: no limit. */
+  /** The maximum stored bytes per owner. Absent or 0: no limit. */
   readonly ownerBytesMax?: number;
-  /** How many bytes of kept exchanges one owner may have; the oldest go first. Absent or 0: no limit. */
+  /** The maximum bytes of stored exchanges per owner; the oldest are removed first. Absent or 0: no limit. */
   readonly ownerExchangeBytesMax?: number;
-  /** How many bytes the vector stores of one owner may hold. Absent or 0: no limit. */
+  /** The maximum bytes of the vector stores of one owner. Absent or 0: no limit. */
   readonly vectorStoreBytesMax?: number;
-  /** How many bytes of vectors are kept in memory for searches. */
+  /** The maximum bytes of vectors cached in memory for searches. */
   readonly vectorCacheBytes?: number;
-  /** How many bytes the files of one container may have. */
+  /** The maximum bytes of the files of one container. */
   readonly containerBytesMax?: number;
-  /** Minutes without use after which a container expires, unless its request says otherwise. */
+  /** Minutes without use after which a container expires, unless its request sets a time. */
   readonly containerMinutesUnused?: number;
-  /** How many containers one owner may have at the same time, without expired ones. Absent or 0: no limit. */
+  /** The maximum number of unexpired containers per owner. Absent or 0: no limit. */
   readonly ownerContainersMax?: number;
-  /** How many bytes the files of all containers of one owner may have. Absent or 0: no limit. */
+  /** The maximum bytes of the files of all containers of one owner. Absent or 0: no limit. */
   readonly ownerContainerBytesMax?: number;
-  /** Called when files were added to a vector store, which are to be taken in. */
+  /** Called when files to ingest were added to a vector store. */
   readonly onFilesWaiting?: () => void;
   readonly onCommit?: (commit: CommitReport) => void;
-  /** Told of runs that no server makes. */
+  /** Observes runs that no server makes. */
   readonly claims?: ClaimObserver;
-  /** Called if the store thread ended and cannot be started again. The default ends the process with the error. */
+  /** Called if the store thread ended and cannot be restarted. By default, ends the process with the error. */
   readonly onLost?: (error: Error) => void;
 }
 
@@ -146,21 +146,21 @@ export interface Store {
   readonly vectorRenewal: VectorRenewal;
   readonly chunks: ChunkFinder;
   readonly containers: Containers;
-  /** The same containers, for the sessions that run code in them. */
+  /** The same containers, for sessions that run code. */
   readonly sessionContainers: StoredContainers;
-  /** How many processes that use the database live, this one included. */
+  /** The number of live processes that use the database, this one included. */
   countWorkers(): Promise<number>;
-  /** Whether the database answers and no damage was found. */
+  /** Whether the database responds and is undamaged. */
   isReady(): Promise<boolean>;
   /** Whether there is room to store something. */
   hasRoom(): Promise<boolean>;
-  /** How busy the connections to PostgreSQL are. */
+  /** The load of the connections to PostgreSQL. */
   lanes(): readonly LaneLoad[];
-  /** Commits what waits, then closes the database. */
+  /** Commits waiting jobs, then closes the database. */
   close(): Promise<void>;
 }
 
-/** Opens PostgreSQL, or SQLite in a thread of its own, so that no statement keeps the event loop waiting. */
+/** Opens PostgreSQL, or SQLite in its own thread, so that no statement blocks the event loop. */
 export async function openStore(options: StoreOptions): Promise<Store> {
   if (options.databaseUrl !== undefined) {
     const owner = await PostgresOwner.open(postgresOptions(options.databaseUrl, options));
@@ -169,7 +169,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   return await assembleStore(await StoreClient.open(databaseOptions(options), options.onLost ?? throwLater), options);
 }
 
-/** The parts of a store around what the owner of its database answers. `db`: for single statements. */
+/** Assembles the store around its database owner. `db`: for single statements. */
 export async function assembleStore(
   calls: DatabaseCalls,
   options: StoreOptions,
@@ -193,7 +193,7 @@ export async function assembleStore(
   const contained = containersOf(db, calls, { files, quota }, options);
   const patient = new PatientWrites(options.leaseMs ?? LEASE_MS);
   await folder.removeAbandoned();
-  // Each sweep of expired files tries again and reports the error.
+  // Each sweep of expired files retries and reports the error.
   await files.removeLeftovers().catch(() => {});
   await contained.writer.removeLeftovers().catch(() => {});
   return {
@@ -231,7 +231,7 @@ export async function assembleStore(
   };
 }
 
-/** What operators see of responses. */
+/** The operators' view of responses. */
 function inspectionOf(
   db: Kysely<Database>,
   { ownerExchangeBytesMax = 0 }: StoreOptions,
@@ -243,7 +243,7 @@ function inspectionOf(
   };
 }
 
-/** Containers, and what writes their files. */
+/** Containers, and the writer of their files. */
 function containersOf(
   db: Kysely<Database>,
   calls: DatabaseCalls,
@@ -282,7 +282,7 @@ function postgresOptions(url: string, options: StoreOptions): PostgresOptions {
   };
 }
 
-/** Searches run in threads of their own, but what is in memory can be read only here. */
+/** Searches run in their own threads, but a database in memory can only be read in this one. */
 function searchOf(db: Kysely<Database>, options: StoreOptions): ThreadedSearch | ChunkSearch {
   const { file, databaseUrl, vectorCacheBytes: vectorBytesMax = VECTOR_CACHE_BYTES } = options;
   if (databaseUrl !== undefined) {

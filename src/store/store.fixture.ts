@@ -24,21 +24,21 @@ export function temporaryFile(): string {
   return join(folder, "data", "antiphon.db");
 }
 
-/** The database on which the test runs. */
+/** The database of the running test. */
 let current: "SQLite" | "PostgreSQL" = "SQLite";
-/** The databases in PostgreSQL that stand for the files of a test. */
+/** PostgreSQL databases that represent the files of a test. */
 const databases = new Map<string, Promise<string>>();
 
 /**
- * A test of what both databases do alike: runs once on each. In it, a path of `temporaryFile` stands for a database of
- * the test's own. Where PostgreSQL cannot be started, its run is skipped and says why.
+ * A test of the behaviour that both databases share: runs once on each. A path of `temporaryFile` represents a database
+ * of its own. If PostgreSQL cannot be started, its run is skipped with the reason.
  */
 export function testStores(name: string, run: () => Promise<void>): void {
   test(name, () => onDatabase("SQLite", run));
   test.skipIf(isSkipped())(inPostgres(name), () => onDatabase("PostgreSQL", run));
 }
 
-/** The same for each case, as `test.each`. */
+/** The same for each case, like `test.each`. */
 testStores.each = <const Case>(cases: readonly Case[]) => {
   return (name: string, run: (given: Case) => Promise<void>): void => {
     test.each([...cases])(name, (given) => onDatabase("SQLite", () => run(given)));
@@ -75,7 +75,7 @@ export async function openTestStore(options: Partial<StoreOptions> = {}): Promis
   return store;
 }
 
-/** The options of a store on the database of this test. */
+/** The options of a store on this test's database. */
 export async function withDatabase(options: StoreOptions): Promise<StoreOptions> {
   if (current === "SQLite") return options;
   return { ...options, databaseUrl: await databaseFor(options.file) };
@@ -89,7 +89,7 @@ function databaseFor(file: string): Promise<string> {
 
 const TEMPLATE = { name: "antiphon_stores", prepare: async (url: string) => void (await migratePostgres(url)) };
 
-/** Runs SQL beside the store that has the database at this path. Values stand as `?` in it. */
+/** Runs SQL beside the store of the database at this path. Values are `?` in it. */
 export async function runSql(
   file: string,
   text: string,
@@ -104,7 +104,7 @@ export async function runSql(
   }
 }
 
-/** Lets every insert into the table fail with "refused". */
+/** Makes every insert into the table fail with "refused". */
 export async function refuseInserts(file: string, table: string): Promise<void> {
   const trigger = `create trigger refuse_${table} before insert on ${table}`;
   if (current === "SQLite") return void (await runSql(file, `${trigger} begin select raise(abort, 'refused'); end`));

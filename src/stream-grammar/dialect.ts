@@ -15,13 +15,13 @@ const RENAMED =
 
 const EXTENSION_ONLY = /^response[.](error|tool_call[.](delta|done)|output_audio[.](delta|done))$/;
 
-/** The dialect in which the type of an event is written; null if both write it so. */
+/** The dialect of an event type; null if both dialects share it. */
 export function dialectOf(type: string): Dialect | null {
   if (EXTENSION_ONLY.test(type)) return "extension";
   return RENAMED.test(type) ? "reference" : null;
 }
 
-/** Renames an event of the extension dialect to the reference's name. Null if that dialect has no such event. */
+/** Renames an event of the extension dialect to the reference's name. Null if the extension has no such event. */
 export function toReferenceEvent(type: string, event: Members, itemType: unknown): Members | null {
   if (RENAMED.test(type)) return null;
   const [, call, end] = /^response[.](tool_call|output_audio)[.](delta|done)$/.exec(type) ?? [];

@@ -1,4 +1,4 @@
-/** A regular expression over event names: the sequences that may still come. */
+/** A regular expression over event names: the sequences that may still follow. */
 export type Expression =
   | { readonly kind: "nothing" }
   | { readonly kind: "end" }

@@ -208,7 +208,7 @@ export function applyPatch(): SampleItem {
   );
 }
 
-/** An item that ended early, after so many of its events. Its texts were whole by then, or had not begun. */
+/** An item that ended early, after this many of its events. Its texts were complete by then, or had not begun. */
 export function cut(
   whole: SampleItem,
   status: "incomplete" | "failed",

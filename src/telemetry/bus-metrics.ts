@@ -4,7 +4,7 @@ import { METRICS } from "./metric-table.ts";
 
 const MS_PER_S = 1000;
 
-/** Measures what servers tell each other. */
+/** Measures messages between servers. */
 export function measureBus(meters: Meters): BusObserver {
   const messages = { sent: 0, heard: 0 };
   const dropped = meters.counter(
@@ -31,13 +31,13 @@ export function measureBus(meters: Meters): BusObserver {
   };
 }
 
-/** What a bus tells of itself. */
+/** The bus's values for metrics. */
 export interface WatchedBus {
   readonly isConnected: boolean;
   readonly load: { readonly watched: number; readonly told: number; readonly silentWorkers: number };
 }
 
-/** Measures whether a bus is connected, and how many runs it tells and hears of. */
+/** Measures whether a bus is connected, and how many runs it publishes and follows. */
 export function watchBus(meters: Meters, bus: WatchedBus): void {
   meters.watch(METRICS.busConnected, () => (bus.isConnected ? 1 : 0));
   meters.watch(METRICS.busSilent, () => bus.load.silentWorkers);

@@ -14,9 +14,9 @@ const REASONS = [
   "closed",
 ] as const;
 
-/** Told of sessions that run code. */
+/** Observes sessions that run code. */
 export interface CodeObserver {
-  /** How many there are in this engine. */
+  /** The number of sessions in this engine. */
   counted(sessions: number, engine: string): void;
   ended(reason: (typeof REASONS)[number]): void;
 }

@@ -3,14 +3,14 @@ import { METRICS } from "./metric-table.ts";
 
 const OUTCOMES = ["completed", "unsupported_file", "invalid_file", "server_error", "lost", "returned"] as const;
 
-/** Told of files that are taken into vector stores. */
+/** Observes the ingestion of files into vector stores. */
 export interface IngestObserver {
   ended(outcome: (typeof OUTCOMES)[number]): void;
-  /** How many files wait or are being taken in. */
+  /** The number of files waiting or being ingested. */
   waiting(files: number): void;
 }
 
-/** Counts files that are taken in. */
+/** Counts ingested files. */
 export function measureIngest(meters: Meters): IngestObserver {
   const files = meters.counter(
     METRICS.ingestFiles,

@@ -50,7 +50,7 @@ export class Meters {
   }
 }
 
-/** Each counter names its labels in one order. */
+/** Each counter has its labels in one order. */
 export type Labels = Readonly<Record<string, string>>;
 
 /**
@@ -72,13 +72,13 @@ export class Counter {
   }
 }
 
-/** A value that is read at each scrape. */
+/** A value read at each scrape. */
 export interface MeterReading {
   readonly value: number;
   readonly labels: Attributes;
 }
 
-/** Collects only when it is scraped. */
+/** Collects only on a scrape. */
 class ScrapeReader extends MetricReader {
   protected async onForceFlush(): Promise<void> {}
   protected async onShutdown(): Promise<void> {}

@@ -1,4 +1,4 @@
-/** One metric as it is documented. Every label has a fixed, small set of values, and none comes from a client. */
+/** One metric, as documented. Every label has a small, fixed set of values that clients cannot influence. */
 export interface Metric {
   readonly name: string;
   readonly kind: "counter" | "gauge" | "histogram";
@@ -6,11 +6,10 @@ export interface Metric {
   readonly text: string;
   /** Upper bounds of a histogram's buckets. */
   readonly buckets?: readonly number[];
-  /** The value for several processes. Default: the sum of theirs. */
+  /** How values of several processes are combined. Default: their sum. */
   readonly across?: Across;
 }
 
-/** Of the values of several processes: their sum, the highest or the lowest. */
 export type Across = "sum" | "highest" | "lowest";
 
 /** Buckets for whole answers, in seconds. */
@@ -21,7 +20,7 @@ const SHORT = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 
 /** Buckets for the turns of one response. */
 const TURNS = [1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 64];
 
-/** Every metric. The table in docs/operations.md is printed from it. */
+/** Every metric. The table in docs/operations.md is generated from it. */
 export const METRICS = {
   httpRequests: counter(
     "antiphon_http_requests_total",
@@ -44,18 +43,14 @@ export const METRICS = {
   runsBegun: counter(
     "antiphon_runs_begun_total",
     ["mode"],
-    "Responses for which this server called a model, including those that the model server refused.",
+    "Responses for which this server called a model, including refused calls.",
   ),
   runsEnded: counter(
     "antiphon_runs_ended_total",
     ["mode", "status"],
     "Responses that ended on this server. status is the response's status, or left if another server continues it.",
   ),
-  runsFailed: counter(
-    "antiphon_runs_failed_total",
-    ["code"],
-    "Failed responses, by the error code that the response shows.",
-  ),
+  runsFailed: counter("antiphon_runs_failed_total", ["code"], "Failed responses, by their error code."),
   runsRefused: counter(
     "antiphon_runs_refused_total",
     ["reason"],
@@ -64,17 +59,17 @@ export const METRICS = {
   runsInterrupted: counter(
     "antiphon_runs_interrupted_total",
     ["by"],
-    "Responses that this server went on with after they were interrupted. by is crash (their server died), handover (it was stopped) or store (the database was away for too long).",
+    "Interrupted responses that this server continued. by is crash (their server died), handover (it was stopped) or store (the database was down for too long).",
   ),
   runsWaited: counter(
     "antiphon_runs_waited_total",
     [],
-    "Turns that failed for a reason that may pass, and for which the model was asked again after a pause.",
+    "Turns that failed for a temporary reason and were retried after a pause.",
   ),
   runsContinued: counter(
     "antiphon_runs_continued_total",
     ["how"],
-    "Items that were interrupted. how is same_item if they went on where they had stopped, or new_item if the model was asked for another one.",
+    "Items that were interrupted. how is same_item if they continued where they stopped, or new_item if the model started another one.",
   ),
   runQueue: histogram("antiphon_run_queue_seconds", [], LONG, "Time background responses waited in the queue."),
   runFirstEvent: histogram(
@@ -104,24 +99,24 @@ export const METRICS = {
   toolCalls: counter(
     "antiphon_tool_calls_total",
     ["tool", "outcome"],
-    "Calls of this server's tools that have ended. tool is the kind; outcome is completed, failed, unknown (it was interrupted and may have taken effect), incomplete, asked (the client is asked), told (the arguments were wrong), broken (a fault of this server) or cut (the response ended first).",
+    "Ended calls of this server's tools. tool is the kind; outcome is completed, failed, unknown (interrupted; may have taken effect), incomplete, asked (needs the client's answer), told (wrong arguments), broken (a bug of this server) or cut (the response ended first).",
   ),
-  toolDuration: histogram("antiphon_tool_seconds", ["tool"], LONG, "Time that those calls took."),
+  toolDuration: histogram("antiphon_tool_seconds", ["tool"], LONG, "Duration of these calls."),
   toolTurns: histogram(
     "antiphon_tool_turns",
     [],
     TURNS,
-    "Turns of the model in one response that has tools of this server.",
+    "Turns of the model in one response with tools of this server.",
   ),
   toolLimits: counter(
     "antiphon_tool_limit_total",
     ["limit"],
-    "Times that a limit narrowed the work with tools. limit is max_tool_calls (of the request), calls, turns, output_tokens or repeated (the model made the same call too often).",
+    "Times that a limit restricted the tool loop. limit is max_tool_calls (of the request), calls, turns, output_tokens or repeated (the model made the same call too often).",
   ),
   toolsOmitted: counter(
     "antiphon_tools_omitted_total",
     ["tool"],
-    "Tools that requests were answered without, since this server does not have them. tool is the kind, or other.",
+    "Unavailable tools that were left out of requests. tool is the kind, or other.",
   ),
 
   codeSessions: gauge(
@@ -132,36 +127,36 @@ export const METRICS = {
   codeKills: counter(
     "antiphon_code_kills_total",
     ["reason"],
-    "Sessions that were ended. reason is timed_out, out_of_memory, too_many_processes, too_much_output, crashed, cancelled (with their response), displaced (idle, for another container), outdated (another process has run code in the container since), gone (with their container) or closed (with the server).",
+    "Ended sessions. reason is timed_out, out_of_memory, too_many_processes, too_much_output, crashed, cancelled (with their response), displaced (idle, for another container), outdated (another process has run code in the container since), gone (with their container) or closed (with the server).",
   ),
 
   ingestFiles: counter(
     "antiphon_ingest_files_total",
     ["outcome"],
-    "Attempts to take a file into a vector store, by how they ended. outcome is completed, unsupported_file, invalid_file, server_error, lost (removed or cancelled meanwhile) or returned (left to a later attempt).",
+    "Attempts to ingest a file into a vector store. outcome is completed, unsupported_file, invalid_file, server_error, lost (removed or cancelled meanwhile) or returned (left for a later attempt).",
   ),
   ingestQueue: gauge(
     "antiphon_ingest_queue",
     [],
-    "Files that wait to be taken into vector stores or are being taken in, when last looked. With several processes, the highest of theirs.",
+    "Files waiting for or in ingestion into vector stores, at the last check. With several processes, the highest of their values.",
     "highest",
   ),
 
   runsUnmade: gauge(
     "antiphon_runs_unmade",
     [],
-    "Responses that no server made when this one last looked: those that wait in the database for a server, and those of a dead one. With several processes, the highest of theirs.",
+    "Responses without a live server at the last check: queued in the database, or of a dead server. With several processes, the highest of their values.",
     "highest",
   ),
   runsClaimed: counter(
     "antiphon_runs_claimed_total",
     ["from"],
-    "Responses that this server took over. from is queue (another server left them), dead (their server died or was cut off) or own (they were its own before it lost its lease).",
+    "Responses that this server took over. from is queue (another server left them), dead (their server died or was cut off) or own (its own, before it lost its lease).",
   ),
   leasesLost: counter(
     "antiphon_leases_lost_total",
     [],
-    "Times that this server did not renew its lease in time, so that others could take its responses.",
+    "Times that this server renewed its lease too late, so that others could take its responses.",
   ),
 
   databaseConnections: gauge(
@@ -169,7 +164,7 @@ export const METRICS = {
     ["lane", "state"],
     "Connections to PostgreSQL. lane is commits, lease or other; state is busy or idle.",
   ),
-  databaseWaiting: gauge("antiphon_database_waiting", ["lane"], "Statements that wait for a connection to PostgreSQL."),
+  databaseWaiting: gauge("antiphon_database_waiting", ["lane"], "Statements waiting for a connection to PostgreSQL."),
 
   commits: counter(
     "antiphon_store_commits_total",
@@ -181,7 +176,7 @@ export const METRICS = {
     [],
     "Jobs stored by those commits. Many jobs share one commit.",
   ),
-  commitDuration: histogram("antiphon_store_commit_duration_seconds", [], SHORT, "Time those commits took."),
+  commitDuration: histogram("antiphon_store_commit_duration_seconds", [], SHORT, "Duration of these commits."),
 
   busMessages: counter(
     "antiphon_bus_messages_total",
@@ -191,35 +186,35 @@ export const METRICS = {
   busDropped: counter(
     "antiphon_bus_dropped_total",
     ["reason"],
-    "Messages that were not sent or not read. reason is full (too many waited), away (no connection to the broker) or unread (of another version). The database makes up for each.",
+    "Messages that were not sent or not read. reason is full (too many waiting), away (no connection to the broker) or unread (from another version). Readers then poll the database.",
   ),
   busConnected: gauge(
     "antiphon_bus_connected",
     [],
-    "1 if the broker can be reached, otherwise 0. With several processes, the lowest of theirs.",
+    "1 if the broker can be reached, otherwise 0. With several processes, the lowest of their values.",
     "lowest",
   ),
   busSilent: gauge(
     "antiphon_bus_silent_workers",
     [],
-    "Servers with watched responses that have told nothing for a second, so that the database is read instead.",
+    "Servers with watched responses that have been silent for a second, so that the database is polled instead.",
   ),
-  busReconnects: counter("antiphon_bus_reconnects_total", [], "Times that the broker was connected again."),
+  busReconnects: counter("antiphon_bus_reconnects_total", [], "Reconnections to the broker."),
   busAnswer: histogram(
     "antiphon_bus_answer_seconds",
     [],
     SHORT,
-    "Time from a question to another server until its answer: twice what a reader there is behind.",
+    "Round-trip time to another server: twice the delay of a reader there.",
   ),
   runsWatched: gauge(
     "antiphon_runs_watched",
     ["where"],
-    "Responses with readers on another server than the one that makes them. where is elsewhere (made there, read here) or here (made here, read there).",
+    "Responses with readers on another server. where is elsewhere (made here, read there) or here (made there, read here).",
   ),
   busCatchUps: counter(
     "antiphon_bus_catch_ups_total",
     ["reason"],
-    "Times that the database was read for what other servers did not tell. reason is missed (messages were lost) or silent (nothing came for a second).",
+    "Times that the database was polled for events of other servers. reason is missed (messages were lost) or silent (nothing arrived for a second).",
   ),
 
   speechStreamsOpen: gauge("antiphon_speech_streams_open", [], "Open speech streams on the local server."),
@@ -233,20 +228,20 @@ export const METRICS = {
   ),
   speechEngineRestarts: counter("antiphon_speech_engine_restarts_total", [], "Restarts of the speech engine."),
 
-  node: gauge("antiphon_node", ["node"], "1, with the name of this server among several: NODE_NAME.", "highest"),
+  node: gauge("antiphon_node", ["node"], "1, with the name of this server as a label: NODE_NAME.", "highest"),
   eventLoopDelay: gauge(
     "antiphon_event_loop_delay_seconds",
     ["quantile"],
-    "Delay of timers since the metrics were last read. quantile is 0.5, 0.99 or 1. With several processes, the highest of theirs.",
+    "Delay of timers since the metrics were last read. quantile is 0.5, 0.99 or 1. With several processes, the highest of their values.",
     "highest",
   ),
   eventLoopUse: gauge(
     "antiphon_event_loop_utilization",
     [],
-    "Share of time that the event loop was busy, since the start. With several processes, the highest of theirs.",
+    "Share of time that the event loop was busy, since the start. With several processes, the highest of their values.",
     "highest",
   ),
-  processCpu: counter("process_cpu_seconds_total", [], "Processor time, user and system together."),
+  processCpu: counter("process_cpu_seconds_total", [], "CPU time, user and system together."),
   processMemory: gauge("process_resident_memory_bytes", [], "Resident memory of the process."),
   heapUsed: gauge("nodejs_heap_size_used_bytes", [], "Used JavaScript heap."),
   processStart: gauge(

@@ -1,6 +1,6 @@
 import { type Across, METRICS, type Metric } from "./metric-table.ts";
 
-/** The text of one metric, and its series by their names with labels, as printed. */
+/** The text of one metric, and its series by name with labels, as printed. */
 interface MetricReading {
   readonly head: readonly string[];
   readonly series: ReadonlyMap<string, number>;
@@ -13,8 +13,7 @@ const ACROSS: ReadonlyMap<string, Across> = new Map(
 );
 
 /**
- * The metrics of several processes as those of one. A process that has ended leaves its counters behind, so that no sum
- * ever goes down.
+ * Combines the metrics of several processes. The counters of an ended process are kept, so that no sum ever decreases.
  */
 export class MetricsOfMany {
   readonly #latest = new Map<number, Readings>();
@@ -25,7 +24,7 @@ export class MetricsOfMany {
     this.#latest.set(process, readMetrics(text));
   }
 
-  /** The process has ended: its counters stay, and its gauges fall away. */
+  /** The process has ended: keeps its counters and drops its gauges. */
   end(process: number): void {
     const last = this.#latest.get(process);
     if (last === undefined) return;

@@ -9,7 +9,7 @@ import { contextOf, traceOf } from "./span-context.ts";
 type Batches = AsyncIterable<readonly ModelEvent[]>;
 
 /**
- * Wraps the engine so that each turn has a span, by OpenTelemetry's conventions for generative AI. Spans hold no
+ * Wraps the engine so that each turn has a span, by OpenTelemetry's conventions for generative AI. Spans have no
  * content.
  */
 export function watchEngine(tracer: Tracer, engine: ModelEngine, server: ModelServer): ModelEngine {
@@ -103,7 +103,7 @@ class WatchedTurn implements Batches {
     this.#span.addEvent("first_chunk");
   }
 
-  /** What a model server has not counted is left out. */
+  /** Leaves out values that the model server did not count. */
   #noteUsage(usage: ModelUsage): void {
     if (usage.isEstimate !== true) this.#span.setAttributes(usageAttributes(usage));
   }

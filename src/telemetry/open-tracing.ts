@@ -42,7 +42,7 @@ export interface TracingOptions {
   readonly log: Logger;
 }
 
-/** How long a collector may take for one batch. A stopping process waits at most this long. */
+/** The time limit of a collector for one batch. A stopping process waits at most this long. */
 const EXPORT_TIMEOUT_MS = 3_000;
 const DIAGNOSTIC_CHARACTERS_MAX = 300;
 
@@ -68,7 +68,7 @@ export function openTracing(options: TracingOptions): Tracing {
     close: async () => {
       const stopped = provider
         .shutdown()
-        .catch((error: unknown) => options.log.warn({ err: error }, "spans were lost"));
+        .catch((error: unknown) => options.log.warn({ err: error }, "could not send spans"));
       await Promise.race([stopped, new Promise((resolve) => setTimeout(resolve, EXPORT_TIMEOUT_MS).unref())]);
     },
   };
@@ -94,7 +94,7 @@ function samplerOf({ sampler, ratio }: TracingOptions): Sampler {
   return sampler.startsWith("parentbased_") ? new ParentBasedSampler({ root }) : root;
 }
 
-/** Logs the libraries' own messages, but not their details: they may repeat a collector's answer. */
+/** Logs the libraries' own messages, but not their details, which may repeat a collector's reply. */
 function diagnostics(log: Logger) {
   const say =
     (level: "warn" | "debug") =>

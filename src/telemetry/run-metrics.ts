@@ -8,7 +8,7 @@ import { METRICS } from "./metric-table.ts";
 
 export interface EndedRun {
   readonly isBackground: boolean;
-  /** Milliseconds since the model was asked. */
+  /** Milliseconds since the model was called. */
   readonly ms: number;
 }
 
@@ -106,7 +106,7 @@ export class RunMetrics {
       case "continued":
         return this.#continued.add(1, { how: happening.how });
       case "held_back":
-        return; // Nothing befell the run.
+        return; // The run had no incident.
       default:
         return assertNever(happening);
     }

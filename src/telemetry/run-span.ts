@@ -4,7 +4,7 @@ import type { WatchedRun } from "../runs/ports/run-watch.ts";
 import { contextIn, contextOf, traceOf } from "./span-context.ts";
 import type { RunSpan, ToolSpan } from "./tracing.ts";
 
-/** Ends of a call that make its span one of an error. */
+/** Ends of a call that mark its span as an error. */
 const ERRORS: ReadonlySet<string> = new Set(["failed", "unknown", "broken"]);
 
 /** The span of one run. A background run also has a span for its wait in the queue. */
@@ -35,7 +35,7 @@ export function beginRunSpan(tracer: Tracer, run: WatchedRun): RunSpan {
   };
 }
 
-/** The span of one call of a tool, under that of its run. Holds no arguments and no results. */
+/** The span of one tool call, under its run's span. Without arguments and results. */
 export function beginToolSpan(tracer: Tracer, { kind, trace }: WatchedToolCall): ToolSpan {
   const attributes = { "gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": kind };
   const span = tracer.startSpan(`execute_tool ${kind}`, { kind: SpanKind.INTERNAL, attributes }, contextOf(trace));

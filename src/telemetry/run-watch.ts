@@ -12,11 +12,11 @@ export interface RunWatchParts {
   readonly metrics: RunMetrics;
   readonly tracing: Tracing | null;
   readonly log: Logger;
-  /** Takes what a foreground run tells, while its request is open. */
+  /** Receives the facts of a foreground run while its request is open. */
   readonly facts: RequestFacts;
 }
 
-/** How many characters of a model's name the log repeats: clients choose the name. */
+/** The maximum characters of a model's name in the log: clients choose the name. */
 const MODEL_CHARACTERS_MAX = 100;
 
 /** Reasons that the caller can fix and the operator cannot. */
@@ -29,7 +29,7 @@ const HAPPENED: Readonly<Record<RunHappening["type"], string>> = {
   held_back: "holding tools back from a model with a small window",
 };
 
-/** What another server said is shown to the caller, and not logged. */
+/** Texts of other servers are shown to the caller and not logged. */
 function withoutTexts(happening: RunHappening) {
   if (happening.type !== "waited") return happening;
   const { type, pauseMs } = happening;
@@ -64,7 +64,7 @@ class RunRecord implements RunWatch {
     this.#parts.metrics.began(this.#run.isBackground, this.#begunAt - this.#createdAt);
     this.#span?.began();
     const { isBackground } = this.#run;
-    this.#parts.log[isBackground ? "info" : "debug"]({ ...this.#names(), background: isBackground }, "a run began");
+    this.#parts.log[isBackground ? "info" : "debug"]({ ...this.#names(), background: isBackground }, "run began");
   }
 
   said(events: number): void {
@@ -82,7 +82,7 @@ class RunRecord implements RunWatch {
     const fields = { reason: this.#reason, err: fault };
     if (this.#tellRequest(fields, isWarning)) return;
     const level = isWarning ? "warn" : "info";
-    this.#parts.log[level]({ ...this.#names(), ...fields }, "a model server gave up an answer");
+    this.#parts.log[level]({ ...this.#names(), ...fields }, "model server aborted an answer");
   }
 
   ended(response: Response): void {
@@ -92,7 +92,7 @@ class RunRecord implements RunWatch {
     const { status } = response;
     const facts = this.#factsOf(response);
     if (this.#tellRequest({ outcome: status, ...facts })) return;
-    this.#parts.log.info({ ...this.#names(), status, ms: Math.round(ms), ...facts }, "a run ended");
+    this.#parts.log.info({ ...this.#names(), status, ms: Math.round(ms), ...facts }, "run ended");
   }
 
   #factsOf({ usage, error }: Response): object {
@@ -114,7 +114,7 @@ class RunRecord implements RunWatch {
     this.#span?.failed(named);
     this.#span?.end(null);
     if (this.#tellRequest({ reason: named })) return;
-    this.#parts.log.info({ ...this.#names(), reason: named }, "a run was refused");
+    this.#parts.log.info({ ...this.#names(), reason: named }, "run refused");
   }
 
   happened(happening: RunHappening): void {
@@ -126,10 +126,10 @@ class RunRecord implements RunWatch {
   left(): void {
     this.#parts.metrics.left(this.#run.isBackground);
     this.#span?.end(null);
-    this.#parts.log.info(this.#names(), "a run was left to another server");
+    this.#parts.log.info(this.#names(), "run left to another server");
   }
 
-  /** Returns whether the line of the request will tell it. Background runs have lines of their own. */
+  /** Returns whether the request's line will include it. Background runs have their own lines. */
   #tellRequest(fields: object, isWarning = false): boolean {
     const { requestId, isBackground } = this.#run;
     return !isBackground && this.#parts.facts.add(requestId, { isWarning, fields: { ...this.#names(), ...fields } });

@@ -9,7 +9,7 @@ export interface SpeechMetrics {
   finalMade(waitMs: number): void;
 }
 
-/** Measures the local speech server. `restarts` returns how often its engine was restarted. */
+/** Measures the local speech server. `restarts` returns the number of its engine's restarts. */
 export function measureSpeech(meters: Meters, restarts: () => number): SpeechMetrics {
   let open = 0;
   let opened = 0;

@@ -8,7 +8,7 @@ export interface Commit {
   readonly failed: boolean;
 }
 
-/** The connections of one kind to the database, and how many statements wait for one. */
+/** The connections of one kind to the database, and the number of waiting statements. */
 interface Lane {
   readonly lane: string;
   readonly busy: number;
@@ -16,7 +16,7 @@ interface Lane {
   readonly waiting: number;
 }
 
-/** Measures the connections that `lanes` tells of, of which SQLite has none. */
+/** Measures the connections in `lanes`, which is empty for SQLite. */
 export function measureLanes(meters: Meters, lanes: () => readonly Lane[]): void {
   meters.watch(METRICS.databaseConnections, () =>
     lanes().flatMap(({ lane, busy, idle }) => [
@@ -29,7 +29,7 @@ export function measureLanes(meters: Meters, lanes: () => readonly Lane[]): void
 
 const ORIGINS = ["queue", "dead", "own"] as const;
 
-/** Counts runs that no server makes, and what becomes of them. */
+/** Counts runs that no server makes, and how they are handled. */
 export function measureClaims(meters: Meters) {
   const claimed = meters.counter(
     METRICS.runsClaimed,

@@ -6,7 +6,7 @@ import type { ToolSpan, Tracing } from "./tracing.ts";
 
 const LIMITS = ["max_tool_calls", "calls", "turns", "output_tokens", "repeated"] as const;
 
-/** Turns the calls of tools into metrics, log lines and spans. None of them holds arguments, results or names. */
+/** Turns tool calls into metrics, log lines and spans, without arguments, results and names. */
 export function observeTools(meters: Meters, tracing: Tracing | null, log: Logger): ToolObserver {
   const calls = meters.counter(METRICS.toolCalls);
   const duration = meters.histogram(METRICS.toolDuration);
@@ -19,7 +19,7 @@ export function observeTools(meters: Meters, tracing: Tracing | null, log: Logge
   const ended = ({ kind, responseId }: WatchedToolCall, outcome: ToolCallEnd, ms: number): void => {
     calls.add(1, { tool: kind, outcome });
     duration.record(ms / 1000, { tool: kind });
-    log.info({ responseId, tool: kind, ms: Math.round(ms), outcome }, "a tool call ended");
+    log.info({ responseId, tool: kind, ms: Math.round(ms), outcome }, "tool call ended");
   };
   return {
     began: (call) => watchCall(call, tracing?.beginTool(call) ?? null, ended),

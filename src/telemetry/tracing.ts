@@ -33,7 +33,7 @@ export interface ToolSpan {
 export interface RunSpan {
   readonly trace: TraceContext;
   began(): void;
-  /** `reason` comes from a closed list. */
+  /** `reason`: from a closed list. */
   failed(reason: string): void;
   /** Null if the run did not end in this process. */
   end(response: Response | null): void;

@@ -9,7 +9,7 @@ const PIECE_CHARS_MAX = 256;
 
 /**
  * The tokens of several texts, each counted alone. Ends early, with the count so far, when `signal` aborts. The first
- * call for an encoding reads its vocabulary, some megabytes, and holds the thread for about a tenth of a second.
+ * call for an encoding reads its vocabulary, some megabytes, and blocks the thread for about a tenth of a second.
  */
 export async function countTexts(encoding: Encoding, texts: Iterable<string>, signal: AbortSignal): Promise<number> {
   const countPiece = await counterFor(encoding);
@@ -40,13 +40,13 @@ const WORDS_CACHED_MAX = 256;
 
 const counters = new Map<Encoding, Promise<CountPiece>>();
 
-/** Reads the vocabulary with the first call, which holds the thread for about a tenth of a second. */
+/** Reads the vocabulary on the first call, which blocks the thread for about a tenth of a second. */
 export function counterFor(encoding: Encoding): Promise<CountPiece> {
   const known = counters.get(encoding);
   if (known !== undefined) return known;
   const made = makeCounter(encoding);
   counters.set(encoding, made);
-  made.catch(() => counters.delete(encoding)); // The next call tries again.
+  made.catch(() => counters.delete(encoding)); // The next call retries.
   return made;
 }
 
@@ -60,13 +60,13 @@ async function makeCounter(encoding: Encoding): Promise<CountPiece> {
 
 /**
  * Cuts the text into pieces, in order. A cut before a space adds no token, because tokens begin with their space.
- * Without a space the cut is between two characters.
+ * Without a space, the cut is between two characters.
  */
 export function* pieces(text: string): Generator<string> {
   let start = 0;
   while (text.length - start > PIECE_CHARS_MAX) {
     const limit = start + PIECE_CHARS_MAX;
-    // Not searched in the whole text, which may have no space.
+    // The whole text may have no space, so the search is limited.
     const space = start + text.slice(start, limit + 1).lastIndexOf(" ");
     const isFound =
       space > start + PIECE_CHARS_MAX / 2 && /\S/.test(text.charAt(space - 1)) && /\S/.test(text.charAt(space + 1));

@@ -1,7 +1,7 @@
 import { Worker } from "node:worker_threads";
 import type { CountAnswer, CountRequest, CountStop } from "./count-message.ts";
 
-/** A count has few objects that live long, so the thread needs no more for new ones. */
+/** A count has few long-lived objects, so the thread needs no more room for new ones. */
 const YOUNG_MEGABYTES_MAX = 16;
 
 interface WaitingCount {
@@ -10,7 +10,7 @@ interface WaitingCount {
 }
 
 /**
- * Counts tokens in a thread, because making a tokenizer holds its thread for about a tenth of a second. The thread
+ * Counts tokens in a thread, because creating a tokenizer blocks its thread for about a tenth of a second. The thread
  * starts with the first count and does not keep the process alive; if it ends, the next count starts another.
  */
 export class CountThread {
@@ -18,7 +18,7 @@ export class CountThread {
   readonly #waiting = new Map<number, WaitingCount>();
   #lastId = 0;
 
-  /** The tokens of the texts; those counted so far once `signal` aborts. Rejects if the thread fails. */
+  /** The tokens of the texts; the count so far if `signal` aborts. Rejects if the thread fails. */
   async count(texts: Omit<CountRequest, "id">, signal: AbortSignal): Promise<number> {
     this.#lastId += 1;
     const id = this.#lastId;

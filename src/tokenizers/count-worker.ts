@@ -1,4 +1,4 @@
-/** The counting thread: answers requests for the tokens of texts. */
+/** The counting thread: replies with the tokens of texts. */
 import { isMainThread, parentPort } from "node:worker_threads";
 import { assert } from "../base/assert.ts";
 import type { CountAnswer, CountRequest, CountStop } from "./count-message.ts";

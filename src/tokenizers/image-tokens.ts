@@ -20,7 +20,7 @@ interface PatchRule {
   readonly factor: number;
 }
 
-/** Published rules by the start of the model's name. The first match counts. */
+/** Published rules by the beginning of the model's name. The first match applies. */
 const RULES: readonly (readonly [RegExp, TileRule | PatchRule])[] = [
   [/^gpt-4\.1-mini/i, { kind: "patches", pixels: 32, patchesMax: 1536, factor: 1.62 }],
   [/^gpt-4\.1-nano/i, { kind: "patches", pixels: 32, patchesMax: 1536, factor: 2.46 }],
@@ -39,10 +39,10 @@ const USUAL_RULE: TileRule = { kind: "tiles", base: 85, tile: 170 };
 const TILE_PIXELS = 512;
 const LONG_SIDE_MAX = 2048;
 const SHORT_SIDE_MAX = 768;
-/** For images whose size is not known without a download. */
+/** For images whose size is unknown without a download. */
 const USUAL_SIZE: ImageSize = { width: 1024, height: 1024 };
 
-/** Estimates how many input tokens an image takes. `size` is null if not known. */
+/** Estimates the input tokens of an image. `size`: null if unknown. */
 export function imageTokens(model: string, detail: ImageDetail, size: ImageSize | null): number {
   const name = model.slice(model.lastIndexOf("/") + 1);
   const rule = RULES.find(([family]) => family.test(name))?.[1] ?? USUAL_RULE;

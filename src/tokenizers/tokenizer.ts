@@ -1,7 +1,7 @@
 import { CountThread } from "./count-thread.ts";
 import type { Encoding } from "./vocabulary.ts";
 
-/** Counts tokens as a family of models does. */
+/** Counts tokens like a family of models. */
 export interface Tokenizer {
   readonly encoding: Encoding;
   /** Counts several texts as if they were one. Ends early, with the count so far, when `signal` aborts. */
@@ -13,7 +13,7 @@ const COUNTED_CHARS_MAX = 1024 * 1024;
 
 const thread = new CountThread();
 
-/** The tokenizer for a model. Its first count reads the vocabulary, some megabytes, in a thread. */
+/** The tokenizer of a model. Its first count reads the vocabulary, some megabytes, in a thread. */
 export function tokenizerFor(model: string): Tokenizer {
   const encoding = chooseEncoding(model);
   return {
@@ -36,7 +36,7 @@ export function tokenizerFor(model: string): Tokenizer {
   };
 }
 
-/** Encodings by the start of the model's name, without a path such as `openai/`. The first match counts. */
+/** Encodings by the beginning of the model's name, without a path such as `openai/`. The first match applies. */
 const FAMILIES: readonly (readonly [RegExp, Encoding])[] = [
   [/^(?:gpt-4o|chatgpt-4o|gpt-4\.[15]|gpt-[5-9]|gpt-oss|o[1-9](?:$|-)|codex|computer-use)/i, "o200k_base"],
   [/^(?:gpt-4|gpt-3\.5|text-embedding-3|text-embedding-ada)/i, "cl100k_base"],
@@ -44,10 +44,10 @@ const FAMILIES: readonly (readonly [RegExp, Encoding])[] = [
   [/^(?:meta-)?llama-?[34]|^qwen|^qwq|^deepseek-r1-distill|^phi-?4/i, "cl100k_base"],
 ];
 
-/** For unknown models. Recent vocabularies are about as large, so counts are close. */
+/** For unknown models. Recent vocabularies have similar sizes, so counts are close. */
 const NEAREST: Encoding = "o200k_base";
 
-/** The encoding of a model, or the nearest one if its own is not available. */
+/** The encoding of a model, or the nearest available one. */
 export function chooseEncoding(model: string): Encoding {
   const name = model.slice(model.lastIndexOf("/") + 1);
   return FAMILIES.find(([family]) => family.test(name))?.[1] ?? NEAREST;

@@ -12,7 +12,7 @@ const BYTE_ORDER_MARK = Buffer.from("\uFEFF");
 
 /**
  * Reads the tokens of an encoding, by rank. A token is a text, or a list of bytes if it is not valid UTF-8.
- * `gpt-tokenizer` also has the tokens as a module, but importing that blocks the event loop for over 100 ms.
+ * `gpt-tokenizer` also has the tokens as a module, but importing it blocks the event loop for over 100 ms.
  */
 export async function readVocabulary(encoding: Encoding): Promise<readonly (string | readonly number[])[]> {
   const list = await readFile(fileURLToPath(import.meta.resolve(`gpt-tokenizer/data/${encoding}.tiktoken`)));

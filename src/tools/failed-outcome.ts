@@ -7,7 +7,7 @@ type FailableItem = Extract<
   { type: "code_interpreter_call" | "file_search_call" | "image_generation_call" }
 >;
 
-/** The outcome of a call that failed. `reason` is what the model is shown. */
+/** The outcome of a failed call. `reason`: the text for the model. */
 export function failedOutcome(item: FailableItem, reason: string): ToolOutcome {
   return { type: "ran", item: { ...item, status: "failed" }, output: reason, parts: [], sources: [] };
 }

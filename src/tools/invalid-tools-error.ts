@@ -1,6 +1,6 @@
 import { ModelError } from "../runs/ports/model-error.ts";
 
-/** The error of a request whose `tools` name something that cannot be used. */
+/** The error of a request with an unusable entry in `tools`. */
 export function invalidToolsError(status: number, message: string): ModelError {
   return new ModelError(message, { status, type: "invalid_request_error", param: "tools" });
 }

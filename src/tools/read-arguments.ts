@@ -1,13 +1,13 @@
 import { jsonOrUndefined } from "../base/json/read-json.ts";
 import { isRecord } from "../base/json/records.ts";
 
-/** The arguments of a call; null if they are not a JSON object. Empty text is an empty object. */
+/** The arguments of a call; null if they are not a JSON object. Empty text counts as an empty object. */
 export function readArguments(text: string): Readonly<Record<string, unknown>> | null {
   const value = text.trim() === "" ? {} : jsonOrUndefined(text);
   return isRecord(value) ? value : null;
 }
 
-/** A text of the arguments; null if it is missing or empty. */
+/** A text argument; null if it is missing or empty. */
 export function textArgument(args: Readonly<Record<string, unknown>>, name: string): string | null {
   const value = args[name];
   return typeof value === "string" && value.trim() !== "" ? value.trim() : null;

@@ -1,13 +1,13 @@
 import type { MadeCall, OpenTool, ToolOutcome, ToolScope } from "../domain/hosted-tool.ts";
 import type { ToolStep } from "../runs/hosted.ts";
 
-/** Whoever uses a tool in tests, with a model that sees pictures. */
+/** A user of a tool in tests, whose model has vision. */
 export const USER = {
   owner: { organization: "org", project: "project" },
   abilities: { images: true, imageUrls: false, files: false, audioFormats: [] },
 } as const;
 
-/** A call as the loop makes it. All ids of items end in 1. */
+/** A call from the loop. All item ids end in 1. */
 export const MADE: MadeCall = { callId: "call_1", newItemId: (prefix) => `${prefix}_1` };
 
 /** The scope of a response without a context. */
@@ -26,7 +26,7 @@ export function toolScope(changes: Partial<ToolScope> = {}): ToolScope {
   };
 }
 
-/** Runs a call to its end. Text is taken for the arguments as they are. */
+/** Runs a call to its end. A text is used as arguments unchanged. */
 export async function runCall(
   open: OpenTool,
   name: string,
@@ -37,7 +37,7 @@ export async function runCall(
   return await runToEnd(open.call(name, MADE).run(text, signal));
 }
 
-/** The outcome of a call that has begun, and its steps. */
+/** The outcome of a started call, and its steps. */
 export async function runToEnd(
   running: AsyncGenerator<ToolStep, ToolOutcome>,
 ): Promise<{ readonly outcome: ToolOutcome; readonly steps: readonly ToolStep[] }> {

@@ -1,7 +1,7 @@
 import type { ToolOutcome } from "../domain/hosted-tool.ts";
 import type { ToolStep } from "../runs/hosted.ts";
 
-/** The run of a call that shows nothing before its end. */
+/** Runs a call that shows nothing before its end. */
 export async function* withoutSteps(
   outcome: ToolOutcome | Promise<ToolOutcome>,
 ): AsyncGenerator<ToolStep, ToolOutcome> {

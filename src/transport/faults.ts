@@ -36,7 +36,7 @@ export interface Faults {
   methodNotAllowed(method: string, path: string, allow: string): ApiError;
   /** A plain request to a path that takes WebSockets only. Without this method it is an unknown route. */
   upgradeRequired?(path: string): ApiError;
-  /** A binary frame on a WebSocket that speaks JSON text. */
+  /** A binary frame on a WebSocket with JSON text. */
   binaryMessage(): ApiError;
 
   /** Translates an error that is not an `ApiError`; null if it is an internal error. */
@@ -45,7 +45,7 @@ export interface Faults {
   internalError(requestId: string): ApiError;
 }
 
-/** The `ApiError` to answer a thrown error with; null for an internal error, whose details callers do not see. */
+/** The `ApiError` for a thrown error; null for an internal error, whose details callers do not see. */
 export function namedFault(error: unknown, faults: Pick<Faults, "ofError">): ApiError | null {
   if (error instanceof ApiError) return error;
   return error instanceof UnfinishedStream ? namedFault(error.cause, faults) : (faults.ofError?.(error) ?? null);

@@ -29,7 +29,7 @@ export interface RequestContext<P> {
 
 /** A part of a form that came with a file name. */
 export interface UploadedFile {
-  /** As the client sent it: like the type, it cannot be trusted. */
+  /** As sent by the client: untrusted, like the type. */
   readonly filename: string;
   readonly mimeType: string;
   readonly size: number;
@@ -45,7 +45,7 @@ export interface ReplyStart {
 }
 
 export interface EventsReply extends ReplyStart {
-  /** `EventFrames` are written as they are. */
+  /** `EventFrames` are written unchanged. */
   readonly events: AsyncIterable<StreamEvent>;
 }
 

@@ -9,14 +9,14 @@ export interface Flight {
 
 /** All requests and sockets being served. A stopping server waits until there are none. */
 export class InFlight {
-  /** By the numbers of their beginnings. */
+  /** Keyed by the numbers of their beginnings. */
   readonly #flights = new ShortLivedMap<number, Flight>();
   #begun = 0;
   readonly #whenEmpty = new Set<() => void>();
   readonly #stopping = new AbortController();
   #leaving = false;
 
-  /** True once the server is stopping and takes no more requests. */
+  /** True once the server is stopping and accepts no more requests. */
   get draining(): boolean {
     return this.#stopping.signal.aborted;
   }

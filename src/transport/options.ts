@@ -9,9 +9,7 @@ import type { InFlight } from "./in-flight.ts";
 import type { RequestHead } from "./request-head.ts";
 import type { RequestObserver } from "./request-observer.ts";
 
-/**
- * Everything that transport knows of an interface. It is passed on as `served` to the functions that serve a request.
- */
+/** Everything that transport needs from an interface. Passed as `served` to the functions that serve a request. */
 export interface ServedInterface<P = unknown> {
   /** The operations, and the validators of requests and replies. */
   readonly contract: Contract;
@@ -36,7 +34,7 @@ export interface ServedInterface<P = unknown> {
 export interface RefusedBody<P> {
   readonly operationId: string;
   readonly principal: P;
-  /** Null if it cannot be read. */
+  /** Null if unreadable. */
   readonly sent: unknown;
   readonly error: unknown;
 }
@@ -61,11 +59,11 @@ export interface TransportOptions {
   /** Maximum bytes of a request body, both compressed and unpacked. */
   readonly bodyBytesMax: number;
   /**
-   * Bytes that all bodies and messages together may hold in memory while they are read. Interfaces of one process share
-   * it.
+   * The maximum bytes in memory of all bodies and messages while they are read. Shared by the interfaces of one
+   * process.
    */
   readonly incoming: ByteBudget;
-  /** Counts and limits the bytes that wait for slow readers. Interfaces of one process share it. */
+  /** Counts and limits the waiting bytes of slow readers. Shared by the interfaces of one process. */
   readonly unread: UnreadBytes;
   /** Maximum bytes of one uploaded file. */
   readonly fileBytesMax: number;
@@ -84,7 +82,7 @@ export interface TransportOptions {
   readonly pingIntervalMs: number;
   /** Whether plain JSON bodies are indented by two spaces. */
   readonly prettyJson: boolean;
-  /** Operations that are called every few seconds: while they succeed, they are logged at debug only. */
+  /** Operations that are polled: while they succeed, they are logged at debug only. */
   readonly quietOperations: ReadonlySet<string>;
   /** Headers of every reply, besides the request id. */
   readonly standingHeaders: (elapsedMs: number) => Readonly<Record<string, string>>;

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from "node:http";
 
-/** What is known of a request before its body is read. */
+/** The facts about a request before its body is read. */
 export interface RequestHead {
   readonly method: string;
   readonly path: string;

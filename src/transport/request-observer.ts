@@ -14,7 +14,7 @@ export interface RequestOutcome {
   readonly durationMs: number;
 }
 
-/** What an observer adds to the line of a request in the log. */
+/** An observer's addition to the log line of a request. */
 export interface LineAddition {
   /** Whether the line is a warning. */
   readonly isWarning: boolean;

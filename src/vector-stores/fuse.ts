@@ -2,19 +2,19 @@ import type { Passage, PassageSearch } from "../domain/vector-stores.ts";
 import type { ChunkHit, FoundChunk } from "./ports.ts";
 
 /**
- * Of reciprocal rank fusion: how much the first ranks count more than the next. Its authors chose 60 for lists of a
- * thousand. In lists of fifty that lets what is mediocre in both pass what is best in one.
+ * The constant of reciprocal rank fusion: how much the first ranks count more than the next. Its authors chose 60 for
+ * lists of a thousand. In lists of fifty, that would rank hits that are mediocre in both lists above the best of one.
  */
 const RANK_OFFSET = 5;
-/** The BM25 score that becomes a relevance of one half, where many chunks are searched. */
+/** The BM25 score with a relevance of one half, for searches of many chunks. */
 const HALF_RELEVANCE = 4;
 
 interface Ranking extends Pick<PassageSearch, "resultsMax" | "scoreMin" | "weights" | "order"> {
-  /** How many chunks were searched. */
+  /** The number of chunks searched. */
   readonly chunkCount: number;
 }
 
-/** A chunk with its place in the order and its relevance. */
+/** A chunk with its rank and its relevance. */
 interface RankedChunk {
   readonly key: number;
   /** Higher is better. Comparable within one search only. */
@@ -24,8 +24,8 @@ interface RankedChunk {
 }
 
 /**
- * Orders what was found for several forms of a question: by reciprocal rank fusion of both kinds of search, each chunk
- * with the form that it fits best. Chunks that overlap in their file become one passage. Best first.
+ * Orders the hits of all forms of a question: by reciprocal rank fusion of both kinds of search, each chunk with its
+ * best form. Overlapping chunks of a file become one hit. Best first.
  */
 export function fuse(
   hits: readonly (readonly ChunkHit[])[],
@@ -45,7 +45,7 @@ export function fuse(
   return places.map(passageOf);
 }
 
-/** The ranks and relevances of the chunks that one form found. */
+/** The ranks and relevances of the chunks found for one form. */
 function rankForm(hits: readonly ChunkHit[], { weights, order, chunkCount }: Ranking): readonly RankedChunk[] {
   const halfRelevance = Math.min(HALF_RELEVANCE, rarestScore(chunkCount));
   const { words: byWords, meaning: byMeaning } = weights ?? { words: 1, meaning: 1 };
@@ -74,8 +74,8 @@ function part(weight: number, rank: number | undefined): number {
 }
 
 /**
- * The BM25 score of a word that one chunk alone has, once. It is low where few chunks are searched, so that a fixed
- * scale would call all of them irrelevant.
+ * The BM25 score of a word that occurs once, in a single chunk. It is low if few chunks are searched, where a fixed
+ * scale would make all of them irrelevant.
  */
 function rarestScore(chunkCount: number): number {
   return Math.log(1 + (Math.max(1, chunkCount) - 0.5) / 1.5);
@@ -102,13 +102,13 @@ function bestForms(forms: readonly (readonly RankedChunk[])[]): readonly RankedC
   return [...best.values()];
 }
 
-/** Chunks of one file that follow each other, in their order, and the relevance of the best of them. */
+/** Consecutive chunks of one file, in order, and the best relevance among them. */
 interface PlacedChunk {
   readonly chunks: FoundChunk[];
   readonly score: number;
 }
 
-/** Adds the chunk to a passage that it overlaps. Returns false if there is none. */
+/** Adds the chunk to a hit that it overlaps. Returns false if there is none. */
 function joinOverlapping(places: readonly PlacedChunk[], chunk: FoundChunk): boolean {
   for (const { chunks } of places) {
     const first = chunks[0];

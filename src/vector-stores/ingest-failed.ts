@@ -1,6 +1,6 @@
 import type { VectorStoreFileError } from "../../generated/responses-api/types.ts";
 
-/** A file cannot be taken in. The message is a sentence for the client. */
+/** A file cannot be ingested. The message is a sentence for the client. */
 export class IngestFailed extends Error {
   override readonly name = "IngestFailed";
   readonly error: VectorStoreFileError;

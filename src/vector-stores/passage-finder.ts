@@ -6,12 +6,12 @@ import { fuse } from "./fuse.ts";
 import { type ChunkFinder, type Embedder, EmbeddingFailed, type SearchScope } from "./ports.ts";
 import { wordsOf } from "./words.ts";
 
-/** How many chunks each kind of search gives for each form of a question. */
+/** The number of chunks from each kind of search, for each form of a question. */
 const CHUNKS_PER_KIND = 50;
-/** A longer question is cut for its words: each word costs a look into the index. */
+/** The maximum words of a question: each word costs an index lookup. */
 const QUESTION_WORDS_MAX = 64;
 
-/** Searches by words, and by meaning where the stores have vectors and their model can be asked. */
+/** Searches by words, and by meaning if the stores have vectors and their model is available. */
 export class StoredPassages implements PassageFinder {
   readonly comparesMeaning: boolean;
   readonly #chunks: ChunkFinder;
@@ -41,7 +41,7 @@ export class StoredPassages implements PassageFinder {
     return { type: "found", passages: fuse(found.hits, found.chunks, { ...search, chunkCount: found.chunkCount }) };
   }
 
-  /** The vectors of all queries by each model that the stores use. A model that cannot be asked is left out. */
+  /** The vectors of all queries by each model of the stores. Unavailable models are left out. */
   async #embed(scope: SearchScope, queries: readonly string[], signal: AbortSignal) {
     const embedder = this.#embedder;
     if (embedder === null) return [];
@@ -53,7 +53,7 @@ export class StoredPassages implements PassageFinder {
         return fits ? [{ model, ofQueries }] : [];
       } catch (error) {
         if (!(error instanceof EmbeddingFailed)) throw error;
-        this.#log.warn({ err: error }, "a search goes by words only, because the embedding server failed");
+        this.#log.warn({ err: error }, "embedding server failed; searching by words only");
         return [];
       }
     });
@@ -61,7 +61,7 @@ export class StoredPassages implements PassageFinder {
   }
 }
 
-/** The first words of each question, each word once. Other requests are served while a long one repeats its words. */
+/** The first words of each question, without duplicates. Other requests are served during a long one. */
 async function wordsOfEach(queries: readonly string[]): Promise<readonly (readonly string[])[]> {
   const slices = new Slices();
   const all: (readonly string[])[] = [];

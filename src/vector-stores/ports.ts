@@ -6,9 +6,9 @@ import type {
 } from "../../generated/responses-api/types.ts";
 import type { Owner } from "../runs/ports/owner.ts";
 
-/** A file that this worker has claimed and takes in. */
+/** A file that this worker has claimed and ingests. */
 export interface IngestTask {
-  /** Names the file in its store. */
+  /** Identifies the file in its store. */
   readonly number: number;
   readonly storeNumber: number;
   /** The worker that claimed it. */
@@ -19,7 +19,7 @@ export interface IngestTask {
   readonly chunking: StaticChunking;
 }
 
-/** A piece of a file, ready to be stored. */
+/** A chunk of a file, ready to be stored. */
 export interface IndexedChunk {
   /** Its place among the chunks of its file, from 0. */
   readonly ordinal: number;
@@ -29,13 +29,13 @@ export interface IndexedChunk {
   readonly end: number;
   /** The headings above it, outermost first. */
   readonly headings: readonly string[];
-  /** Its words as `wordsOf` finds them. */
+  /** Its words, from `wordsOf`. */
   readonly words: readonly string[];
   /** Of unit length; null if the server searches by words only. */
   readonly vector: Float32Array | null;
 }
 
-/** The model that made vectors. */
+/** The model of vectors. */
 export interface VectorModel {
   readonly name: string;
   readonly dimensions: number;
@@ -49,26 +49,26 @@ export type IngestEnd =
   | { readonly type: "failed"; readonly error: VectorStoreFileError };
 
 /**
- * Files that wait to be taken in, and those that are. A worker that dies loses its claims, and the files are taken in
- * from their beginning by another. What is stored of a file is found only once it has completed.
+ * Files waiting for ingestion, and files being ingested. A dead worker loses its claims, and another worker restarts
+ * its files. Searches find a file only once it is completed.
  */
 export interface IngestQueue {
   /**
-   * The oldest file that waits; null if none does. What an earlier attempt stored of it is removed. A file whose
-   * attempts all ended with their process fails.
+   * The oldest waiting file; null if there is none. Data of an earlier attempt is removed. A file fails if all its
+   * attempts ended with their process.
    */
   claim(): Promise<IngestTask | null>;
-  /** Stores some chunks of a file, all or none. `model` made their vectors; null if they have none. */
+  /** Stores some chunks of a file, all or none. `model`: the model of their vectors; null if they have none. */
   addChunks(task: IngestTask, chunks: readonly IndexedChunk[], model: VectorModel | null): Promise<ChunksAdded>;
   /** Returns false if the claim is lost. */
   finish(task: IngestTask, end: IngestEnd): Promise<boolean>;
-  /** Gives the file back, so that it waits again. The attempt does not count if the server only stops. */
+  /** Requeues the file. The attempt does not count if the server only stops. */
   release(task: IngestTask, why: "stopping" | "fault"): Promise<void>;
-  /** How many files wait or are being taken in. */
+  /** The number of files waiting or being ingested. */
   count(): Promise<number>;
 }
 
-/** A file that was taken in without vectors, or with vectors of another model than the one in use. */
+/** A file without vectors, or with vectors of another model. */
 export interface StaleFile {
   readonly number: number;
   readonly storeNumber: number;
@@ -86,23 +86,23 @@ export interface KeyedVector {
 
 /**
  * Replaces the vectors of files after a change of the model. A store is searched by its old model until all of its
- * files have vectors of the new one.
+ * files have new vectors.
  */
 export interface VectorRenewal {
   /**
-   * The first file with a number above `after` that needs vectors of this model; null if none does. Without dimensions
-   * every file counts that was taken in.
+   * The first file with a number above `after` that needs vectors of this model; null if there is none. Without
+   * dimensions, every ingested file counts.
    */
   findStale(modelName: string, dimensions: number | null, after: number): Promise<StaleFile | null>;
-  /** Some chunks of the file that lack a vector of this model, at most `count`. */
+  /** Some chunks of the file without a vector of this model, at most `count`. */
   readChunks(file: StaleFile, model: VectorModel, count: number): Promise<readonly StaleChunk[]>;
   /** Returns false if the file is gone. */
   addVectors(file: StaleFile, model: VectorModel, vectors: readonly KeyedVector[]): Promise<boolean>;
-  /** The file has all vectors of this model. Its store uses the model from now on if all of its files have. */
+  /** The file has all vectors of this model. If all files of its store have, the store uses the model from now on. */
   finishFile(file: StaleFile, model: VectorModel): Promise<void>;
-  /** Does that for all stores. */
+  /** Switches all stores whose files have all vectors. */
   switchStores(model: VectorModel): Promise<void>;
-  /** Erases some vectors that nothing uses any more. Returns false if there are none. */
+  /** Erases some unused vectors. Returns false if there are none. */
   eraseOld(): Promise<boolean>;
 }
 
@@ -110,18 +110,18 @@ export interface VectorRenewal {
 export interface SearchScope {
   readonly owner: Owner;
   readonly storeIds: readonly string[];
-  /** Decides about files before anything is ranked. */
+  /** Selects files before anything is ranked. */
   readonly filter: FileSearchFilter | null;
 }
 
-/** One form of a question, as words and as vectors of the models that the stores use. */
+/** One form of a question, as words and as vectors of the stores' models. */
 export interface ChunkQuestion {
-  /** As `wordsOf` finds them, each once. */
+  /** From `wordsOf`, without duplicates. */
   readonly words: readonly string[];
   readonly vectors: readonly { readonly model: VectorModel; readonly vector: Float32Array }[];
 }
 
-/** A chunk that fits a question. */
+/** A chunk that matches a question. */
 export interface FoundChunk {
   /** Unique among all chunks. */
   readonly key: number;
@@ -136,10 +136,10 @@ export interface FoundChunk {
   readonly headings: readonly string[];
 }
 
-/** How well a chunk fits one form of a question. */
+/** How well a chunk matches one form of a question. */
 export interface ChunkHit {
   readonly key: number;
-  /** Its BM25 score, 0 if it holds none of the words. The statistics are those of the searched stores alone. */
+  /** Its BM25 score, with statistics of the searched stores only; 0 if it contains none of the words. */
   readonly words: number;
   /** The cosine of both vectors, from -1 to 1; null if one of them is missing. */
   readonly cosine: number | null;
@@ -148,21 +148,21 @@ export interface ChunkHit {
 export type ChunksFound =
   | {
       readonly type: "found";
-      /** For each question the best chunks by words and the best by meaning, each chunk once and in no order. */
+      /** For each question, the best chunks by words and the best by meaning, without duplicates and in no order. */
       readonly hits: readonly (readonly ChunkHit[])[];
-      /** How many chunks were searched. */
+      /** The number of chunks searched. */
       readonly chunkCount: number;
-      /** Every chunk that a hit names. */
+      /** Every chunk of a hit. */
       readonly chunks: readonly FoundChunk[];
     }
   | { readonly type: "unknown_store" | "expired_store"; readonly storeId: string };
 
-/** Finds chunks by words and by meaning. Does its work in a thread that writes nothing. */
+/** Finds chunks by words and by meaning, in a thread that never writes. */
 export interface ChunkFinder {
-  /** The models of the vectors in these stores. Unknown stores count as having none. */
+  /** The models of the vectors in these stores. Unknown stores have none. */
   modelsOf(scope: Pick<SearchScope, "owner" | "storeIds">): Promise<readonly VectorModel[]>;
   /**
-   * At most `perKindMax` chunks of each kind for each question. Rejects with the signal's reason if that aborts.
+   * At most `perKindMax` chunks of each kind for each question. Rejects with the signal's reason if the signal aborts.
    */
   find(
     scope: SearchScope,
@@ -170,24 +170,24 @@ export interface ChunkFinder {
     perKindMax: number,
     signal: AbortSignal,
   ): Promise<ChunksFound>;
-  /** Counts as a use of the stores, which puts off their expiry. */
+  /** Records a use of the stores, which postpones their expiry. */
   touch(scope: Pick<SearchScope, "owner" | "storeIds">): Promise<void>;
 }
 
 /** Turns texts into vectors. */
 export interface Embedder {
-  /** The model that new vectors are made with. */
+  /** The model for new vectors. */
   readonly modelName: string;
   /**
    * One vector of unit length for each text, all with the same dimensions. Rejects with `EmbeddingFailed`, or with the
-   * signal's reason if that aborts.
+   * signal's reason if the signal aborts.
    */
   embed(modelName: string, texts: readonly string[], signal: AbortSignal): Promise<readonly Float32Array[]>;
-  /** How long the vectors of this model are. Asks only if it made none yet, and rejects as `embed` does. */
+  /** The vector length of this model. Calls the server only if it is unknown, and rejects like `embed`. */
   dimensionsOf(modelName: string, signal: AbortSignal): Promise<number>;
 }
 
-/** The embedding server did not answer, or not with vectors. The message names no address and no key. */
+/** The embedding server did not respond, or not with vectors. The message contains no address and no key. */
 export class EmbeddingFailed extends Error {
   override readonly name = "EmbeddingFailed";
 }

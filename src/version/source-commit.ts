@@ -6,8 +6,8 @@ const COMMIT = /^[0-9a-f]{40}([0-9a-f]{24})?$/;
 const BRANCH = /^ref: (refs\/(?:[\w-][\w.-]*\/)*[\w-][\w.-]*)$/;
 
 /**
- * The commit that is checked out, or null if the program does not run in a clone. Reads git's files itself, because git
- * may not be installed.
+ * The checked-out commit, or null if the program does not run in a clone. Reads git's files itself, because git may not
+ * be installed.
  */
 export function sourceCommit(folder = ROOT): string | null {
   const head = readLine(join(folder, ".git/HEAD"));

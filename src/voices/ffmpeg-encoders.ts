@@ -3,7 +3,7 @@ import { Semaphore } from "../base/limits/semaphore.ts";
 import { ProgramFailed, ProgramMissing, runProgram } from "../programs/child-program.ts";
 import type { Encoder } from "./ports.ts";
 
-/** Each spoken answer holds one encoder until it ends. Further answers wait with their sound. */
+/** Each spoken answer occupies one encoder until it ends. Further answers wait with their sound. */
 export const ENCODERS_AT_ONCE_MAX = 32;
 /** Longer than the longest answer takes to be spoken. */
 const ENCODING_TIMEOUT_MS = 60 * 60_000;

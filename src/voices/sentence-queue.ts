@@ -1,7 +1,7 @@
 /** Limit of the text that is spoken of one answer: about 15 minutes. Further text is not spoken. */
 export const SPOKEN_CHARACTERS_MAX = 15_000;
 
-/** A queue of sentences for the voice. Text arrives faster than it is spoken and is never held back. */
+/** A queue of sentences for the voice. Text arrives faster than it is spoken and is never blocked. */
 export class SentenceQueue implements AsyncIterable<string> {
   readonly #waiting: string[] = [];
   #characters = 0;

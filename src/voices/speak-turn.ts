@@ -14,7 +14,7 @@ export function speakTurn(turn: AsyncIterable<Batch>, speak: Speak, signal: Abor
   return { [Symbol.asyncIterator]: () => new SpokenTurn(turn, speak, signal) };
 }
 
-/** One of the two merged streams: holds its latest batch, and whether the next one was requested. */
+/** One of the two merged streams: its latest batch, and whether the next one was requested. */
 class Source {
   readonly #batches: AsyncIterator<Batch>;
   readonly #wake: () => void;
@@ -129,7 +129,7 @@ class SpokenTurn implements AsyncIterator<Batch> {
     return { value: this.#held.splice(0), done: false };
   }
 
-  /** Returns the events that pass at once; holds back the others. */
+  /** Returns the events that pass at once; delays the others. */
   #forward(batch: Batch): Batch {
     const passing: ModelEvent[] = [];
     for (const event of batch) {

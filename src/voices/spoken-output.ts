@@ -40,7 +40,7 @@ export function createSpokenOutput(options: SpokenOutputOptions): SpokenOutput {
         onFault: (fault) =>
           log.warn(
             { err: fault, responseId, voiceEngine: engine.name },
-            "a voice failed, so the rest of the answer has no sound",
+            "voice failed; the rest of the answer has no sound",
           ),
       });
       return speakTurn(turn, speak, signal);
@@ -109,7 +109,7 @@ export const encodePcm16: Encoder = async function* (pcm) {
   for await (const samples of pcm) yield pcmBytes(samples);
 };
 
-/** One WAV file. Its header is sent first, so it cannot hold the length. */
+/** One WAV file. Its header is sent first, so it cannot contain the length. */
 export const encodeWav: Encoder = async function* (pcm, sampleRateHz) {
   let isBegun = false;
   for await (const samples of pcm) {

@@ -105,7 +105,7 @@ test("what is wrong with SEAL_KEYS is said without showing a key", async () => {
   expect(bad).toContain("Key 2 of SEAL_KEYS is not 64 hexadecimal digits.");
   expect(bad).not.toMatch(/secret-but-short|abab/);
   const { code, output } = await rotate(tmpdir(), { SEAL_KEYS: OLD_KEY });
-  expect([code, output]).toEqual([2, expect.stringContaining("SEAL_KEYS holds the keys, so a new one is added there")]);
+  expect([code, output]).toEqual([2, expect.stringContaining("SEAL_KEYS holds the keys, so add a new key there")]);
 });
 
 test("a server that shares a database does not start without SEAL_KEYS", async () => {

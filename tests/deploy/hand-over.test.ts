@@ -36,7 +36,7 @@ test.skipIf(missing !== "")(
     await leadTo(folder, await brokenRelease(folder));
     process.kill(server.pid, "SIGHUP");
     const serving = `STATUS=Serving ${programVersion()} with 2 processes`;
-    await expect.poll(() => manager.heard().at(-1), WAIT).toBe(`${serving}; another release did not start`);
+    await expect.poll(() => manager.heard().at(-1), WAIT).toBe(`${serving}; the new release did not start`);
     expect((await server.fetch("/readyz", { headers: ALONE })).status).toBe(200);
 
     await leadTo(folder, await nextRelease(folder));

@@ -32,7 +32,7 @@ test.skipIf(here.length === 0)(
 
     process.kill(server.pid, "SIGHUP");
     const statuses: number[] = [];
-    const isOver = () => server.lines().some(({ msg }) => msg === "all processes were restarted");
+    const isOver = () => server.lines().some(({ msg }) => msg === "all processes restarted");
     while (!isOver())
       statuses.push(...(await Promise.all(proxies.map(async (proxy) => (await ask(proxy, "/readyz")).status))));
     await sleep(2 * DRAIN_MS); // Not a wait for something: a stream that is cut at the limit is cut by now.

@@ -234,7 +234,7 @@ test("each finding is printed as soon as it is known", async () => {
 test("wrong arguments are named, with code 2", async () => {
   expect(await doctor("localhost")).toMatchObject({
     code: 2,
-    noted: expect.stringContaining("'localhost' is no http"),
+    noted: expect.stringContaining("'localhost' is not an http"),
   });
   expect((await doctor("--colour")).code).toBe(2);
   expect((await doctor("--help")).printed).toContain("Usage: antiphon doctor");

@@ -43,7 +43,7 @@ async function readiness(server: ChildServer): Promise<readonly [number, unknown
 }
 
 const complaints = (server: ChildServer): number =>
-  server.lines().filter(({ level, msg }) => level === 50 && msg === "nothing more can be stored").length;
+  server.lines().filter(({ level, msg }) => level === 50 && msg === "no more room to store anything").length;
 
 describe.skipIf(!canLimit)("an upload beyond the system's largest file (needs prlimit)", () => {
   const limit = ({ pid }: ChildServer, bytes: number): void =>

@@ -78,14 +78,14 @@ describe("the command keys", () => {
   });
 
   test.each([
-    ["no name", ["create"], "--name wants"],
+    ["no name", ["create"], "--name needs"],
     ["an invalid owner", ["create", "--name", "x", "--owner", "acme"], "--owner 'acme' is not"],
     ["a limit of nothing", ["create", "--name", "x", "--tokens-per-minute", "0"], "--tokens-per-minute '0' is no"],
-    ["an invalid expiry", ["create", "--name", "x", "--expires-in", "soon"], "--expires-in 'soon' is no whole"],
+    ["an invalid expiry", ["create", "--name", "x", "--expires-in", "soon"], "--expires-in 'soon' is not a whole"],
     ["an unknown flag", ["create", "--name", "x", "--owners", "a/b"], "--owners"],
     ["an unknown action", ["rotate"], "'rotate' is none of create, list, revoke."],
-    ["no id to revoke", ["revoke"], "revoke wants the id of one key"],
-    ["a database that keeps nothing", ["list", "--database-file", ":memory:"], "no key outlives this command"],
+    ["no id to revoke", ["revoke"], "revoke needs the id of one key"],
+    ["a database that keeps nothing", ["list", "--database-file", ":memory:"], "keys are lost when this command ends"],
   ])("tells what is wrong with %s, without a stack", async (_title, words, message) => {
     const { code, out, err } = await runKeys(server.dataDir, ...words);
     expect([code, out]).toEqual([2, ""]);

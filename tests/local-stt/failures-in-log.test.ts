@@ -65,7 +65,7 @@ describe("the log gives the reason for an upload without transcript", () => {
     const line = {
       level: "warn",
       fields: { requestId: expect.stringMatching(/^req_/), reason, problem: expect.stringMatching(problem) },
-      message: "a recording cannot be read",
+      message: "recording cannot be read",
     };
     expect(lines).toEqual([line, line]);
     expect(JSON.stringify(lines)).not.toMatch(/secret/);
@@ -85,7 +85,7 @@ describe("the log gives the reason for an upload without transcript", () => {
 });
 
 /** The line of a request that is refused before its stream begins. */
-const REFUSED = { ndjson: "request", websocket: "an upgrade was refused" } as const;
+const REFUSED = { ndjson: "request", websocket: "upgrade refused" } as const;
 
 describe.each(TRANSPORTS)("the log gives the reason for a stream over %s without transcript", (transport) => {
   test("if the engine fails", async () => {
@@ -96,7 +96,7 @@ describe.each(TRANSPORTS)("the log gives the reason for a stream over %s without
     expect((await stream.hearAll()).at(-1)).toMatchObject({ type: "error", code: "transcription_failed" });
     expect(lines).toMatchObject([
       { level: "error", fields: FAILED, message: "speech was not transcribed" },
-      { level: "warn", fields: { reason: "transcription_failed" }, message: "a stream was ended by an error" },
+      { level: "warn", fields: { reason: "transcription_failed" }, message: "an error ended a stream" },
     ]);
   });
 
@@ -119,7 +119,7 @@ describe.each(TRANSPORTS)("the log gives the reason for a stream over %s without
     const stream = openStream(url, transport);
     stream.say(message);
     expect((await stream.hearAll()).at(-1)).toMatchObject({ type: "error", code: reason });
-    expect(lines).toMatchObject([{ level: "warn", fields: { reason }, message: "a stream was ended by an error" }]);
+    expect(lines).toMatchObject([{ level: "warn", fields: { reason }, message: "an error ended a stream" }]);
     expect(JSON.stringify(lines)).not.toMatch(/secret/);
   });
 });

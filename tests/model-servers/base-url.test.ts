@@ -45,7 +45,7 @@ test("a MODEL_BASE_URL without /v1 works, and the log says what it lacks", async
   expect(await (await server.fetch("/v1/models")).json()).toMatchObject({ data: [{ id: "m" }] });
   expect(paths).toEqual(["/models", "/v1/models", "/v1/chat/completions", "/v1/models"]);
   expect(warnings.filter((text) => text.includes("MODEL_BASE_URL"))).toEqual([
-    "the model server is asked under /v1, which MODEL_BASE_URL lacks",
+    "MODEL_BASE_URL lacks a path; using /v1",
   ]);
 });
 
@@ -72,7 +72,7 @@ test("a model server that is down when the server starts is one line of the log"
   await expect.poll(lines).not.toEqual([]);
   expect(lines()).toMatchObject([
     {
-      msg: "Cannot reach the model server: the connection was refused. Clients get an error until it answers. MODEL_BASE_URL is its address.",
+      msg: "Cannot reach the model server: the connection was refused. Requests fail until it responds. Its address is MODEL_BASE_URL.",
     },
   ]);
 });

@@ -168,7 +168,7 @@ describe("the log", () => {
     const failure = { msg: "request", level: 40, status: 500, reason: "failed" };
     expect(linesOf(failed)).toMatchObject([{ ...failure, err: { message: expect.stringMatching(/status 500/) } }]);
     expect(JSON.stringify(linesOf(failed))).not.toContain('"stack"');
-    expect(linesOf(inBackground).map(({ msg }) => msg)).toEqual(expect.arrayContaining(["a run began", "request"]));
+    expect(linesOf(inBackground).map(({ msg }) => msg)).toEqual(expect.arrayContaining(["run began", "request"]));
     const quiet = new Set(["/healthz", "/readyz", "/", "/docs", "/inspector"]);
     expect(lines.filter(({ path, method }) => quiet.has(String(path)) || method === "GET")).toEqual([]);
   });

@@ -91,7 +91,7 @@ test(
     const streams = await Promise.all(Array.from({ length: 4 }, () => openStream(server)));
     process.kill(server.pid, "SIGHUP");
     const statuses: number[] = [];
-    const isOver = () => server.lines().some(({ msg }) => msg === "all processes were restarted");
+    const isOver = () => server.lines().some(({ msg }) => msg === "all processes restarted");
     while (!isOver()) {
       const replies = await Promise.all(["/healthz", "/readyz"].map((path) => server.fetch(path)));
       statuses.push(...replies.map(({ status }) => status));

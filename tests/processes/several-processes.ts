@@ -28,7 +28,7 @@ export async function startProcesses(count: number, options: ChildServerOptions 
     post: (path, body, headers = {}) => server.post(path, body, { ...headers, ...alone }),
     pids: () => childrenOf(server.pid),
     makerOf: async (responseId) => {
-      const find = () => linesOf("a run began").find((line) => line["responseId"] === responseId)?.["pid"];
+      const find = () => linesOf("run began").find((line) => line["responseId"] === responseId)?.["pid"];
       await expect.poll(find, { timeout: 30_000 }).toBeDefined();
       return Number(find());
     },

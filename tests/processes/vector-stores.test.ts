@@ -7,7 +7,7 @@ import { verifies } from "../verifies.ts";
 import { startProcesses, TEST_TIMEOUT_MS } from "./several-processes.ts";
 
 const FILES = 24;
-const ENDED = "taking in a file ended";
+const ENDED = "file ingestion ended";
 
 test("files are taken in once, whichever process got them", { timeout: TEST_TIMEOUT_MS }, async () => {
   verifies("vector-stores.files.polling-ends");

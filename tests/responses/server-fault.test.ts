@@ -26,7 +26,7 @@ test("a server fault is reported without its details, which are in the log", asy
     message: new RegExp(requestId),
   });
   expect(await reply.text()).not.toMatch(/sqlite|table|files|\.ts|stack/i);
-  expect(logged.filter(({ message }) => message === "a request failed")).toMatchObject([
+  expect(logged.filter(({ message }) => message === "request failed")).toMatchObject([
     { fields: { requestId, err: { message: expect.stringContaining("no such table: files") } } },
   ]);
 });

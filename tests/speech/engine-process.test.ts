@@ -182,7 +182,7 @@ describe("a missing tool for building the engine", () => {
     const server = await startChildServer({
       env: { PATH: folder, SPEECH_ENGINE: "whisper", WHISPER_CACHE_DIR: folder, WHISPER_DOWNLOAD: "false" },
     });
-    const line = `There is no speech: ${NEEDS}: run 'apt-get install cmake make g\\+\\+' and start again, or set WHISPER_SERVER_PATH to a whisper-server\\.`;
+    const line = `Speech is unavailable: ${NEEDS}: run 'apt-get install cmake make g\\+\\+' and start again, or set WHISPER_SERVER_PATH to a whisper-server\\.`;
     await expect.poll(() => server.complaints(), { timeout: 20_000 }).toMatch(new RegExp(`^${line}$`, "m"));
     const text = { model: "antiphon-built-in", input: "Say hello" };
     expect((await server.post("/v1/responses", text)).status).toBe(200);

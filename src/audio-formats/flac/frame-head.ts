@@ -3,7 +3,7 @@ export interface FrameHead {
   /** Samples per channel. */
   readonly samples: number;
   readonly channels: number;
-  /** Null if only the file's header names it. */
+  /** Null if only the file's header contains it. */
   readonly bitsPerSample: number | null;
 }
 

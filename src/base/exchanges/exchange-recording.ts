@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 
-/** A call to another server, as it is about to be sent. */
+/** A call to another server that is about to be sent. */
 export interface OutgoingCall {
   readonly kind: "model" | "mcp" | "web_search";
   readonly method: string;
@@ -9,7 +9,7 @@ export interface OutgoingCall {
   readonly body: string | readonly Uint8Array[] | null;
 }
 
-/** Told of what comes back. No method may throw. The bytes are copied, if they are kept. */
+/** Records the reply. No method may throw. Bytes are copied if they are stored. */
 export interface RecordedCall {
   head(status: number, headers: Readonly<Record<string, string | readonly string[] | undefined>>): void;
   data(bytes: Uint8Array): void;
@@ -17,15 +17,15 @@ export interface RecordedCall {
   end(error: string | null): void;
 }
 
-/** Keeps what other servers are asked for one response. */
+/** Records calls to other servers for one response. */
 export interface ExchangeRecorder {
-  /** Null if no more calls are kept. */
+  /** Null if no more calls are recorded. */
   begin(call: OutgoingCall): RecordedCall | null;
 }
 
 const RECORDERS = new AsyncLocalStorage<ExchangeRecorder>();
 
-/** All calls that this work makes, and those made while its result is iterated, are told to the recorder. */
+/** Records all calls of this work, and calls made while its result is iterated. */
 export async function recordExchanges<Element>(
   recorder: ExchangeRecorder,
   work: () => Promise<AsyncIterable<Element>>,
@@ -34,7 +34,7 @@ export async function recordExchanges<Element>(
   return { [Symbol.asyncIterator]: () => iteratorWithin(recorder, iterable[Symbol.asyncIterator]()) };
 }
 
-/** A generator works in the context of whoever asks it for more. */
+/** Runs each step of a generator in the recorder's context, whoever iterates it. */
 function iteratorWithin<Element>(recorder: ExchangeRecorder, inner: AsyncIterator<Element>): AsyncIterator<Element> {
   return {
     next: () => RECORDERS.run(recorder, () => inner.next()),
@@ -45,12 +45,12 @@ function iteratorWithin<Element>(recorder: ExchangeRecorder, inner: AsyncIterato
   };
 }
 
-/** Who is told of the calls that are made now; null if nobody is. */
+/** The recorder of the current calls; null if there is none. */
 export function exchangeRecorder(): ExchangeRecorder | null {
   return RECORDERS.getStore() ?? null;
 }
 
-/** Begins to record a call; null if calls are not recorded here. */
+/** Starts to record a call; null if calls are not recorded here. */
 export function beginExchange(call: () => OutgoingCall): RecordedCall | null {
   return exchangeRecorder()?.begin(call()) ?? null;
 }
@@ -66,7 +66,7 @@ interface ReplyHandler<Controller> {
   onResponseError?(controller: Controller, error: Error): void;
 }
 
-/** Tells the recorder of what a handler is told. */
+/** Forwards a handler's callbacks to the recorder as well. */
 export class RecordedReply<Controller> implements ReplyHandler<Controller> {
   readonly #handler: ReplyHandler<Controller>;
   readonly #recorded: RecordedCall;

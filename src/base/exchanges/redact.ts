@@ -1,7 +1,7 @@
-/** Stands for what could be secret. */
+/** Replaces potential secrets. */
 export const REDACTED = "[redacted]";
 
-/** The headers whose values are kept. All others could be secret. */
+/** The headers whose values are stored. All others could be secret. */
 const KEPT: ReadonlySet<string> = new Set([
   "accept",
   "accept-encoding",
@@ -29,13 +29,13 @@ const KEPT: ReadonlySet<string> = new Set([
   "x-request-id",
 ]);
 const KEPT_FAMILY = /^x-ratelimit-/;
-/** Parts of a path that look like keys. */
+/** Parts of a path with at least this many characters may be keys. */
 const KEY_CHARACTERS_MIN = 16;
-/** A shorter value is no secret that could be searched for in texts. */
+/** Shorter values are not searched for in texts. */
 export const SECRET_CHARACTERS_MIN = 6;
 const BASIC = /^basic\s+(\S+)$/i;
 
-/** Headers by name in lower case, and the values that were left out. */
+/** Headers by name in lower case, and the redacted values. */
 export interface RedactedHeaders {
   readonly shown: Readonly<Record<string, string>>;
   readonly secrets: readonly string[];
@@ -53,7 +53,7 @@ export function redactHeaders(headers: Iterable<readonly [string, string]>): Red
   return { shown, secrets: secrets.filter((secret) => secret.length >= SECRET_CHARACTERS_MIN) };
 }
 
-/** The user and password of Basic authentication, and the password alone: the server reads them in plain text. */
+/** The user and password of Basic authentication, and the password alone: the server can read them in plain text. */
 function passwordOf(header: string): readonly string[] {
   const [, sealed] = BASIC.exec(header.trim()) ?? [];
   if (sealed === undefined) return [];
@@ -61,7 +61,7 @@ function passwordOf(header: string): readonly string[] {
   return [pair, pair.slice(pair.indexOf(":") + 1)];
 }
 
-/** The secrets as they stand in texts, in JSON and in addresses, each once. */
+/** The secrets in their forms in texts, in JSON and in addresses, without duplicates. */
 export function writtenForms(secrets: readonly string[]): readonly string[] {
   const forms = secrets.flatMap((secret) => [
     secret,
@@ -71,7 +71,7 @@ export function writtenForms(secrets: readonly string[]): readonly string[] {
   return [...new Set(forms)];
 }
 
-/** An address without user, password, the values of its query, and parts of its path that look like keys. */
+/** An address without user, password, query values, and path parts that look like keys. */
 export function redactUrl(address: string): { readonly shown: string; readonly secrets: readonly string[] } {
   const url = URL.parse(address);
   if (url === null) return { shown: REDACTED, secrets: [] };
@@ -86,7 +86,7 @@ export function redactUrl(address: string): { readonly shown: string; readonly s
   return { shown, secrets: secrets.filter((secret) => secret.length >= SECRET_CHARACTERS_MIN) };
 }
 
-/** The longest first, so that none leaves a part of another. */
+/** Longest first, so that none leaves a part of another. */
 export function redactText(text: string, secrets: readonly string[]): string {
   return secrets
     .toSorted((one, other) => other.length - one.length)

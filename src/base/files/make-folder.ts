@@ -3,7 +3,7 @@ import { dirname, resolve } from "node:path";
 
 const OWNER_ONLY_FOLDER = 0o700;
 
-/** A folder that neither exists nor can be made, for a reason that the operator can mend. */
+/** A folder that does not exist and cannot be created, for a reason that the operator can fix. */
 export class UnusableFolder extends Error {
   override readonly name = "UnusableFolder";
 
@@ -13,8 +13,8 @@ export class UnusableFolder extends Error {
 }
 
 /**
- * Makes a folder that only its owner may enter, with the folders above it. Throws `UnusableFolder`, or the error of the
- * system. Node's own recursive `mkdir` never returns for folders below `/proc`.
+ * Creates a folder that only its owner may enter, and the folders above it. Throws `UnusableFolder`, or the system's
+ * error. Node's own recursive `mkdir` never returns for folders below `/proc`.
  */
 export function makeFolder(path: string): void {
   const found = statSync(path, { throwIfNoEntry: false });

@@ -10,15 +10,16 @@ const OWNER_ONLY = 0o600;
 const PASSING_NAME = "upload-";
 
 /**
- * Whether a name is one that a file has only until it is open. A file that still has it was left by a killed process.
+ * Whether this is the name of a file that has a name only until it is open. A file that still has it was left by a
+ * killed process.
  */
 export function isPassingName(name: string): boolean {
   return name.startsWith(PASSING_NAME);
 }
 
 /**
- * Opens a file without a name in this folder, so that it cannot outlive the process. If the file system cannot do that,
- * the file has a name until it is open. The caller closes it.
+ * Opens a file without a name in this folder, so that it cannot outlive the process. If the file system does not
+ * support that, the file has a name until it is open. The caller closes it.
  */
 export async function openNamelessFile(folder: string): Promise<FileHandle> {
   if (process.platform === "linux") {

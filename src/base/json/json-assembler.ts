@@ -7,7 +7,7 @@ export const JSON_DEPTH_MAX = 512;
 /** Maximum members and elements of one text. Otherwise a small text of many tiny values could fill the heap. */
 export const JSON_VALUES_MAX = 1_000_000;
 
-/** Maximum bytes kept between two pieces: a member's name, a number, and the white space around them. */
+/** Maximum bytes buffered between two pieces: a member's name, a number, and the white space around them. */
 const UNREAD_BYTES_MAX = 1024 * 1024;
 
 /** An unfinished string that is at least this long is itself read piece by piece. */
@@ -27,7 +27,7 @@ const BLANKS: ReadonlySet<number> = new Set([0x20, 0x09, 0x0a, 0x0d]);
 const ESCAPE_BYTES_MAX = 6;
 
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
-/** Up to here the end of a string is searched byte by byte, which costs less than calling `indexOf`. */
+/** Up to here, the end of a string is searched byte by byte, which is faster than calling `indexOf`. */
 const NEAR_BYTES = 48;
 const NOTHING = Buffer.alloc(0);
 
@@ -38,11 +38,11 @@ interface Level {
   value: unknown[] | Record<string, unknown> | null;
   /** Position of its opening bracket in the current text. Meaningless once `value` is set. */
   readonly opensAt: number;
-  /** Where the text begins that is not yet part of `value`. */
+  /** The start of the text that is not yet part of `value`. */
   restAt: number;
   /** Position of the last comma between its own elements or members; -1 if there is none. */
   commaAt: number;
-  /** What precedes the text at `restAt`: the opening bracket, a comma, or a value that was already added. */
+  /** What precedes the text at `restAt`: the opening bracket, a comma, or an added value. */
   after: "bracket" | "comma" | "value";
   /** In an object, the name of the member whose value is the next level or the long string. */
   name: string;

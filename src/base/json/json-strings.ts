@@ -3,41 +3,41 @@ const ESCAPES: Readonly<Record<string, string>> = { b: "\b", f: "\f", n: "\n", r
 /** The member names and list indexes that lead to a value. */
 export type JsonPath = readonly (string | number)[];
 
-/** What a piece of JSON text adds to one string. */
+/** The part of one string in a piece of JSON text. */
 export interface StringPiece {
   readonly path: JsonPath;
-  /** Decoded. Empty where the string only begins or ends. */
+  /** Decoded. Empty if the string only begins or ends here. */
   readonly text: string;
   /** Whether the string ends here. */
   readonly isWhole: boolean;
 }
 
 /**
- * Decodes the strings of a JSON object or list while its text arrives in pieces. Strings below `levels` levels, and
- * everything that is no string, are skipped. Broken JSON gives strings that whoever reads the whole text will not find,
- * so compare them in the end.
+ * Decodes the strings of a JSON object or list while its text arrives in pieces. Skips strings below `levels` levels
+ * and everything else. Invalid JSON may give strings that a parser of the whole text would not find, so compare them in
+ * the end.
  */
 export class JsonStrings {
   readonly #levels: number;
-  /** Of each open object the member, of each open list the index; only of the first levels. */
+  /** The member of each open object and the index of each open list; only for the first levels. */
   readonly #path: (string | number)[] = [];
   #depth = 0;
   #isDone = false;
-  /** In a string: what it is. */
+  /** The role of the current string. */
   #string: "name" | "value" | "skipped" | null = null;
   #escape: string | null = null;
   #name = "";
   #expectsName = false;
-  /** What was decoded of the open value and not returned yet. */
+  /** The decoded part of the open value that was not returned yet. */
   #text = "";
   #pieces: StringPiece[] = [];
 
-  /** `levels`: 1 reads the members of the object itself. */
+  /** `levels`: 1 reads only the members of the object itself. */
   constructor(levels: number) {
     this.#levels = levels;
   }
 
-  /** What the piece adds, one entry for each string that it touches. No text ends within a character. */
+  /** Returns one entry per string in the piece. No text ends within a character. */
   add(piece: string): readonly StringPiece[] {
     for (const sign of piece) {
       if (this.#isDone) break;
@@ -91,7 +91,7 @@ export class JsonStrings {
     else this.#said(sign);
   }
 
-  /** `\uXXXX` takes four more signs. */
+  /** `\uXXXX` needs four more characters. */
   #escaped(escape: string, sign: string): void {
     const isUnicode = escape.startsWith("u");
     this.#escape = isUnicode && escape.length < 5 ? escape : null;

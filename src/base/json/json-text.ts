@@ -34,7 +34,7 @@ export function rememberedJson(value: object): string | null {
   return JsonText.of(value);
 }
 
-/** The compact JSON of an object, from the cache if it is there. */
+/** The compact JSON of an object, cached if possible. */
 export function jsonOf(value: object): string {
   return JsonText.of(value) ?? JSON.stringify(value);
 }

@@ -6,8 +6,8 @@ export const AT_ONCE_BYTES_MAX = 64 * 1024;
 const PIECE_BYTES = 64 * 1024;
 
 /**
- * Reads UTF-8 JSON of limited depth and size, given in chunks, in several turns of the event loop. The caller's turn is
- * a new one, because what is done with so much JSON takes long as well. Throws `SyntaxError`.
+ * Reads UTF-8 JSON of limited depth and size, given in chunks, in several turns of the event loop. Returns in a new
+ * turn, because work on so much JSON takes long as well. Throws `SyntaxError`.
  */
 export async function readJsonInSlices(chunks: Iterable<Buffer>): Promise<unknown> {
   const slices = new Slices();

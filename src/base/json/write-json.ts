@@ -3,9 +3,9 @@ import { rememberedJson, rememberJson } from "./json-text.ts";
 
 /** Weight of a value that is written at once: one or two milliseconds of work at most. */
 const SMALL_WEIGHT = 256 * 1024;
-/** Weight of the parts of larger values. Each level of a value is weighed up to here, so it is less. */
+/** Weight of the parts of larger values. Each level of a value is weighed up to this limit, so it must be less. */
 const PART_WEIGHT = 64 * 1024;
-/** Parts are given out once they are together at least this long, because each is written to a socket by itself. */
+/** Parts are yielded once they have at least this total length, because each is written to a socket separately. */
 const MADE_CHARACTERS_MIN = 64 * 1024;
 /** Characters of one text that are written at once. */
 const PART_CHARACTERS = 256 * 1024;
@@ -64,7 +64,7 @@ export function isSmall(value: unknown): boolean {
   return weightOf(value, SMALL_WEIGHT) <= SMALL_WEIGHT;
 }
 
-/** The weight that large values have at least, as far as it is known. */
+/** Known lower bounds of the weights of large values. */
 type LeastWeights = Map<object, number>;
 
 /** Lighter values are weighed again each time. */
@@ -90,7 +90,7 @@ function weightOfList(list: readonly unknown[], most: number, known?: LeastWeigh
   return weight;
 }
 
-/** Goes over the names, because a list of the values of many small objects takes several times as long to make. */
+/** Iterates over names, because a list of the values of many small objects takes several times as long. */
 function weightOfMembers(members: object, most: number, known?: LeastWeights): number {
   let weight = 0;
   for (const name in members) {

@@ -2,12 +2,12 @@
 export type EngineKind = "built-in" | "chat-completions";
 
 const ENGINE_PART = /^(built-in|chat-completions): /;
-/** These say nothing of what is done. */
+/** These do not describe behaviour. */
 const ASIDE = /^(extension: |see its .*$)/;
 
 /**
- * What a note of the field ledger says to somebody who uses this engine: its own part, which begins with the engine's
- * name, or else what stands before all such parts. Null if that is nothing.
+ * The part of a field ledger note for users of this engine: the part that begins with the engine's name, otherwise the
+ * text before all such parts. Null if it is empty.
  */
 export function ledgerNote(note: string | undefined, engine: EngineKind): string | null {
   const parts: Record<EngineKind | "all", string[]> = { all: [], "built-in": [], "chat-completions": [] };

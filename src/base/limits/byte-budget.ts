@@ -1,7 +1,7 @@
 /** Each holder may always hold this many bytes, so that large requests never block small ones. */
 export const SMALL_BYTES = 64 * 1024;
 
-/** Limits the bytes of one kind that all holders in the process keep in memory together. */
+/** Limits the bytes of one kind that all holders of the process keep in memory together. */
 export class ByteBudget {
   readonly bytesMax: number;
   #heldBytes = 0;
@@ -14,7 +14,7 @@ export class ByteBudget {
     return this.#heldBytes;
   }
 
-  /** Adds a holder, which holds nothing yet. */
+  /** Adds an empty holder. */
   open(): HeldBytes {
     return new HeldBytes(
       (bytes) => this.#heldBytes + bytes <= this.bytesMax,
@@ -40,7 +40,7 @@ export class HeldBytes {
     return this.#bytes;
   }
 
-  /** Returns false, and adds nothing, if the budget has no room for so many bytes. */
+  /** Returns false, and adds nothing, if the budget has no room for these bytes. */
   add(bytes: number): boolean {
     if (this.#bytes + bytes > SMALL_BYTES && !this.#hasRoom(bytes)) return false;
     this.#bytes += bytes;
@@ -48,7 +48,7 @@ export class HeldBytes {
     return true;
   }
 
-  /** Removes at most what is held. */
+  /** Removes at most the held bytes. */
   remove(bytes: number): void {
     const removed = Math.min(bytes, this.#bytes);
     this.#bytes -= removed;

@@ -1,4 +1,4 @@
-/** The same bytes. Throws what `tooMany` makes before it gives out more than `bytesMax`. */
+/** Yields the same bytes. Throws the error of `tooMany` before yielding more than `bytesMax`. */
 export async function* bytesAtMost(
   content: AsyncIterable<Uint8Array>,
   bytesMax: number,

@@ -1,4 +1,4 @@
-/** The end of a wait. It can be moved closer, and keeps the process alive until it is over or cleared. */
+/** The end of a wait. It can be moved closer. Keeps the process alive until it is over or cleared. */
 export class Deadline {
   readonly #over = new AbortController();
   #timer: NodeJS.Timeout;
@@ -14,7 +14,7 @@ export class Deadline {
     return this.#over.signal;
   }
 
-  /** Moves the end to `ms` milliseconds from now, unless it is sooner already. */
+  /** Moves the end to `ms` milliseconds from now, unless it is already sooner. */
   hasten(ms: number): void {
     if (performance.now() + ms >= this.#at) return;
     this.#at = performance.now() + ms;
@@ -22,7 +22,7 @@ export class Deadline {
     this.#timer = this.#wait(ms);
   }
 
-  /** The signal never aborts any more. */
+  /** Prevents the signal from aborting. */
   clear(): void {
     clearTimeout(this.#timer);
   }

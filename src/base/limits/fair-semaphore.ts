@@ -1,6 +1,8 @@
 import { Semaphore } from "./semaphore.ts";
 
-/** A semaphore of which no owner can hold all places: further requests of an owner wait for that owner's own places. */
+/**
+ * A semaphore in which no owner can occupy all places: further requests of an owner wait for that owner's own places.
+ */
 export class FairSemaphore {
   readonly #all: Semaphore;
   readonly #perOwner: number;
@@ -14,7 +16,7 @@ export class FairSemaphore {
 
   /**
    * Waits for a place and returns a function that releases it, to be called once. Rejects with the signal's reason if
-   * that aborts first.
+   * the signal aborts first.
    */
   async take(owner: string, signal: AbortSignal): Promise<() => void> {
     const own = this.#owners.get(owner) ?? { slots: new Semaphore(this.#perOwner), users: 0 };

@@ -5,8 +5,8 @@ import { Slices } from "./slices.ts";
 const PIECE = 768 * 1024;
 
 /**
- * `plain`: only the letters of base64 and its padding. `loose`: also has white space, or the letters of base64url. Null
- * if strict decoders would refuse it even without those.
+ * `plain`: only base64 letters and padding. `loose`: also white space, or base64url letters. Null if strict decoders
+ * would reject it even without these.
  */
 export async function base64Form(text: string): Promise<"plain" | "loose" | null> {
   const trimmed = text.trimEnd();
@@ -64,7 +64,7 @@ export async function decodeAs(bytes: Uint8Array, charset: string): Promise<stri
   }
 }
 
-/** Cuts a text into pieces, with a turn of the event loop where the work on them takes long. */
+/** Cuts a text into pieces, with turns of the event loop if work on them takes long. */
 async function* piecesOfText(text: string): AsyncGenerator<string> {
   const slices = new Slices();
   for (let start = 0; start < text.length; start += PIECE) {

@@ -1,8 +1,8 @@
 type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
 /**
- * Seconds until a refused caller may try again, by `retry-after-ms` or else by `retry-after`, which holds seconds or a
- * date. Not positive if that time has come; null if neither says. `nowMs` is the present time.
+ * Seconds until a refused caller may retry, from `retry-after-ms`, otherwise from `retry-after`, which contains seconds
+ * or a date. Not positive if the time has passed; null if neither is present. `nowMs`: the current time.
  */
 export function retryAfterSeconds(headers: Headers, nowMs: number): number | null {
   return fromMilliseconds(headers["retry-after-ms"]) ?? fromSecondsOrDate(headers["retry-after"], nowMs);

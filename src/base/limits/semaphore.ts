@@ -1,4 +1,4 @@
-/** A semaphore. Waiting callers are served in the order in which they came. */
+/** A semaphore. Callers are served in order of arrival. */
 export class Semaphore {
   readonly #waiting: (() => void)[] = [];
   #free: number;
@@ -9,7 +9,7 @@ export class Semaphore {
 
   /**
    * Waits for a place and returns a function that releases it, to be called once. Rejects with the signal's reason if
-   * that aborts first.
+   * the signal aborts first.
    */
   async take(signal: AbortSignal): Promise<() => void> {
     signal.throwIfAborted();

@@ -1,30 +1,32 @@
-/** The longest time to compute without a turn of the event loop. Steps that cannot be cut come on top of it. */
+/** The longest computation without a turn of the event loop, not counting steps that cannot be cut. */
 const SLICE_MS = 2;
 
-/** A slice that lasts this long counts towards its turn. Shorter ones never wait, so that small requests do not. */
+/**
+ * A slice of at least this length counts towards its turn. Shorter ones never wait, so that small requests do not wait.
+ */
 const COUNTED_MS = 0.25;
 
 const waiting: (() => void)[] = [];
-/** Counts turns. One begins when `endTurn` ends the last. */
+/** Counts turns. A turn begins when `endTurn` ends the previous one. */
 let turn = 0;
-/** When the first slice of this turn began that counts; null if none does. */
+/** When the first counted slice of this turn began; null if there is none. */
 let turnStartedAt: number | null = null;
 let isTurnEndPlanned = false;
-/** Whether a slice of this turn counts that did not wait. */
+/** Whether a counted slice of this turn did not wait. */
 let hasNewcomer = false;
-/** Whether those that wait were passed over for newcomers. The newcomers of the next turn then wait as well. */
+/** Whether newcomers went before waiting slices. The newcomers of the next turn then wait as well. */
 let isPassedOver = false;
 
 /**
  * Cuts long computations into slices, and lets the event loop serve others in between. All computations in the process
- * share the loop: those of one turn share the time of one slice, and one that waits goes on per turn.
+ * share the loop: those of one turn share the time of one slice, and one waiting computation continues per turn.
  */
 export class Slices {
   #startedAt = performance.now();
-  /** The turn that woke it. */
+  /** The turn in which it woke up. */
   #wokenIn = -1;
 
-  /** Whether the slice is used up, or the turn by slices before it. Cheap enough to ask after every step. */
+  /** Whether the slice is used up, or earlier slices have used up the turn. Cheap enough to check after every step. */
   get isOver(): boolean {
     const now = performance.now();
     const lasted = now - this.#startedAt;
@@ -34,7 +36,7 @@ export class Slices {
     return now - turnStartedAt >= SLICE_MS;
   }
 
-  /** Waits for the next slice if this one is used up. Undefined, which awaits cheaply, if there is time left. */
+  /** Waits for the next slice if this one is used up. Undefined, which is cheap to await, if there is time left. */
   pause(): Promise<void> | undefined {
     return this.isOver ? this.next() : undefined;
   }
@@ -51,15 +53,15 @@ export class Slices {
   }
 }
 
-/** How many steps are made before the time is looked at. */
+/** The number of steps between two checks of the time. */
 const STEPS_AT_ONCE = 16;
 
-/** How many quick tests are made before the time is looked at. */
+/** The number of quick tests between two checks of the time. */
 const TESTS_AT_ONCE = 256;
 
 /**
- * Calls `act` for each element in order. Long lists take several turns of the event loop; short ones are done when this
- * returns, without a promise.
+ * Calls `act` for each element in order. Long lists take several turns of the event loop; short ones are complete on
+ * return, without a promise.
  */
 export function eachInSlices<T>(
   list: readonly T[],
@@ -125,8 +127,8 @@ function planTurnEnd(): void {
 }
 
 /**
- * Node calls this after the callbacks of sockets and before the next look at them, so what is woken here would follow
- * the newcomers of this turn without a pause. It is woken one turn later then.
+ * Node calls this after the callbacks of sockets and before it polls them again, so a computation woken here would
+ * follow the newcomers of this turn without a pause. It is therefore woken one turn later.
  */
 function endTurn(): void {
   isTurnEndPlanned = false;
@@ -137,7 +139,7 @@ function endTurn(): void {
   if (isPassedOver) return planTurnEnd();
   const wake = waiting.shift();
   if (wake === undefined) return;
-  turnStartedAt = performance.now(); // What is woken begins the next turn.
+  turnStartedAt = performance.now(); // The woken computation begins the next turn.
   planTurnEnd();
   wake();
 }

@@ -1,4 +1,4 @@
-/** Stops waiting when the signal aborts, with its reason. The work itself may go on; nobody hears of its error then. */
+/** Stops waiting when the signal aborts, with its reason. The work itself may continue; its error is then ignored. */
 export async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   const { promise, reject } = Promise.withResolvers<never>();
   const leave = (): void => reject(signal.reason);

@@ -1,4 +1,4 @@
-/** Resolves when `work` is done or after `ms` milliseconds; rejects if `work` rejects before that. */
+/** Resolves when `work` is done or after `ms` milliseconds; rejects if `work` rejects earlier. */
 export async function waitAtMost(ms: number, work: Promise<unknown>): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   const timer = setTimeout(resolve, ms);

@@ -1,7 +1,7 @@
 import pg from "pg";
 import { BROKER_TIMEOUT_MS } from "./broker-parts.ts";
 
-/** A name that all servers of a PostgreSQL database find alike, whatever address they have for it, and no others. */
+/** A name that is the same for all servers of a PostgreSQL database, whatever address they use, and unique to it. */
 export async function findNamespace(databaseUrl: string): Promise<string> {
   const client = new pg.Client({
     connectionString: databaseUrl,

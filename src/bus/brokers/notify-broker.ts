@@ -5,12 +5,12 @@ import { BROKER_TIMEOUT_MS, type BrokerParts, PING_EVERY_MS, waitBeforeAttempt }
 
 /** PostgreSQL takes less than 8,000. */
 const TEXT_BYTES_MAX = 7_500;
-/** How many texts, and how many bytes of them, wait to be sent at most. */
+/** The maximum texts waiting to be sent, and their maximum bytes. */
 const WAITING_TEXTS_MAX = 10_000;
 const WAITING_BYTES_MAX = 8 * 1024 * 1024;
-/** How many texts one statement sends. */
+/** The maximum texts per statement. */
 const BATCH_TEXTS_MAX = 200;
-/** Channels are names of PostgreSQL, and others may use the same database. */
+/** Prefixes channel names, because others may use the same database. */
 const PREFIX = "antiphon_";
 
 interface Text {
@@ -20,8 +20,8 @@ interface Text {
 }
 
 /**
- * Carries texts by LISTEN and NOTIFY of PostgreSQL, over one session of its own. Texts are sent in statements of their
- * own: within the transactions that they tell of, they would let all commits of the server wait for each other.
+ * Relays texts by LISTEN and NOTIFY of PostgreSQL, over its own session. Texts are sent in separate statements: within
+ * the transactions that they announce, all commits of the server would wait for each other.
  */
 export class NotifyBroker implements Broker {
   readonly textBytesMax = TEXT_BYTES_MAX;
@@ -32,7 +32,7 @@ export class NotifyBroker implements Broker {
   #waiting: Text[] = [];
   #waitingBytes = 0;
   #isSending = false;
-  /** Resolves when the statements so far are answered. */
+  /** Resolves when all statements so far are answered. */
   #answered: Promise<unknown> = Promise.resolve();
   readonly #closing = new AbortController();
   #running: Promise<void> = Promise.resolve();
@@ -76,7 +76,7 @@ export class NotifyBroker implements Broker {
     await this.#running;
   }
 
-  /** Connects again and again until the broker is closed. Never rejects. */
+  /** Reconnects until the broker is closed. Never rejects. */
   async #stayConnected(): Promise<void> {
     const { observer, log } = this.#parts;
     const { signal } = this.#closing;
@@ -91,14 +91,14 @@ export class NotifyBroker implements Broker {
         await this.#begin(client);
         if (!isFirst) {
           observer.reconnected();
-          log.info({}, "hears other servers again, over PostgreSQL");
+          log.info({}, "receiving messages of other servers again, over PostgreSQL");
         }
         isFirst = false;
         failures = 0;
         const fault = await Promise.race([ended, this.#watch(client)]);
-        if (!signal.aborted) log.warn({ err: fault }, "lost the session of PostgreSQL that hears other servers");
+        if (!signal.aborted) log.warn({ err: fault }, "lost the PostgreSQL session for messages of other servers");
       } catch (fault) {
-        if (failures === 0) log.warn({ err: fault }, "cannot hear other servers over PostgreSQL");
+        if (failures === 0) log.warn({ err: fault }, "cannot receive messages of other servers over PostgreSQL");
         isFirst = false;
       }
       this.#forgetClient();
@@ -117,7 +117,7 @@ export class NotifyBroker implements Broker {
       keepAlive: true,
       application_name: "antiphon bus",
     });
-    client.on("error", () => {}); // Also after it was given up.
+    client.on("error", () => {}); // Even after it was given up.
     client.on("notification", ({ payload = "" }) => {
       if (this.#client === client) this.#hear(payload);
     });
@@ -126,12 +126,12 @@ export class NotifyBroker implements Broker {
 
   async #begin(client: pg.Client): Promise<void> {
     await client.connect();
-    await client.query("set synchronous_commit = off"); // A text may be lost.
+    await client.query("set synchronous_commit = off"); // Losing a text is acceptable.
     for (const channel of this.#channels) await client.query(`listen ${channelIdentifier(channel)}`);
     this.#client = client;
   }
 
-  /** Resolves to the fault when the session does not answer, or when the broker is closed and all was sent. */
+  /** Resolves to the fault when the session does not respond, or when the broker is closed and everything was sent. */
   async #watch(client: pg.Client): Promise<unknown> {
     const { signal } = this.#closing;
     while (!signal.aborted || this.#isSending) {
@@ -142,10 +142,10 @@ export class NotifyBroker implements Broker {
     return null;
   }
 
-  /** A session takes one statement after the other. */
+  /** A session runs one statement at a time. */
   #query(client: pg.Client, statement: pg.QueryConfig): Promise<unknown> {
     const answer = this.#answered.then(() => client.query(statement));
-    this.#answered = answer.catch(() => {}); // Its caller hears of it.
+    this.#answered = answer.catch(() => {}); // The caller handles the rejection.
     return answer;
   }
 
@@ -159,7 +159,7 @@ export class NotifyBroker implements Broker {
     }
   }
 
-  /** Texts that wait meanwhile go with the next statement. Never rejects. */
+  /** Texts that arrive meanwhile are sent with the next statement. Never rejects. */
   async #sendAll(client: pg.Client): Promise<void> {
     this.#isSending = true;
     while (this.#waiting.length > 0 && this.#client === client) {
@@ -172,7 +172,7 @@ export class NotifyBroker implements Broker {
           values: [batch.map(({ channel }) => channel), batch.map(({ text }) => text)],
         });
       } catch {
-        for (const _ of batch) this.#drop("away"); // Whoever misses them reads the database.
+        for (const _ of batch) this.#drop("away"); // Receivers that miss them poll the database.
       }
     }
     this.#isSending = false;

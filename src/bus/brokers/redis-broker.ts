@@ -4,16 +4,16 @@ import type { Broker } from "../ports.ts";
 import { BROKER_TIMEOUT_MS, type BrokerParts, PING_EVERY_MS, waitBeforeAttempt } from "./broker-parts.ts";
 
 const TEXT_BYTES_MAX = 64 * 1024;
-/** How many texts, and how many bytes of them, wait for an answer of the broker at most. */
+/** The maximum texts waiting for the broker's reply, and their maximum bytes. */
 const WAITING_TEXTS_MAX = 10_000;
 const WAITING_BYTES_MAX = 16 * 1024 * 1024;
 
 export interface RedisBrokerParts extends BrokerParts {
-  /** A name that tells the channels of this database from others on the same broker. */
+  /** A name that distinguishes this database's channels from others on the same broker. */
   readonly namespace: () => Promise<string>;
 }
 
-/** Carries texts by Redis or Valkey. It stores nothing there. */
+/** Relays texts by Redis or Valkey. Stores nothing there. */
 export class RedisBroker implements Broker {
   readonly textBytesMax = TEXT_BYTES_MAX;
   readonly #parts: RedisBrokerParts;
@@ -41,7 +41,7 @@ export class RedisBroker implements Broker {
 
   join(channel: string): void {
     this.#channels.add(channel);
-    void this.#client?.subscribe(this.#nameOf(channel), this.#listener).catch(() => {}); // The next ping finds out.
+    void this.#client?.subscribe(this.#nameOf(channel), this.#listener).catch(() => {}); // A ping detects a failure.
   }
 
   leave(channel: string): void {
@@ -68,12 +68,12 @@ export class RedisBroker implements Broker {
     await this.#running;
   }
 
-  /** Whoever misses a text reads the database. Never rejects. */
+  /** Receivers that miss a text poll the database. Never rejects. */
   async #publish(client: Client, channel: string, text: string): Promise<void> {
     await client.publish(channel, text).catch(() => this.#drop("away"));
   }
 
-  /** Connects again and again until the broker is closed. Never rejects. */
+  /** Reconnects until the broker is closed. Never rejects. */
   async #stayConnected(): Promise<void> {
     const { observer, log } = this.#parts;
     const { signal } = this.#closing;
@@ -84,15 +84,15 @@ export class RedisBroker implements Broker {
         await this.#begin(client);
         if (!isFirst) {
           observer.reconnected();
-          log.info({}, "hears other servers again, over the broker");
+          log.info({}, "receiving messages of other servers again, over the broker");
         }
         failures = 0;
         await this.#watch(client);
       } catch (fault) {
-        if (failures === 0) log.warn({ err: fault }, "cannot hear other servers over the broker");
+        if (failures === 0) log.warn({ err: fault }, "cannot receive messages of other servers over the broker");
       }
       this.#client = null;
-      client.destroy(); // What waits for an answer rejects.
+      client.destroy(); // Pending commands reject.
       await sleep(waitBeforeAttempt(failures), null, { signal }).catch(() => null); // Rejects when it is closed.
       failures += 1;
     }
@@ -105,7 +105,7 @@ export class RedisBroker implements Broker {
     this.#client = client;
   }
 
-  /** Rejects when the broker does not answer. Resolves when this is closed and what was sent is answered. */
+  /** Rejects when the broker does not respond. Resolves when this is closed and everything sent is answered. */
   async #watch(client: Client): Promise<void> {
     const { signal } = this.#closing;
     while (!signal.aborted) {
@@ -126,23 +126,23 @@ export class RedisBroker implements Broker {
 
 type Client = ReturnType<typeof newClient>;
 
-/** By its defaults, this library would wait without end for a broker that is away. */
+/** By default, this library would wait forever for a broker that is down. */
 function newClient(url: string) {
   const client = createClient({
     url,
-    RESP: 3, // One connection both hears and sends.
+    RESP: 3, // One connection both subscribes and publishes.
     disableOfflineQueue: true,
     commandsQueueMaxLength: WAITING_TEXTS_MAX + 1_000,
     commandOptions: { timeout: BROKER_TIMEOUT_MS },
     socket: { connectTimeout: BROKER_TIMEOUT_MS, reconnectStrategy: false, keepAlive: true },
   });
-  client.on("error", () => {}); // Each use of the client hears of it.
+  client.on("error", () => {}); // Each use of the client handles its error.
   return client;
 }
 
 /** Rejects if it takes too long. */
 async function inTime<Answer>(answer: Promise<Answer>): Promise<Answer> {
   const { promise, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(new Error("the broker does not answer")), BROKER_TIMEOUT_MS);
+  const timer = setTimeout(() => reject(new Error("the broker does not respond")), BROKER_TIMEOUT_MS);
   return await Promise.race([answer, promise]).finally(() => clearTimeout(timer));
 }

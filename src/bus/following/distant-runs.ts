@@ -4,31 +4,31 @@ import type { News } from "../bus-message.ts";
 import { FollowedRun } from "./followed-run.ts";
 import { type Follower, WorkerLink } from "./worker-link.ts";
 
-/** How often the database is asked who makes the runs that wait for a worker, in milliseconds. */
+/** The interval of polling the database for the workers of waiting runs, in milliseconds. */
 const PLACE_EVERY_MS = 1_000;
-/** How many runs one question names. */
+/** The maximum runs per query. */
 const PLACE_RUNS_MAX = 200;
 
 export interface DistantRunsOptions {
   readonly places: RunPlaces;
   now(): number;
-  /** Asks a worker to tell of these runs. */
+  /** Subscribes to these runs at a worker. */
   ask(worker: number, runs: readonly FollowedRun[]): void;
-  /** Tells a worker that a run interests nobody here any more. */
+  /** Unsubscribes from a run at its worker. */
   unask(worker: number, responseId: string): void;
   answered(ms: number): void;
   caughtUp(reason: "missed" | "silent"): void;
   onFault(fault: unknown): void;
 }
 
-/** The runs of other processes that are watched here. */
+/** The runs of other processes with subscribers here. */
 export class DistantRuns {
   readonly #options: DistantRunsOptions;
   readonly #follower: Follower;
   readonly #runs = new Map<string, FollowedRun>();
   readonly #links = new Map<number, WorkerLink>();
   readonly #linkOf = new Map<FollowedRun, WorkerLink>();
-  /** Those whose worker is not known yet. */
+  /** The runs whose worker is not known yet. */
   readonly #unplaced = new Set<FollowedRun>();
   #isPlacing = false;
   #mustPlace = false;
@@ -39,7 +39,7 @@ export class DistantRuns {
     this.#follower = { ...options, onLeft: (run) => this.#end(run) };
   }
 
-  /** How many runs are watched, and how many workers of them tell nothing. */
+  /** The number of followed runs, and of their silent workers. */
   get load(): { readonly runs: number; readonly silentWorkers: number } {
     const silent = [...this.#links.values()].filter((link) => link.size > 0 && link.isSilent);
     return { runs: this.#runs.size, silentWorkers: silent.length };
@@ -61,13 +61,13 @@ export class DistantRuns {
     this.#links.get(news.worker)?.hear(news);
   }
 
-  /** Some runs have a worker now. */
+  /** Handles the message that some runs have a worker now. */
   hearTaken(responseIds: readonly string[]): void {
     const runs = responseIds.flatMap((id) => this.#runs.get(id) ?? []);
     if (runs.some((run) => this.#unplaced.has(run))) this.#placeSoon();
   }
 
-  /** To be called some times a second. */
+  /** Call a few times per second. */
   tick(): void {
     for (const link of this.#links.values()) {
       if (link.size === 0) this.#links.delete(link.worker);
@@ -100,7 +100,7 @@ export class DistantRuns {
     setImmediate(() => void this.#placeAll());
   }
 
-  /** Never rejects. Runs that nobody makes are looked for again. */
+  /** Never rejects. Runs that nobody makes are looked up again. */
   async #placeAll(): Promise<void> {
     try {
       do {
@@ -121,7 +121,7 @@ export class DistantRuns {
       const places = new Map(found.map((place) => [place.responseId, place]));
       for (const run of some) {
         const place = places.get(run.id);
-        if (!this.#unplaced.has(run)) continue; // Nobody watches it any more.
+        if (!this.#unplaced.has(run)) continue; // It has no subscriber any more.
         if (place === undefined || place.isOver) this.#end(run);
         else if (place.worker !== null) this.#join(run, place.worker);
       }

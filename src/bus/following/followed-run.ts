@@ -1,14 +1,17 @@
 import { LiveFeed, type Subscription } from "../../runs/index.ts";
 import type { RecordedEvent } from "../../runs/recorded-event.ts";
 
-/** A run of another process that somebody here watches. */
+/** A run of another process with subscribers here. */
 export class FollowedRun {
   readonly id: string;
   readonly #feed = new LiveFeed(true);
   #readers = 0;
   #waiters = 0;
   readonly #onUnwatched: () => void;
-  /** When its worker was last asked to tell of it and has not answered since, in milliseconds; null if it tells. */
+  /**
+   * When a subscription was last requested from its worker without a reply since, in milliseconds; null if it is
+   * active.
+   */
   askedAt: number | null = null;
 
   constructor(id: string, known: number, onUnwatched: () => void) {
@@ -17,12 +20,12 @@ export class FollowedRun {
     this.#onUnwatched = onUnwatched;
   }
 
-  /** What to ask its worker for: the events above this number, or null for its end only. */
+  /** What to request from its worker: the events above this number, or null for its end only. */
   get wanted(): number | null {
     return this.#readers > 0 ? this.#feed.shown : null;
   }
 
-  /** A reader that has read the log up to `after`. */
+  /** Subscribes a reader that has read the log up to `after`. */
   read(after: number): Subscription {
     this.#readers += 1;
     const live = this.#feed.subscribe(after);
@@ -32,7 +35,7 @@ export class FollowedRun {
     });
   }
 
-  /** Resolves when it has ended or is made elsewhere. */
+  /** Resolves when the run has ended or another worker makes it. */
   async waitForEnd(signal: AbortSignal): Promise<void> {
     this.#waiters += 1;
     const live = this.#feed.subscribe();
@@ -46,14 +49,14 @@ export class FollowedRun {
     this.#left();
   }
 
-  /** Events that follow each other. Readers find those in a gap before them in the log. */
+  /** Publishes consecutive events. Readers find events in a gap before them in the log. */
   show(events: readonly RecordedEvent[]): void {
     const { shown } = this.#feed;
     const fresh = (events[0]?.number ?? 0) > shown ? events : events.filter(({ number }) => number > shown);
     if (fresh.length > 0) this.#feed.publish(fresh);
   }
 
-  /** The log has events up to this number; −1 if it has more, and nobody knows how many. */
+  /** The log has events up to this number; −1 if it has more, up to an unknown number. */
   showLogged(last: number): void {
     if (last === -1 || last > this.#feed.shown) this.#feed.skipTo(last);
   }
@@ -67,7 +70,7 @@ export class FollowedRun {
   }
 }
 
-/** A subscription that tells when it is closed, once. */
+/** A subscription that calls `onClose` once when it is closed. */
 function closedOnce(live: Subscription, onClose: () => void): Subscription {
   let isClosed = false;
   return {

@@ -3,30 +3,30 @@ import { readEventLines } from "../../store/rows/events/event-block.ts";
 import type { News, NewsItem } from "../bus-message.ts";
 import type { FollowedRun } from "./followed-run.ts";
 
-/** A worker that tells nothing for this long, in milliseconds, is followed in the database. */
+/** A worker that sends nothing for this long, in milliseconds, is followed by polling the database. */
 const SILENT_MS = 1_000;
-/** The least time between two looks at what a silent worker has stored, in milliseconds. */
+/** The shortest time between two polls of a silent worker's events, in milliseconds. */
 const LOOK_EVERY_MS = 500;
-/** A question that was not answered is asked again after this time, in milliseconds. */
+/** An unanswered request is repeated after this time, in milliseconds. */
 const ASK_AGAIN_MS = 1_000;
-/** How often a worker is told that its runs are still watched, in milliseconds. Three times before it forgets. */
+/** The interval of renewing subscriptions at a worker, in milliseconds. A third of their lifetime. */
 const RENEW_MS = 10_000;
-/** How many runs one look asks the database for at a time. */
+/** The maximum runs per poll. */
 const LOOK_RUNS_MAX = 200;
 
 export interface Follower {
   readonly places: RunPlaces;
   now(): number;
-  /** Asks the worker to tell of these runs. */
+  /** Subscribes to these runs at the worker. */
   ask(worker: number, runs: readonly FollowedRun[]): void;
-  /** The worker is done with a run, or another one makes it. */
+  /** Called when the worker is done with a run, or another one makes it. */
   onLeft(run: FollowedRun): void;
   answered(ms: number): void;
   caughtUp(reason: "missed" | "silent"): void;
   onFault(fault: unknown): void;
 }
 
-/** The runs of one worker that are watched here, and how well it is heard. */
+/** The runs of one worker with subscribers here, and the state of its messages. */
 export class WorkerLink {
   readonly worker: number;
   readonly #follower: Follower;
@@ -36,7 +36,7 @@ export class WorkerLink {
   #number = -1;
   #heardAt: number;
   #renewedAt: number;
-  /** Where the last look at its journal ended. */
+  /** The journal position after the last poll. */
   #position = -1;
   #lookedAt = Number.NEGATIVE_INFINITY;
   #isLooking = false;
@@ -53,7 +53,7 @@ export class WorkerLink {
     return this.#runs.size;
   }
 
-  /** Whether it is followed in the database, since it tells nothing. */
+  /** Whether it is followed by polling, because it sends nothing. */
   get isSilent(): boolean {
     return this.#follower.now() - this.#heardAt >= SILENT_MS;
   }
@@ -69,7 +69,7 @@ export class WorkerLink {
     this.#toAsk.delete(run);
   }
 
-  /** Asks for this run together with the others of this turn. */
+  /** Requests this run together with the others of this turn. */
   ask(run: FollowedRun): void {
     if (this.#toAsk.size === 0) queueMicrotask(() => this.#askAll());
     this.#toAsk.add(run);
@@ -78,7 +78,7 @@ export class WorkerLink {
   hear(news: News): void {
     const now = this.#follower.now();
     const isSame = news.series === this.#series;
-    if (isSame && news.number <= this.#number) return; // Doubled or late.
+    if (isSame && news.number <= this.#number) return; // A duplicate, or late.
     this.#heardAt = now;
     const expected = isSame ? this.#number + 1 : 0;
     this.#series = news.series;
@@ -89,7 +89,7 @@ export class WorkerLink {
     if (isMissing) this.#lookForMissed();
   }
 
-  /** To be called some times a second. */
+  /** Call a few times per second. */
   tick(): void {
     if (this.#runs.size === 0) return;
     const now = this.#follower.now();
@@ -104,7 +104,7 @@ export class WorkerLink {
     if ((isUnanswered || this.isSilent) && now - this.#lookedAt >= LOOK_EVERY_MS) void this.#look("silent");
   }
 
-  /** Nothing was to be heard while nothing was watched. */
+  /** No messages were expected while there was no subscription. */
   #begin(): void {
     this.#heardAt = this.#follower.now();
     this.#renewedAt = this.#heardAt;
@@ -121,7 +121,7 @@ export class WorkerLink {
     this.#follower.ask(this.worker, runs);
   }
 
-  /** Returns false if the item cannot be read, which no server of this program causes. */
+  /** Returns false if the item is invalid, which no server of this program causes. */
   #takes(item: NewsItem): boolean {
     try {
       this.#take(item);
@@ -153,13 +153,13 @@ export class WorkerLink {
     this.#follower.onLeft(run);
   }
 
-  /** At once, but only one look at a time. */
+  /** Starts at once, but only one poll at a time. */
   #lookForMissed(): void {
     if (this.#isLooking) this.#hasMissed = true;
     else void this.#look("missed");
   }
 
-  /** Never rejects. Shows what the worker has stored since the last look. */
+  /** Never rejects. Publishes the events that the worker has stored since the last poll. */
   async #look(reason: "missed" | "silent"): Promise<void> {
     if (this.#isLooking) return;
     this.#isLooking = true;
@@ -172,7 +172,7 @@ export class WorkerLink {
         await this.#readPlaces();
       } while (this.#hasMissed);
     } catch (fault) {
-      this.#follower.onFault(fault); // The next look tries again.
+      this.#follower.onFault(fault); // The next poll retries.
     }
     this.#isLooking = false;
   }
@@ -186,7 +186,7 @@ export class WorkerLink {
     }
   }
 
-  /** Events of a run that are in chunks are not in the journal any more, or never were. */
+  /** Events of a run that are in chunks have left the journal, or never were in it. */
   async #readPlaces(): Promise<void> {
     const runs = [...this.#runs.values()];
     for (let start = 0; start < runs.length; start += LOOK_RUNS_MAX) {

@@ -1,24 +1,24 @@
 import { type News, type NewsItem, writeMessage } from "../bus-message.ts";
 
-/** What a message takes beside its items, in bytes, at most. */
+/** The maximum size of a message without its items, in bytes. */
 const HEAD_BYTES_MAX = 200;
-/** What an item takes beside its lines and its id, in bytes, at most. */
+/** The maximum size of an item without its lines and its id, in bytes. */
 const ITEM_BYTES_MAX = 64;
 
-/** An item, and how many bytes it takes in a message at most. Items for several receivers are measured once. */
+/** An item and its maximum size in a message. Measured once for several receivers. */
 export interface MeasuredItem {
   readonly item: NewsItem;
   readonly bytes: number;
 }
 
-/** An item that fits a message. Events that do not fit are left to the log. */
+/** An item that fits into a message. Events that do not fit are left to the log. */
 export function measured(item: NewsItem, textBytesMax: number): MeasuredItem {
   const bytes = ITEM_BYTES_MAX + item.id.length + (item.type === "events" ? Buffer.byteLength(item.lines) : 0);
   if (item.type !== "events" || bytes <= textBytesMax - HEAD_BYTES_MAX) return { item, bytes };
   return measured({ type: "logged", id: item.id, last: item.last }, textBytesMax);
 }
 
-/** Gathers the news for one receiver and counts its messages. */
+/** Collects the events for one receiver and counts its messages. */
 export class NewsBox {
   readonly #series: string;
   readonly #textBytesMax: number;
@@ -35,12 +35,12 @@ export class NewsBox {
     this.#waiting.push(item);
   }
 
-  /** The next message answers a question that was asked at this time. */
+  /** The next message answers a request sent at this time. */
   answer(sentAt: number): void {
     this.#echo = sentAt;
   }
 
-  /** The messages of all that waits: one at least, which may be empty and then only shows that nothing is missing. */
+  /** The messages with all waiting items. Always at least one; an empty one only shows that nothing is missing. */
   take(worker: number): readonly string[] {
     const messages: string[] = [];
     let items: NewsItem[] = [];

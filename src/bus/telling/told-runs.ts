@@ -4,11 +4,11 @@ import { linesOf, packEvents } from "../../store/rows/events/event-block.ts";
 import type { NewsItem, RunInterest } from "../bus-message.ts";
 import { type MeasuredItem, measured, NewsBox } from "./news-box.ts";
 
-/** How long a process hears of a run without asking anew, in milliseconds. */
+/** The lifetime of a subscription without renewal, in milliseconds. */
 export const INTEREST_MS = 30_000;
-/** A receiver that has heard nothing for this long gets an empty message, in milliseconds. */
+/** A receiver without messages for this long gets an empty one, in milliseconds. */
 const HEARTBEAT_MS = 400;
-/** The maximum of processes that are told of runs. Others read the database. */
+/** The maximum of subscribed processes. Others poll the database. */
 const RECEIVERS_MAX = 1_000;
 
 export interface Teller {
@@ -16,14 +16,14 @@ export interface Teller {
   /** The number of this worker; null until it is known. */
   worker(): number | null;
   send(peer: string, text: string): void;
-  /** A name that no other count of news has. */
+  /** A name that is unique to this count of messages. */
   newSeries(): string;
-  /** The events of a run of this process; null if it does not make it. */
+  /** Subscribes to a run of this process; null if another one makes it. */
   subscribe(responseId: string): Subscription | null;
   now(): number;
 }
 
-/** A process that watches runs of this one. */
+/** A process that subscribes to runs of this one. */
 interface Receiver {
   readonly peer: string;
   readonly box: NewsBox;
@@ -32,7 +32,7 @@ interface Receiver {
 }
 
 interface Interest {
-  /** False if only the end of the run matters. */
+  /** False if only the end of the run is needed. */
   readonly isInEvents: boolean;
   until: number;
 }
@@ -41,23 +41,23 @@ interface ToldRun {
   readonly id: string;
   readonly subscription: Subscription;
   readonly receivers: Map<Receiver, Interest>;
-  /** The number of the last event that was told. */
+  /** The number of the last event sent. */
   last: number;
 }
 
-/** Tells other processes what happens to the runs of this one, once it is stored. */
+/** Publishes stored events of this process's runs to other processes. */
 export class ToldRuns {
   readonly #teller: Teller;
   readonly #receivers = new Map<string, Receiver>();
   readonly #runs = new Map<string, ToldRun>();
-  /** Those with news that wait for the end of this turn of the event loop. */
+  /** Receivers whose items wait for the end of this turn of the event loop. */
   readonly #waiting = new Set<Receiver>();
 
   constructor(teller: Teller) {
     this.#teller = teller;
   }
 
-  /** How many runs others watch here. */
+  /** The number of runs with remote subscribers. */
   get size(): number {
     return this.#runs.size;
   }
@@ -79,7 +79,7 @@ export class ToldRuns {
     }
   }
 
-  /** To be called some times a second. */
+  /** Call a few times per second. */
   tick(): void {
     const now = this.#teller.now();
     for (const receiver of this.#receivers.values()) {
@@ -91,7 +91,7 @@ export class ToldRuns {
     }
   }
 
-  /** Forgets everyone, since this worker has a new number or ends. */
+  /** Forgets all subscribers, because this worker has a new number or ends. */
   clear(): void {
     for (const run of this.#runs.values()) run.subscription.close();
     this.#runs.clear();
@@ -134,7 +134,7 @@ export class ToldRuns {
         this.#addForReaders(run, { type: "logged", id, last: first === undefined ? -1 : first.number - 1 });
       if (first !== undefined) this.#addForReaders(run, ...newsItems(run, events));
     }
-    if (this.#runs.get(id) !== run) return; // Nobody watches it any more.
+    if (this.#runs.get(id) !== run) return; // It has no subscriber any more.
     const left = this.#measured({ type: "left", id });
     for (const receiver of run.receivers.keys()) {
       this.#add(receiver, left);
@@ -157,7 +157,7 @@ export class ToldRuns {
     return measured(item, this.#teller.textBytesMax);
   }
 
-  /** One commit stores events of many runs, and its news go out together. */
+  /** One commit stores events of many runs, and they are sent together. */
   #wait(receiver: Receiver): void {
     if (this.#waiting.size === 0) setImmediate(() => this.#sendAll());
     this.#waiting.add(receiver);
@@ -185,7 +185,7 @@ export class ToldRuns {
   }
 }
 
-/** The events of a run, packed. Notes how far they go. */
+/** The events of a run, packed. Records the last one. */
 function newsItems(run: ToldRun, events: readonly RecordedEvent[]): readonly NewsItem[] {
   const { id } = run;
   run.last = events.at(-1)?.number ?? run.last;

@@ -16,11 +16,11 @@ export interface ChatTransportOptions {
   readonly client: Antiphon;
   /** Members of each request, such as model, instructions and tools. `body` of a call is added to them. */
   readonly request: Request | (() => Request);
-  /** Where the latest response of each chat is kept; `sessionStorage` by default, or memory where there is none. */
+  /** Where the latest response of each chat is stored; `sessionStorage` by default, or memory if there is none. */
   readonly storage?: ChatStorage;
   /**
-   * What a reload takes up. `latest`, the default, shows the latest response again, also one that has ended, so that
-   * the page needs no store of its own. `running` takes up only a response that still runs.
+   * What to resume after a reload. `latest`, the default, shows the latest response again, even an ended one, so that
+   * the page needs no store. `running` resumes only a response in progress.
    */
   readonly resumes?: "latest" | "running";
 }
@@ -30,11 +30,12 @@ const RECONNECTS_MAX = 6;
 const RECONNECT_WAIT_MS = 250;
 
 /**
- * A `ChatTransport` of the AI SDK that talks to Antiphon without a server of one's own. Each answer is a stored
- * background response: it goes on when the page is reloaded or its connection breaks, and is taken up where it was.
+ * A `ChatTransport` of the AI SDK that connects to Antiphon without a server of your own. Each answer is a stored
+ * background response: it continues when the page is reloaded or its connection breaks, and is resumed at the same
+ * position.
  *
- *     const transport = new AntiphonChatTransport({ client, request: { model } });
- *     useChat({ id, transport, messages: transport.messagesOf(id), resume: true });
+ * const transport = new AntiphonChatTransport({ client, request: { model } });
+ * useChat({ id, transport, messages: transport.messagesOf(id), resume: true });
  */
 export class AntiphonChatTransport<Message extends UIMessage = UIMessage> implements ChatTransport<Message> {
   /** Tells the AI SDK that a reconnection sends a response from its beginning. */
@@ -52,14 +53,14 @@ export class AntiphonChatTransport<Message extends UIMessage = UIMessage> implem
     return [...(this.#kept.find(chatId)?.messages ?? [])];
   }
 
-  /** Forgets a chat, so that the next one with this id is new. Its responses stay on the server. */
+  /** Forgets a chat, so that the next one with this id starts empty. Its responses stay on the server. */
   forget(chatId: string): void {
     this.#kept.forget(chatId);
   }
 
   /**
-   * Stops the latest response of a chat, for a button. The `stop` of useChat only leaves the stream, as it also does
-   * when a page is closed, and the response goes on. Rejects with the errors of the client.
+   * Stops the latest response of a chat, for a button. The `stop` of useChat only leaves the stream, like closing the
+   * page, and the response continues. Rejects with the errors of the client.
    */
   async cancel(chatId: string): Promise<void> {
     const kept = this.#kept.find(chatId);
@@ -83,7 +84,7 @@ export class AntiphonChatTransport<Message extends UIMessage = UIMessage> implem
     });
   };
 
-  /** The latest response of the chat from its beginning; null if there is none to take up. */
+  /** The latest response of the chat from its beginning; null if there is none to resume. */
   readonly reconnectToStream = async (options: ReconnectOptions): Promise<ReadableStream<UIMessageChunk> | null> => {
     const kept = this.#kept.find(options.chatId);
     if (kept === null || !(await this.#isWanted(kept))) return null;
@@ -128,7 +129,7 @@ export class AntiphonChatTransport<Message extends UIMessage = UIMessage> implem
     })();
   }
 
-  /** The chunks of a response. Reading is not needed for it to go on, so a slow page holds nothing up. */
+  /** The chunks of a response. The response continues without being read, so a slow page blocks nothing. */
   #chunksOf(
     events: Events,
     abortSignal: AbortSignal | undefined,
@@ -158,12 +159,12 @@ export class AntiphonChatTransport<Message extends UIMessage = UIMessage> implem
         if (chunks.length > 0) yield chunks;
       }
     } catch (error) {
-      if (abortSignal?.aborted === true) return; // The page has left the stream, and the response goes on.
+      if (abortSignal?.aborted === true) return; // The page has left the stream, and the response continues.
       yield [...maker.close(), { type: "error", errorText: error instanceof Error ? error.message : "Failed." }];
     }
   }
 
-  /** The events of a stream; if its connection breaks, they go on over another one, without gap or repetition. */
+  /** The events of a stream. If its connection breaks, they continue over another one, without gap or repetition. */
   async *#unbroken(first: Events, signal: AbortSignal | undefined): AsyncGenerator<ResponsesApi.AnyStreamEvent, void> {
     let events = first;
     let responseId: string | null = null;
@@ -188,7 +189,7 @@ export class AntiphonChatTransport<Message extends UIMessage = UIMessage> implem
   }
 }
 
-/** Whether the response that a request continues is no longer there. */
+/** Whether the response that a request continues does not exist any more. */
 function isGone(error: unknown): boolean {
   return error instanceof APIError && error.code === "previous_response_not_found";
 }

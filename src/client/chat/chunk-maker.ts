@@ -7,8 +7,8 @@ type EndEvent = Extract<Event, { type: "response.completed" | "response.incomple
 type Kind = "text" | "reasoning";
 
 /**
- * Turns the events of one response into chunks of the AI SDK's UI message stream. Events that it does not know, and
- * those that no chunk stands for, give none.
+ * Turns the events of one response into chunks of the AI SDK's UI message stream. Unknown events, and events without a
+ * matching chunk, give none.
  */
 export class ChunkMaker {
   /** Texts and reasoning that were started and not ended, by id. */

@@ -4,13 +4,13 @@ import { isRecord, parseJson, textAt } from "../http/json-members.ts";
 
 type Item = ResponsesApi.OutputItem;
 
-/** The id by which a tool part is known; null for items that are no calls. */
+/** The id of a tool part; null for items that are not calls. */
 export function toolCallIdOf(item: Item): string | null {
   if (item.type === "function_call" || item.type === "custom_tool_call") return item.call_id;
   return isHostedCall(item) ? idOf(item) : null;
 }
 
-/** Calls that the server runs, of whatever tool. */
+/** Calls of any tool that the server runs. */
 function isHostedCall({ type }: Item): boolean {
   return type.endsWith("_call") && type !== "function_call" && type !== "custom_tool_call";
 }
@@ -59,7 +59,7 @@ function functionChunks(item: Extract<Item, { type: "function_call" }>): UIMessa
   return [{ type: "tool-input-error", ...tool, input: item.arguments, errorText }];
 }
 
-/** A call of an MCP tool that somebody has to allow first. It is shown as a call that waits. */
+/** A call of an MCP tool that needs approval. It is shown as a waiting call. */
 function approvalChunks(item: Extract<Item, { type: "mcp_approval_request" }>): UIMessageChunk[] {
   const tool = { toolCallId: item.id, toolName: item.name, dynamic: true, providerExecuted: true };
   const input = parseJson(item.arguments) ?? item.arguments;
@@ -86,7 +86,7 @@ function hostedInputOf(item: Item): unknown {
 function hostedOutputOf(item: Item): unknown {
   if (item.type === "mcp_call") return item.output;
   if (item.type === "code_interpreter_call") return item.outputs;
-  // The picture is a part of its own.
+  // The picture is its own part.
   return item.type === "image_generation_call" ? { status: item.status } : item;
 }
 

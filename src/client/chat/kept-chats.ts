@@ -1,7 +1,7 @@
 import type { UIMessage } from "ai";
 import { isRecord, parseJson, textAt } from "../http/json-members.ts";
 
-/** Where chats are kept over a reload: `sessionStorage`, `localStorage` or anything of their form. */
+/** Stores chats across reloads: `sessionStorage`, `localStorage` or anything with their interface. */
 export interface ChatStorage {
   getItem(key: string): string | null;
   setItem(key: string, value: string): void;
@@ -13,11 +13,11 @@ export interface KeptChat<Message extends UIMessage = UIMessage> {
   readonly responseId: string;
   /** The id of the message that shows the response. */
   readonly messageId: string;
-  /** The messages when the response was requested. Its own parts are not among them. */
+  /** The messages when the response was requested, without the response's own parts. */
   readonly messages: readonly Message[];
 }
 
-/** Remembers the latest response of each chat. What cannot be written or read counts as not kept. */
+/** Remembers the latest response of each chat. Unreadable and unwritable entries count as missing. */
 export class KeptChats<Message extends UIMessage> {
   readonly #storage: ChatStorage;
 
@@ -29,7 +29,7 @@ export class KeptChats<Message extends UIMessage> {
     try {
       this.#storage.setItem(storageKey(chatId), JSON.stringify(chat));
     } catch {
-      this.forget(chatId); // The storage is full, and an older response must not be taken up in place of this one.
+      this.forget(chatId); // The storage is full, and an older response must not be resumed instead of this one.
     }
   }
 
@@ -44,7 +44,7 @@ export class KeptChats<Message extends UIMessage> {
   }
 }
 
-/** A storage that ends with the page, for places without `sessionStorage`. */
+/** A storage that ends with the page, for environments without `sessionStorage`. */
 export function memoryStorage(): ChatStorage {
   const values = new Map<string, string>();
   return {
@@ -58,7 +58,7 @@ function storageKey(chatId: string): string {
   return `antiphon-chat:${chatId}`;
 }
 
-/** Only this module writes these values, so their outer form is checked, and not each message. */
+/** Only this module writes these values, so only their outer form is checked, not each message. */
 function isKept<Message extends UIMessage>(value: unknown): value is KeptChat<Message> {
   if (!isRecord(value) || !Array.isArray(value["messages"])) return false;
   return textAt(value, "responseId") !== null && textAt(value, "messageId") !== null;

@@ -4,8 +4,8 @@ import { isToolPart } from "./request-input.ts";
 type Part = UIMessage["parts"][number];
 
 /**
- * Chunks that build the parts of a message again, as they are. A response that continues this message follows them.
- * Tools are not called again: their parts come with their outputs.
+ * Chunks that rebuild the parts of a message. A response that continues this message follows them. Tools are not called
+ * again: their parts include their outputs.
  */
 export function replayParts(parts: readonly Part[]): UIMessageChunk[] {
   return parts.flatMap((part, index) => chunksOf(part, `kept_${index}`));
@@ -19,7 +19,7 @@ function chunksOf(part: Part, id: string): UIMessageChunk[] {
   if (part.type === "file") return [{ type: "file", url: part.url, mediaType: part.mediaType }];
   if (part.type === "source-url") return [{ ...part, type: "source-url" }];
   if (part.type === "source-document") return [{ ...part, type: "source-document" }];
-  return []; // This transport makes no other parts.
+  return []; // This transport creates no other parts.
 }
 
 function spokenChunks(kind: "text" | "reasoning", id: string, delta: string): UIMessageChunk[] {
@@ -36,8 +36,8 @@ function toolChunks(part: Extract<Part, { toolCallId: string }>): UIMessageChunk
   const toolName = isDynamic ? part.toolName : part.type.slice("tool-".length);
   const tool = { toolCallId, toolName, dynamic: isDynamic, ...executor(part) };
   const start: UIMessageChunk = { type: "tool-input-start", ...tool, ...metadataOf(part) };
-  // The page's onToolCall hears of "tool-input-available", so an input with a known output comes as an error, which the
-  // output then replaces.
+  // The page's onToolCall is called for "tool-input-available", so an input with a known output is sent as an error,
+  // which the output then replaces.
   const asked: UIMessageChunk = { type: "tool-input-error", ...tool, input, errorText: "" };
   const output = { toolCallId, ...executor(part) };
   if (part.state === "output-available")

@@ -6,16 +6,16 @@ type Part = UIMessage["parts"][number];
 type ToolPart = ToolUIPart | DynamicToolUIPart;
 type Content = ResponsesApi.InputText | ResponsesApi.InputImage | ResponsesApi.InputFile;
 
-/** What a request for the next answer of a chat has to send. */
+/** The input of the request for the next answer of a chat. */
 export interface RequestInput {
-  /** The latest response that ended well; what it answered and what came before need not be sent again. */
+  /** The latest response that ended well; it and everything before it need not be sent again. */
   readonly previousResponseId: string | null;
   readonly input: ResponsesApi.InputItem[];
 }
 
 /**
  * The input for the next answer: the messages after the latest response that the chat can continue, preceded by the
- * outputs of the tools that this response called. The metadata of its message names that response.
+ * outputs of this response's tool calls. The metadata of its message contains the response's id.
  */
 export function requestInputOf(messages: readonly UIMessage[]): RequestInput {
   const place = messages.findLastIndex((message) => responseIdOf(message) !== null);
@@ -26,8 +26,8 @@ export function requestInputOf(messages: readonly UIMessage[]): RequestInput {
 }
 
 /**
- * The same without a response to continue, for chats whose responses are no longer kept: all words, and the calls whose
- * outputs the page knows.
+ * The same without a response to continue, for chats whose responses are gone: all texts, and the calls with known
+ * outputs.
  */
 export function wholeInputOf(messages: readonly UIMessage[]): RequestInput {
   const input = messages.flatMap((message) =>
@@ -67,7 +67,7 @@ function messageItems(message: UIMessage): ResponsesApi.InputItem[] {
     const content = message.parts.flatMap(partContent);
     return content.length === 0 ? [] : [{ type: "message", role: message.role, content }];
   }
-  // An answer that failed or was stopped. No response can be continued there, so its words are sent.
+  // An answer that failed or was stopped cannot be continued, so its text is sent.
   const text = message.parts.map((part) => (part.type === "text" ? part.text : "")).join("");
   return text === "" ? [] : [{ type: "message", role: "assistant", content: text }];
 }
@@ -83,7 +83,7 @@ function fileContentOf({ mediaType, url, filename }: FileUIPart): Content {
   return { type: "input_file", filename: filename ?? "file", file_data: url };
 }
 
-/** The outputs and approvals that the latest step of a message waits for. One step is one response. */
+/** The outputs and approvals that the latest step of a message is missing. One step is one response. */
 function outputsOf({ parts }: UIMessage): ResponsesApi.InputItem[] {
   const step = parts.slice(parts.findLastIndex(({ type }) => type === "step-start") + 1);
   return step.flatMap((part) => (isToolPart(part) ? outputOf(part) : []));

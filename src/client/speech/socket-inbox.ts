@@ -19,7 +19,7 @@ export type OpenSocket = (url: string) => Socket;
 
 type InboxPhase = "opening" | "open" | "closed";
 
-/** Holds the messages of a socket until they are read. Closes the socket when the call ends. */
+/** Buffers the messages of a socket until they are read. Closes the socket when the call ends. */
 export class SocketInbox {
   readonly #socket: Socket;
   readonly #watch: CallWatch;

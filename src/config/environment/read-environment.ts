@@ -5,8 +5,8 @@ import type { Environment } from "../load-config.ts";
 import { FILE_NAMES } from "./variable-names.ts";
 
 /**
- * Merges the `.env` file of the working folder and the credentials of a systemd service, where there are any, into the
- * process's environment. Credentials win over the file, and the environment wins over both. The names of the file are
+ * Merges the `.env` file of the working folder and the credentials of a systemd service, if they exist, into the
+ * process's environment. Credentials override the file, and the environment overrides both. The names in the file are
  * listed under `FILE_NAMES`.
  */
 export function readEnvironment(file = ".env", environment: Environment = process.env): Environment {
@@ -25,12 +25,12 @@ function readIfThere(file: string): string {
   }
 }
 
-/** The name of a setting. If systemd loads a whole folder, the name that the unit gave it stands before. */
+/** The name of a setting. If systemd loads a whole folder, the unit's name for it is a prefix. */
 const CREDENTIAL = /^(?:antiphon_)?([A-Z][A-Z0-9_]*)$/;
 
 /**
- * Reads the files of `CREDENTIALS_DIRECTORY`, in which systemd puts secrets for one service. Each is named as the
- * setting it holds, such as `API_KEYS`. Several lines are a list. Other files are left alone.
+ * Reads the files of `CREDENTIALS_DIRECTORY`, where systemd puts secrets for one service. Each file is named after its
+ * setting, such as `API_KEYS`. Several lines are a list. Other files are ignored.
  */
 function readCredentials({ CREDENTIALS_DIRECTORY: folder = "" }: Environment): Environment {
   if (folder === "") return {};

@@ -6,18 +6,18 @@ import { verifies } from "../../../tests/verifies.ts";
 import { loadConfig } from "../load-config.ts";
 import { FILE_NAMES, nearMisses } from "./variable-names.ts";
 
-test("a name in .env that is no setting is told with the other mistakes, and with the nearest right one", () => {
+test("a name in .env that is not a setting is told with the other mistakes, and with the nearest right one", () => {
   verifies("config.env-file.wrong-names-are-named");
   const environment = { PORT: "many", [FILE_NAMES]: ["PORT", "MODEL_BASEURL", "model_base_url", "COLOUR", "API_KEY"] };
   expect(() => loadConfig(environment, ["--prot", "1"])).toThrow(
     [
       "The configuration cannot be used:",
-      "  --prot is no setting. Did you mean --port?",
-      "  PORT is 'many', which is no whole number from 0 to 65535.",
-      "  MODEL_BASEURL in .env is no setting. Did you mean MODEL_BASE_URL?",
-      "  model_base_url in .env is no setting. Did you mean MODEL_BASE_URL?",
-      "  COLOUR in .env is no setting. --help lists them.",
-      "  API_KEY in .env is no setting. Did you mean API_KEYS?",
+      "  --prot is not a setting. Did you mean --port?",
+      "  PORT is 'many', which is not a whole number from 0 to 65535.",
+      "  MODEL_BASEURL in .env is not a setting. Did you mean MODEL_BASE_URL?",
+      "  model_base_url in .env is not a setting. Did you mean MODEL_BASE_URL?",
+      "  COLOUR in .env is not a setting. --help lists them.",
+      "  API_KEY in .env is not a setting. Did you mean API_KEYS?",
     ].join("\n"),
   );
 });
@@ -29,7 +29,7 @@ test("names of other programs may stand in .env, and those that MCP_SERVERS_FILE
   writeFileSync(file, 'servers: { tickets: { url: http://t, headers: { Authorization: "Bearer ${TICKETS_TOKEN}" } } }');
   const names = ["NODE_ENV", "https_proxy", "ANTIPHON_API_KEY", "COMPOSE_PROJECT_NAME", "TICKETS_TOKEN"];
   expect(loadConfig({ MCP_SERVERS_FILE: file, [FILE_NAMES]: names }, []).mcpServersFile).toBe(file);
-  expect(() => loadConfig({ [FILE_NAMES]: names }, [])).toThrow(/:\n {2}TICKETS_TOKEN in .env is no setting[^\n]*$/);
+  expect(() => loadConfig({ [FILE_NAMES]: names }, [])).toThrow(/:\n {2}TICKETS_TOKEN in .env is not a setting[^\n]*$/);
 });
 
 test.each([

@@ -2,10 +2,10 @@ import { distance } from "fastest-levenshtein";
 import { nearestWord } from "../../base/nearest-word.ts";
 import { SETTINGS } from "../settings.ts";
 
-/** Member of an environment: the names that `.env` sets, also where the environment wins over their values. */
+/** Member of an environment: the names in `.env`, even if the environment overrides their values. */
 export const FILE_NAMES = Symbol("names in .env");
 
-/** A variable of the environment that nothing reads, and the setting that it may be meant to be. */
+/** An unused variable of the environment, and the setting that was probably meant. */
 interface NearMiss {
   readonly variable: string;
   readonly setting: string;
@@ -15,8 +15,8 @@ const SETTING_NAMES: readonly string[] = Object.values(SETTINGS).map(({ name }) 
 const KNOWN: ReadonlySet<string> = new Set(SETTING_NAMES);
 
 /**
- * Variables that other programs read and that may stand in `.env`, too: those of the system, of Node, of clients of
- * this server, and of Docker Compose with the files of this project.
+ * Variables for other programs that may be in `.env` too: for the system, Node, clients of this server, and Docker
+ * Compose with the files of this project.
  */
 const NAMES_OF_OTHERS: ReadonlySet<string> = new Set(
   (
@@ -26,17 +26,19 @@ const NAMES_OF_OTHERS: ReadonlySet<string> = new Set(
 );
 const PREFIXES_OF_OTHERS = /^(?:ANTIPHON|COMPOSE|DOCKER|LC|MALLOC|NODE|NPM_CONFIG|OPENAI|OTEL|POSTGRES|SSL_CERT|XDG)_/;
 
-/** A sentence for each name in `.env` that is no setting. `others` are names that other files refer to. */
+/** A sentence for each unknown name in `.env`. `others` are names that other files use. */
 export function unknownNames(names: readonly string[], others: ReadonlySet<string>): readonly string[] {
   return names.flatMap((name) => {
     if (KNOWN.has(name) || others.has(name)) return [];
     if (nearMiss(name) === null && isOfOthers(name.toUpperCase())) return [];
     const setting = nearestWord(name, SETTING_NAMES);
-    return [`${name} in .env is no setting.${setting === null ? " --help lists them." : ` Did you mean ${setting}?`}`];
+    return [
+      `${name} in .env is not a setting.${setting === null ? " --help lists them." : ` Did you mean ${setting}?`}`,
+    ];
   });
 }
 
-/** The variables of the environment, without those of `.env`, that are almost named as a setting. */
+/** Variables of the environment, without `.env`, whose names almost match a setting. */
 export function nearMisses(
   environment: Readonly<Record<string, unknown>> & { readonly [FILE_NAMES]?: readonly string[] },
 ): readonly NearMiss[] {
@@ -51,12 +53,12 @@ function isOfOthers(name: string): boolean {
   return NAMES_OF_OTHERS.has(name) || PREFIXES_OF_OTHERS.test(name);
 }
 
-/** Names this short, such as HOME and HOST, are alike by chance. */
+/** Shorter names, such as HOME and HOST, are similar by chance. */
 const COMPARED_CHARACTERS_MIN = 6;
 const LONG_NAME_CHARACTERS = 10;
 const COMPARED_CHARACTERS_MAX = 64;
 
-/** The setting of the same name but for underscores, case, or one letter, and two letters in a long name. */
+/** The setting with the same name except for underscores, case, or one letter (two in a long name). */
 function nearMiss(variable: string): string | null {
   if (variable.length < COMPARED_CHARACTERS_MIN || variable.length > COMPARED_CHARACTERS_MAX) return null;
   const letters = lettersOf(variable);

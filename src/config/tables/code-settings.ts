@@ -5,7 +5,7 @@ const SECOND = 1000;
 const MINUTE = 60 * SECOND;
 const DAY = 24 * 60 * MINUTE;
 
-/** In which sandbox code runs, with which limits, and how much containers keep for how long. */
+/** The sandbox for code, its limits, and the limits of containers. */
 export const CODE_SETTINGS = {
   codeEngine: {
     name: "CODE_ENGINE",
@@ -13,7 +13,7 @@ export const CODE_SETTINGS = {
     kind: "choice",
     default: "auto",
     choices: ["auto", "pyodide", "bubblewrap", "docker", "off"],
-    text: "Which sandbox runs the code of the tools code_interpreter and shell. auto: bubblewrap with the Python of this machine if that works here, otherwise pyodide, a Python that is part of Antiphon. Where bubblewrap cannot confine pyodide, auto uses it only if HOST is a loopback address. docker is used only if it is named. off runs no code.",
+    text: "Which sandbox runs the code of the tools code_interpreter and shell. auto: bubblewrap with the Python of this machine if that works, otherwise pyodide, a Python that is part of Antiphon. Where bubblewrap cannot confine pyodide, auto uses pyodide only if HOST is a loopback address. docker is used only if set. off runs no code.",
   },
   codeTimeoutMs: {
     name: "CODE_TIMEOUT_MS",
@@ -22,7 +22,7 @@ export const CODE_SETTINGS = {
     default: MINUTE,
     min: 100,
     max: 60 * MINUTE,
-    text: "How long one run of code, or one shell command, may take. After that its session is ended; its files stay and its variables are lost.",
+    text: "How long one run of code, or one shell command, may take. After that, its session is ended: files remain, variables are lost.",
   },
   codeMemoryMax: {
     name: "CODE_MEMORY_MAX",
@@ -40,14 +40,14 @@ export const CODE_SETTINGS = {
     default: 8,
     min: 1,
     max: 1000,
-    text: "Most sessions that run code at the same time. When another one is needed, the one that was idle for the longest time is ended; its files stay and its variables are lost.",
+    text: "Most sessions that run code at the same time. If another is needed, the session that was idle longest is ended: files remain, variables are lost.",
   },
   codePackagesDir: {
     name: "CODE_PACKAGES_DIR",
     section: "Tools",
     kind: "path",
     default: null,
-    text: "Folder of Python packages (wheels) that code can import in pyodide. docs/tools.md says how to fill it.",
+    text: "Folder of Python packages (wheels) for pyodide. docs/tools.md describes how to fill it.",
   },
   codePython: {
     name: "CODE_PYTHON",
@@ -55,14 +55,14 @@ export const CODE_SETTINGS = {
     kind: "path",
     default: null,
     defaultText: "/usr/bin/python3, or else /usr/local/bin/python3",
-    text: "The Python that runs code in bubblewrap. It and its packages must lie below /usr/bin, /usr/lib, /usr/local or /opt; a virtual environment may lie there, too.",
+    text: "The Python that runs code in bubblewrap. It and its packages must be below /usr/bin, /usr/lib, /usr/local or /opt; a virtual environment may be there too.",
   },
   codeImage: {
     name: "CODE_IMAGE",
     section: "Tools",
     kind: "string",
     default: null,
-    text: "Image with Python 3 in which docker or podman runs code. It is used if CODE_ENGINE is docker, and never pulled.",
+    text: "Image with Python 3 in which docker or podman runs code. Used if CODE_ENGINE is docker, and never pulled.",
   },
   containerBytesMax: {
     name: "CONTAINER_BYTES_MAX",
@@ -80,7 +80,7 @@ export const CODE_SETTINGS = {
     default: 100,
     min: 0,
     max: 1_000_000,
-    text: "Most containers of one project at the same time, without those that are expired. 0 sets no limit.",
+    text: "Most containers of one project at the same time, not counting expired ones. 0 sets no limit.",
   },
   ownerContainerBytesMax: {
     name: "OWNER_CONTAINER_BYTES_MAX",
@@ -99,6 +99,6 @@ export const CODE_SETTINGS = {
     min: MINUTE,
     max: 30 * DAY,
     needsUnit: true,
-    text: "How long a container may be idle, such as 20m or 6h, unless its request says otherwise. It then expires and its files are deleted.",
+    text: "How long a container may be idle, such as 20m or 6h, unless its request sets a time. It then expires and its files are deleted.",
   },
 } as const satisfies Readonly<Record<string, Setting>>;

@@ -1,6 +1,6 @@
 import type { Setting } from "../setting.ts";
 
-/** Where the bytes of files are kept, if not in the data folder. */
+/** The place of file contents, if not in the data folder. */
 export const FILE_SETTINGS = {
   filesUrl: {
     name: "FILES_URL",
@@ -8,7 +8,7 @@ export const FILE_SETTINGS = {
     kind: "string",
     default: null,
     defaultText: "folders in DATA_DIR",
-    text: "Where the bytes of uploaded files and of files in containers are kept: s3://bucket/prefix for an S3-compatible storage, or file:///folder for a folder, such as one that several machines share. Servers that share a database need the same place.",
+    text: "Where the bytes of uploaded files and container files are stored: s3://bucket/prefix for an S3-compatible storage, or file:///folder for a folder, such as one that several machines share. Servers that share a database need the same place.",
   },
   s3Endpoint: {
     name: "S3_ENDPOINT",
@@ -16,21 +16,21 @@ export const FILE_SETTINGS = {
     kind: "url",
     default: null,
     defaultText: "Amazon's, in S3_REGION",
-    text: "URL of the S3-compatible storage of FILES_URL, such as http://storage.internal:9000. The name of the bucket follows it as a part of the path.",
+    text: "URL of the S3-compatible storage of FILES_URL, such as http://storage.internal:9000. The bucket's name is appended as a part of the path.",
   },
   s3Region: {
     name: "S3_REGION",
     section: "Storage",
     kind: "string",
     default: "us-east-1",
-    text: "Region of the bucket of FILES_URL. Many other storages want us-east-1 or auto.",
+    text: "Region of the bucket of FILES_URL. Many other storages expect us-east-1 or auto.",
   },
   awsAccessKeyId: {
     name: "AWS_ACCESS_KEY_ID",
     section: "Storage",
     kind: "secret",
     default: null,
-    text: "Access key of the bucket of FILES_URL. It may read, write and delete objects under the prefix; to end uploads that a killed server left, it may also list uploads.",
+    text: "Access key of the bucket of FILES_URL. It needs the right to read, write and delete objects under the prefix, and to list uploads, so that uploads of killed servers can be ended.",
   },
   awsSecretAccessKey: {
     name: "AWS_SECRET_ACCESS_KEY",

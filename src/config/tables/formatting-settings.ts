@@ -42,6 +42,6 @@ export const FORMATTING_SETTINGS = {
     default: 30 * SECOND,
     min: 1,
     max: 10 * MINUTE,
-    text: "How long the provider may take to format one text. After that the request returns the raw text.",
+    text: "How long the provider may take to format one text. After that, the request returns the raw text.",
   },
 } as const satisfies Readonly<Record<string, Setting>>;

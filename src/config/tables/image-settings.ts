@@ -1,13 +1,13 @@
 import type { Setting } from "../setting.ts";
 
-/** The images server behind the tool image_generation. */
+/** The images server for the image_generation tool. */
 export const IMAGE_SETTINGS = {
   imageBaseUrl: {
     name: "IMAGE_BASE_URL",
     section: "Tools",
     kind: "url",
     default: null,
-    text: "OpenAI-compatible server with /images/generations and /images/edits, such as http://127.0.0.1:8080/v1. It draws for the tool image_generation.",
+    text: "OpenAI-compatible server with /images/generations and /images/edits, such as http://127.0.0.1:8080/v1, for the tool image_generation.",
   },
   imageApiKey: {
     name: "IMAGE_API_KEY",
@@ -22,7 +22,7 @@ export const IMAGE_SETTINGS = {
     kind: "string",
     default: null,
     defaultText: "the server's own choice",
-    text: "Model name sent to the images server unless the tool names one.",
+    text: "Model name sent to the images server if the tool names none.",
   },
   imageTimeoutMs: {
     name: "IMAGE_TIMEOUT_MS",
@@ -31,6 +31,6 @@ export const IMAGE_SETTINGS = {
     default: 180_000,
     min: 1000,
     max: 3_600_000,
-    text: "Limit of drawing one picture.",
+    text: "How long generating one image may take.",
   },
 } as const satisfies Readonly<Record<string, Setting>>;

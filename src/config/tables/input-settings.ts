@@ -78,7 +78,7 @@ export const INPUT_SETTINGS = {
     default: 128 * MEBIBYTE,
     min: 1024,
     max: 4096 * MEBIBYTE,
-    text: "Most bytes that one request may fetch by URL and read from uploaded files, all together.",
+    text: "Most bytes that one request may fetch from URLs and read from uploaded files, all together.",
   },
   inputFileCharactersMax: {
     name: "INPUT_FILE_CHARACTERS_MAX",

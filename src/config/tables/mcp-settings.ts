@@ -3,7 +3,7 @@ import type { Setting } from "../setting.ts";
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
 
-/** Which MCP servers are used, and for how long they are waited for. */
+/** Which MCP servers are used, and their time limits. */
 export const MCP_SETTINGS = {
   mcp: {
     name: "MCP",
@@ -11,7 +11,7 @@ export const MCP_SETTINGS = {
     kind: "choice",
     default: "on",
     choices: ["on", "operator", "off"],
-    text: "Which MCP servers requests may use. on: any that EGRESS lets this server call, and those of MCP_SERVERS_FILE; operator: only those of MCP_SERVERS_FILE; off: none.",
+    text: "Which MCP servers requests may use. on: servers in MCP_SERVERS_FILE, and any server that EGRESS allows; operator: only servers in MCP_SERVERS_FILE; off: none.",
   },
   mcpServersFile: {
     name: "MCP_SERVERS_FILE",
@@ -36,7 +36,7 @@ export const MCP_SETTINGS = {
     default: MINUTE,
     min: 1,
     max: 60 * MINUTE,
-    text: "How long an MCP server may take for one call. If it reports progress, five times as long.",
+    text: "How long an MCP server may take for one call. Five times as long if it reports progress.",
   },
   mcpToolsMax: {
     name: "MCP_TOOLS_MAX",
@@ -45,6 +45,6 @@ export const MCP_SETTINGS = {
     default: 128,
     min: 1,
     max: 1000,
-    text: "Most tools of one MCP server that a model is offered. A server with more of them is refused unless allowed_tools of the request chooses some.",
+    text: "Most tools of one MCP server that are offered to a model. A server with more is refused unless allowed_tools of the request selects some.",
   },
 } as const satisfies Readonly<Record<string, Setting>>;

@@ -41,7 +41,7 @@ export const MODEL_SETTINGS = {
     section: "Model",
     kind: "path",
     default: null,
-    text: "YAML file with prepared answers of the built-in engine. If set, MODEL_BASE_URL is not used.",
+    text: "YAML file with scripted answers for the built-in engine. If set, MODEL_BASE_URL is not used.",
   },
   modelConnectTimeoutMs: {
     name: "MODEL_CONNECT_TIMEOUT_MS",
@@ -77,7 +77,7 @@ export const MODEL_SETTINGS = {
     default: 10,
     min: 0,
     max: 1_000,
-    text: "How often the model is asked again for a turn of a background response that failed for a reason that may pass: 429, 500, 502, 503, 504, a refused or broken connection, a timeout. In the foreground at most 3 of these, and only after a tool has acted: before that, clients retry themselves. 0 fails the response at once.",
+    text: "How often a failed turn of a background response is retried after 429, 500, 502, 503, 504, a refused or broken connection, or a timeout. In the foreground at most 3 times, and only after a tool has acted: before that, clients retry themselves. 0 fails the response at once.",
   },
   modelRetryMs: {
     name: "MODEL_RETRY_MS",
@@ -86,7 +86,7 @@ export const MODEL_SETTINGS = {
     default: 30 * MINUTE,
     min: 0,
     max: DAY,
-    text: "For how long it is asked again, from the first failure of a turn. In the foreground at most a minute.",
+    text: "How long a failed turn is retried, from its first failure. In the foreground at most a minute.",
   },
   modelContinuation: {
     name: "MODEL_CONTINUATION",
@@ -94,7 +94,7 @@ export const MODEL_SETTINGS = {
     kind: "choice",
     default: "auto",
     choices: ["auto", "none", "continue_final_message", "prefix", "partial", "last_message"],
-    text: "How the model server is given the beginning of an answer that was interrupted, so that the model goes on with it: by members of vLLM, by a mark on the last message, or by the last message alone. auto tries each form when it is first needed, and none for api.openai.com; none asks for the whole answer again.",
+    text: "How the model server gets the beginning of an interrupted answer, so that the model continues it: by members of vLLM, by a mark on the last message, or by the last message alone. auto tries each form when it is first needed, and none for api.openai.com; none requests the whole answer again.",
   },
   modelContextWindow: {
     name: "MODEL_CONTEXT_WINDOW",
@@ -104,7 +104,7 @@ export const MODEL_SETTINGS = {
     min: 256,
     max: 1_000_000_000,
     defaultText: "as reported by the model server",
-    text: "Most tokens of input and answer together. truncation and context_management use it, and the results of tools are cut to it.",
+    text: "Most tokens of input and answer together. truncation and context_management use it, and tool results are cut to fit.",
   },
   modelConnectionsMax: {
     name: "MODEL_CONNECTIONS_MAX",

@@ -8,7 +8,7 @@ export const RATE_SETTINGS = {
     kind: "choice",
     default: "auto",
     choices: ["auto", "node", "shared"],
-    text: "Who counts the requests and tokens of a key. shared: all servers of one PostgreSQL database together, in the Redis or Valkey of BUS_URL or else in the database; while that is away, each lets its part of the limit through. node: each server for itself. auto: shared with DATABASE_URL.",
+    text: "Who counts the requests and tokens of a key. shared: all servers of one PostgreSQL database together, in the Redis or Valkey of BUS_URL or otherwise in the database; if the counters are down, each server allows its share of the limit. node: each server alone. auto: shared if DATABASE_URL is set.",
   },
   rateLimitRequestsPerMinute: {
     name: "RATE_LIMIT_REQUESTS_PER_MINUTE",

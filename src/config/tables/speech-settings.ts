@@ -56,7 +56,7 @@ export const SPEECH_SETTINGS = {
     section: "Speech",
     kind: "boolean",
     default: true,
-    text: "While the speech model is missing, use spoken-words-fixture: a tiny model that comes with the program and knows only digits and commands.",
+    text: "While the speech model is missing, use spoken-words-fixture: a tiny model that is part of the program and knows only digits and commands.",
   },
   whisperDownloadUrl: {
     name: "WHISPER_DOWNLOAD_URL",
@@ -106,7 +106,7 @@ export const SPEECH_SETTINGS = {
     kind: "choice",
     default: "fitted",
     choices: ["fitted", "full"],
-    text: "How much sound the speech engine computes. fitted: only the length of the recording, which is several times faster for short ones; full: always 30 seconds.",
+    text: "How much sound the speech engine processes. fitted: only the length of the recording, which is several times faster for short ones; full: always 30 seconds.",
   },
   whisperQueueMax: {
     name: "WHISPER_QUEUE_MAX",
@@ -115,7 +115,7 @@ export const SPEECH_SETTINGS = {
     default: 64,
     min: 1,
     max: 10_000,
-    text: "Most pieces of speech in the engine's queue. Further requests are told to retry later.",
+    text: "Most segments of speech in the engine's queue. Further requests are told to retry later.",
   },
   sttStreamsMax: {
     name: "STT_STREAMS_MAX",
@@ -152,7 +152,7 @@ export const SPEECH_SETTINGS = {
     min: SECOND,
     max: 7 * DAY,
     needsUnit: true,
-    text: "Longest recording accepted as a file, such as 90m. A small file can hold hours of sound.",
+    text: "Longest recording accepted as a file, such as 90m. A small file can contain hours of sound.",
   },
   sttAllowedOrigins: {
     name: "STT_ALLOWED_ORIGINS",
@@ -173,6 +173,6 @@ export const SPEECH_SETTINGS = {
     section: "Speech",
     kind: "boolean",
     default: true,
-    text: "Give the chat lab page the key that the Responses API of this machine made, if its browser belongs to the user that runs the server. Linux only.",
+    text: "Give the chat lab page the generated key of the Responses API on this machine, if its browser belongs to the user that runs the server. Linux only.",
   },
 } as const satisfies Readonly<Record<string, Setting>>;

@@ -28,7 +28,7 @@ export const STORAGE_SETTINGS = {
     default: 10 * SECOND,
     min: 0,
     max: 10 * MINUTE,
-    text: "How long a write waits while another process, such as a backup tool, locks the database. After that it fails with 503. Reads are not affected.",
+    text: "How long a write waits while another process, such as a backup tool, locks the database. After that, it fails with 503. Reads are not affected.",
   },
   databaseSync: {
     name: "DATABASE_SYNC",
@@ -36,7 +36,7 @@ export const STORAGE_SETTINGS = {
     kind: "choice",
     default: "normal",
     choices: ["normal", "full"],
-    text: "What a power cut can lose. normal: the last moments of commits, and nothing older; full: nothing that was answered, but every commit waits for the disk. A killed process loses nothing either way.",
+    text: "What a power failure can lose. normal: the last moments of commits; full: nothing that was acknowledged, but every commit waits for the disk. A killed process loses nothing either way.",
   },
   eventCommitIntervalMs: {
     name: "EVENT_COMMIT_INTERVAL_MS",
@@ -52,8 +52,8 @@ export const STORAGE_SETTINGS = {
     section: "Storage",
     kind: "secrets",
     default: [],
-    defaultText: "the lines of DATA_DIR/seal-key, which is made at the first start",
-    text: "Keys that encrypt what clients carry and what waiting responses keep secret: 64 hexadecimal digits each, as openssl rand -hex 32 prints them, separated by commas; or the path of a file with one on each line, which is read again when another server uses a new key. The first one seals, and all of them open. Required with DATABASE_URL.",
+    defaultText: "the lines of DATA_DIR/seal-key, which is created at the first start",
+    text: "Keys that encrypt data held by clients and secrets of waiting responses: 64 hexadecimal digits each, as printed by openssl rand -hex 32, separated by commas; or the path of a file with one per line, which is read again when another server uses a new key. The first key seals, and all keys open. Required with DATABASE_URL.",
   },
   responsesTtlMs: {
     name: "RESPONSES_TTL",

@@ -21,7 +21,7 @@ export const TOOL_SETTINGS = {
       "apply_patch",
       "tool_search",
     ],
-    text: "Kinds of tools that requests may use beside the client's own functions, separated by commas. all stands for every kind that this server can run; none for none of them.",
+    text: "Kinds of tools that requests may use beside the client's own functions, separated by commas. all stands for every kind that this server can run; none forbids all.",
   },
   toolsUnavailable: {
     name: "TOOLS_UNAVAILABLE",
@@ -29,7 +29,7 @@ export const TOOL_SETTINGS = {
     kind: "choice",
     default: "omit",
     choices: ["omit", "refuse"],
-    text: "What happens to a tool that this server does not have. omit: the request is answered without the tool, and the header x-antiphon-omitted-tools names it; a request that depends on the tool is refused. refuse: every such request is refused.",
+    text: "How an unavailable tool is treated. omit: the request is answered without it, and the header x-antiphon-omitted-tools names it; a request that depends on the tool is refused. refuse: every such request is refused.",
   },
   toolTurnsMax: {
     name: "TOOL_TURNS_MAX",
@@ -38,7 +38,7 @@ export const TOOL_SETTINGS = {
     default: 32,
     min: 2,
     max: 1000,
-    text: "Most times that the model is asked for one response. The last time it is offered none of this server's tools.",
+    text: "Most turns of the model in one response. The last turn is offered none of this server's tools.",
   },
   toolCallsMax: {
     name: "TOOL_CALLS_MAX",
@@ -65,6 +65,6 @@ export const TOOL_SETTINGS = {
     default: 200_000,
     min: 1000,
     max: 10_000_000,
-    text: "Most characters of one tool's output that a model is shown. The rest is cut off.",
+    text: "Most characters of one tool output that a model gets. The rest is cut off.",
   },
 } as const satisfies Readonly<Record<string, Setting>>;

@@ -2,7 +2,7 @@ import type { Setting } from "../setting.ts";
 
 const MEBIBYTE = 1024 * 1024;
 
-/** Vector stores: how files are taken in, and the embeddings server by which they are searched by meaning. */
+/** Vector stores: how files are ingested, and the embeddings server for search by meaning. */
 export const VECTOR_STORE_SETTINGS = {
   embeddingModel: {
     name: "EMBEDDING_MODEL",
@@ -10,7 +10,7 @@ export const VECTOR_STORE_SETTINGS = {
     kind: "string",
     default: null,
     defaultText: "none: vector stores are searched by words only",
-    text: "Embedding model by which vector stores are also searched by meaning. After a change, stored files get new vectors in the background, and the old ones serve until then.",
+    text: "Embedding model for searching vector stores by meaning. After a change, stored files get new vectors in the background; until then, the old ones are used.",
   },
   embeddingBaseUrl: {
     name: "EMBEDDING_BASE_URL",
@@ -18,7 +18,7 @@ export const VECTOR_STORE_SETTINGS = {
     kind: "url",
     default: null,
     defaultText: "the model server",
-    text: "OpenAI-compatible server with /embeddings, such as http://127.0.0.1:11434/v1. It is used if EMBEDDING_MODEL is set.",
+    text: "OpenAI-compatible server with /embeddings, such as http://127.0.0.1:11434/v1. Used if EMBEDDING_MODEL is set.",
   },
   embeddingApiKey: {
     name: "EMBEDDING_API_KEY",
@@ -35,7 +35,7 @@ export const VECTOR_STORE_SETTINGS = {
     default: 60_000,
     min: 100,
     max: 3_600_000,
-    text: "Limit of one request to the embeddings server, which has up to 64 texts. Searches wait at most 10 seconds and then go by words.",
+    text: "How long one request with up to 64 texts to the embeddings server may take. Searches wait at most 10 seconds, then search by words.",
   },
   embeddingCacheBytes: {
     name: "EMBEDDING_CACHE_BYTES",
@@ -44,7 +44,7 @@ export const VECTOR_STORE_SETTINGS = {
     default: 256 * MEBIBYTE,
     min: 0,
     max: 1024 * 1024 * MEBIBYTE,
-    text: "Most memory for the vectors of stores that were searched lately, in bytes. Others are read from the disk again.",
+    text: "Most memory for vectors of recently searched stores, in bytes. Other vectors are read from the disk again.",
   },
   ingestWorkers: {
     name: "INGEST_WORKERS",
@@ -53,7 +53,7 @@ export const VECTOR_STORE_SETTINGS = {
     default: 2,
     min: 0,
     max: 64,
-    text: "How many files each process takes into vector stores at the same time, each in a thread of its own. With 0 it leaves them to other processes.",
+    text: "How many files each process ingests into vector stores at the same time, each in its own thread. With 0, other processes ingest them.",
   },
   ingestFileBytesMax: {
     name: "INGEST_FILE_BYTES_MAX",
@@ -62,7 +62,7 @@ export const VECTOR_STORE_SETTINGS = {
     default: 128 * MEBIBYTE,
     min: 1,
     max: 512 * MEBIBYTE,
-    text: "Largest file that is taken into a vector store, in bytes. It is held in memory meanwhile, so the default is a quarter of what the reference takes; 536870912 is as much.",
+    text: "Largest file that can be added to a vector store, in bytes. It occupies memory while it is ingested, so the default is a quarter of the reference's maximum, 536870912.",
   },
   vectorStoreBytesMax: {
     name: "VECTOR_STORE_BYTES_MAX",
@@ -72,6 +72,6 @@ export const VECTOR_STORE_SETTINGS = {
     defaultText: "no limit",
     min: 0,
     max: 1024 * 1024 * 1024 * MEBIBYTE,
-    text: "Most bytes that the vector stores of one project hold: their texts and vectors. 0 sets no limit.",
+    text: "Most bytes of texts and vectors in the vector stores of one project. 0 sets no limit.",
   },
 } as const satisfies Readonly<Record<string, Setting>>;

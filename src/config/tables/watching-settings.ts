@@ -24,7 +24,7 @@ export const WATCHING_SETTINGS = {
     kind: "choice",
     default: "auto",
     choices: ["auto", "json", "readable"],
-    text: "How the log is written: as JSON lines, or readable for people, with colour unless NO_COLOR is set; auto is readable on a terminal.",
+    text: "Format of the log: JSON lines, or text for people, with colour unless NO_COLOR is set; auto uses text on a terminal.",
   },
 
   metrics: {
@@ -40,7 +40,7 @@ export const WATCHING_SETTINGS = {
     section: "Metrics",
     kind: "secret",
     default: null,
-    text: "Bearer token that /metrics then requires from every caller.",
+    text: "Bearer token that /metrics requires from every caller.",
   },
 
   otlpEndpoint: {

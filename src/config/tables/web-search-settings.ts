@@ -1,6 +1,6 @@
 import type { Setting } from "../setting.ts";
 
-/** The search server behind the tool web_search, and the pages that it opens. */
+/** The search server for the web_search tool, and the pages that it opens. */
 export const WEB_SEARCH_SETTINGS = {
   webSearchProvider: {
     name: "WEB_SEARCH_PROVIDER",
@@ -8,7 +8,7 @@ export const WEB_SEARCH_SETTINGS = {
     kind: "choice",
     default: "auto",
     choices: ["auto", "none", "searxng", "brave", "tavily", "exa", "serper"],
-    text: "Search server of the tool web_search. auto takes the SearXNG at WEB_SEARCH_BASE_URL or, unless FIND_LOCAL_DAEMON is false, on 127.0.0.1:8888, if one answers; its search.formats must have json.",
+    text: "Search server of the tool web_search. auto uses the SearXNG at WEB_SEARCH_BASE_URL or, unless FIND_LOCAL_DAEMON is false, on 127.0.0.1:8888, if it responds; its search.formats must include json.",
   },
   webSearchBaseUrl: {
     name: "WEB_SEARCH_BASE_URL",
@@ -32,7 +32,7 @@ export const WEB_SEARCH_SETTINGS = {
     default: 10_000,
     min: 100,
     max: 120_000,
-    text: "How long one question to the search server may take.",
+    text: "How long one query to the search server may take.",
   },
   webOpen: {
     name: "WEB_OPEN",
@@ -40,6 +40,6 @@ export const WEB_SEARCH_SETTINGS = {
     kind: "choice",
     default: "auto",
     choices: ["auto", "any", "known", "off"],
-    text: "Pages that web_search may open. known: only those that the user named or that a search or page of the context showed. auto: the same beside tools that read private things, otherwise any. off: none. All calls pass EGRESS.",
+    text: "Pages that web_search may open. known: only pages named by the user or shown by a search or page in the context. auto: the same beside tools that read private data, otherwise any. off: none. All calls obey EGRESS.",
   },
 } as const satisfies Readonly<Record<string, Setting>>;

@@ -1,25 +1,25 @@
 import { readdir, readFile } from "node:fs/promises";
 import { setTimeout } from "node:timers/promises";
 
-/** More are not followed; a sandbox with that many is ended anyway. */
+/** More are not followed; a sandbox with this many is ended anyway. */
 const PROCESSES_MAX = 2000;
 const KIBIBYTE = 1024;
 
 export interface TreeProcess {
   readonly id: number;
-  /** Memory that it has in use, some of which it may share with others. */
+  /** Its memory in use, including shared memory. */
   readonly residentBytes: number;
   readonly threads: number;
   readonly isDead: boolean;
-  /** Whether it is in a process namespace below ours. */
+  /** Whether it is in a child process namespace. */
   readonly isInside: boolean;
-  /** Whether it is the first of a process namespace, whose end is the end of all in it. */
+  /** Whether it is the first of a process namespace, whose end is the end of all its processes. */
   readonly isFirstInside: boolean;
 }
 
 const LOOK_MS = 5;
 
-/** This process and all that descend from it. On Linux only; elsewhere it is empty. */
+/** This process and all its descendants. Empty outside Linux. */
 export async function readProcessTree(root: number): Promise<readonly TreeProcess[]> {
   const found: TreeProcess[] = [];
   for (let level = [root]; level.length > 0 && found.length < PROCESSES_MAX; ) {
@@ -45,7 +45,7 @@ export async function readProcess(id: number): Promise<TreeProcess | null> {
   };
 }
 
-/** Resolves when this process has ended, at most after these milliseconds. */
+/** Resolves when this process has ended, or after these milliseconds. */
 export async function processIsGone(id: number, msMax: number): Promise<void> {
   for (let left = msMax; left > 0; left -= LOOK_MS) {
     const found = await readProcess(id);
@@ -54,7 +54,7 @@ export async function processIsGone(id: number, msMax: number): Promise<void> {
   }
 }
 
-/** What these processes have in use together, counting shared memory once. */
+/** The memory that these processes use together, counting shared memory once. */
 export async function proportionalBytes(processes: readonly TreeProcess[]): Promise<number> {
   const each = await Promise.all(
     processes.map(async ({ id, residentBytes }) => {

@@ -1,7 +1,4 @@
-/**
- * All variables that programs in a sandbox get. Libraries that compute use one thread, because each thread reserves
- * memory.
- */
+/** All variables of programs in a sandbox. Numeric libraries use one thread, because each thread reserves memory. */
 export const SANDBOX_ENVIRONMENT = {
   PATH: "/usr/local/bin:/usr/bin:/bin",
   HOME: "/mnt/data",

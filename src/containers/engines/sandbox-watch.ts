@@ -5,24 +5,24 @@ import type { SandboxLimits } from "../ports.ts";
 import { proportionalBytes, readProcessTree, type TreeProcess } from "./process-tree.ts";
 
 const TICK_MS = 100;
-/** So many looks in a row at as many processes as are allowed are a fork bomb. */
+/** This many consecutive checks at the maximum of processes mean a fork bomb. */
 const FULL_LOOKS_MAX = 20;
-/** The kernel keeps about a kibibyte for each file, also for empty ones. */
+/** The kernel needs about a kibibyte per file, even if it is empty. */
 const ENTRIES_MAX = 50_000;
 
 export interface WatchedSandbox {
-  /** The process from which all of the sandbox descend. */
+  /** The ancestor of all the sandbox's processes. */
   readonly root: number;
   readonly limits: SandboxLimits;
-  /** Processes of the root that are no part of the sandbox. */
+  /** Processes of the root outside the sandbox. */
   readonly ownProcesses: number;
   /** Folders in memory whose entries are counted. */
   readonly folders: readonly string[];
 }
 
 /**
- * Looks at a sandbox's processes from outside, several times a second, until the signal aborts. Limits of the kernel
- * count per process, and some do not bind the root user, so this counts all of them together.
+ * Checks a sandbox's processes from outside, several times a second, until the signal aborts. Kernel limits are per
+ * process, and some do not apply to root, so this counts all of them together.
  */
 export async function watchSandbox(
   watched: WatchedSandbox,

@@ -2,7 +2,7 @@ import { lstat, readlink, realpath } from "node:fs/promises";
 import { dirname } from "node:path";
 import { isRecord } from "../../base/json/records.ts";
 
-/** Programs and libraries, but not the places where people install whole applications, such as `/usr/src`. */
+/** Programs and libraries, without places of whole applications, such as `/usr/src`. */
 const PROGRAM_FOLDERS = [
   "/usr/bin",
   "/usr/lib",
@@ -14,9 +14,9 @@ const PROGRAM_FOLDERS = [
   "/usr/local/lib",
   "/usr/local/share",
 ];
-/** What Debian's numpy and matplotlib read, and what finds libraries. None of it is secret. */
+/** Files read by Debian's numpy and matplotlib, and by the library loader. None is secret. */
 const SETTINGS = ["/etc/alternatives", "/etc/ld.so.cache", "/etc/matplotlibrc", "/etc/fonts", "/etc/mime.types"];
-/** Where people put a whole installation into a folder of its own. */
+/** Places of whole installations in folders of their own. */
 const INSTALLATION_PLACES = ["/usr/local", "/opt"];
 /** On most systems links into `/usr`, on others folders. */
 const ROOT_FOLDERS = ["/bin", "/sbin", "/lib", "/lib32", "/lib64"];
@@ -28,7 +28,7 @@ export interface SystemFolders {
 }
 
 /**
- * The folders of this machine that programs need, and this Python, without those of `secret`, which are absolute paths.
+ * The folders of this machine that programs need, and this Python, without those in `secret`, which are absolute paths.
  */
 export async function findSystemFolders(secret: readonly string[], python: string): Promise<SystemFolders> {
   const found = await Promise.all(ROOT_FOLDERS.map(linkOrFolder));
@@ -44,9 +44,9 @@ export async function findSystemFolders(secret: readonly string[], python: strin
 }
 
 /**
- * The folders of installations that these programs belong to, such as `/usr/local/python3.13` of its `bin/python3`: a
- * virtual environment, and the Python that it was made from. Only those below places for installations count, so that
- * no program opens a home.
+ * The installation folders of these programs, such as `/usr/local/python3.13` for its `bin/python3`: a virtual
+ * environment, and the Python that it was created from. Only folders below places for installations count, so that no
+ * program exposes a home folder.
  */
 export function installationsOf(programs: readonly string[]): readonly string[] {
   const prefixes = programs.map((program) => dirname(dirname(program)));

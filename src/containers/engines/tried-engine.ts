@@ -8,7 +8,7 @@ const COMPLAINT_CHARACTERS_MAX = 300;
 /** Starts a sandbox. Rejects with `SandboxFailed`, or the signal's reason. */
 export type StartLink = (limits: SandboxLimits, signal: AbortSignal) => Promise<SandboxLink>;
 
-/** An engine of which one sandbox has run. Ends all its sandboxes when it is closed. */
+/** An engine that has run one sandbox. Closing it ends all its sandboxes. */
 export class TriedEngine implements SandboxEngine {
   readonly abilities: CodeAbilities;
   readonly #start: StartLink;
@@ -19,7 +19,7 @@ export class TriedEngine implements SandboxEngine {
     this.#start = start;
   }
 
-  /** Starts one sandbox within `limits` to see what it can do. Rejects as `start` does. */
+  /** Starts one sandbox within `limits` to find out its abilities. Rejects like `start`. */
   static async open(
     name: CodeAbilities["engine"],
     start: StartLink,
@@ -47,7 +47,7 @@ export class TriedEngine implements SandboxEngine {
   }
 }
 
-/** As `SandboxLink.open`. If that fails, the error says what the program wrote on stderr. */
+/** Like `SandboxLink.open`. If it fails, the error includes the program's stderr. */
 export async function openLink(
   start: (end: LinkEnd, onComplaint: (bytes: Buffer) => void) => Promise<LinkedChild>,
   rest: Omit<LinkStart, "start">,

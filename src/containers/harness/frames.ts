@@ -1,6 +1,6 @@
 /**
- * The protocol between a server and what runs in a sandbox, in both directions: the length of a head and the length of
- * data, each as four bytes with the highest first, then the head, which is a JSON object in UTF-8, then the data.
+ * The protocol between a server and a sandbox, in both directions: the length of a head and the length of data, each as
+ * four bytes, big-endian, then the head as a JSON object in UTF-8, then the data.
  */
 
 import { readJson } from "../../base/json/read-json.ts";
@@ -11,7 +11,7 @@ export const DATA_BYTES_MAX = 256 * 1024;
 
 const LENGTH_BYTES = 4;
 const LENGTHS_BYTES = 2 * LENGTH_BYTES;
-/** More pieces of an unfinished frame are joined, because each takes memory of its own. */
+/** More pieces of an unfinished frame are joined, because each needs memory. */
 const PIECES_MAX = 1024;
 const NOTHING = new Uint8Array();
 
@@ -20,7 +20,7 @@ export interface SandboxFrame {
   readonly data: Uint8Array;
 }
 
-/** The other side has broken the protocol, or was asked to take more than a frame holds. */
+/** The other side has broken the protocol, or was sent more than a frame can contain. */
 export class BadFrame extends Error {
   override readonly name = "BadFrame";
 }
@@ -35,11 +35,11 @@ export function encodeFrame(head: SandboxFrame["head"], data: Uint8Array = NOTHI
   return Buffer.concat([lengths, text, data]);
 }
 
-/** Finds frames in bytes that arrive in any pieces. Holds one unfinished frame at most. */
+/** Finds frames in bytes that arrive in arbitrary pieces. Buffers at most one unfinished frame. */
 export class FrameDecoder {
   #pieces: Uint8Array[] = [];
   #bytes = 0;
-  /** Of the frame at the beginning of the pieces; null until its lengths are there. */
+  /** The length of the frame at the beginning of the pieces; null until it has arrived. */
   #frameBytes: number | null = null;
 
   /** Yields the frames that these bytes complete. Throws `BadFrame`, after which the decoder must not be used. */

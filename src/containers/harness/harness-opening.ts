@@ -1,18 +1,18 @@
 import { readFile } from "node:fs/promises";
 import type { SandboxFrame } from "./frames.ts";
 
-/** What the Python process limits itself to before it runs any code. Null where the engine has another way. */
+/** Limits that the Python process sets before it runs any code. Null if the engine limits it in another way. */
 export interface HarnessLimits {
-  /** Memory that one process can reserve. */
+  /** The maximum memory that one process can reserve. */
   readonly addressBytesMax: number | null;
   /** Processes and threads of the sandbox together. */
   readonly processesMax: number | null;
   readonly openFilesMax: number | null;
-  /** How far its processes stand behind ours, from 0 to 19. */
+  /** The niceness of its processes relative to ours, from 0 to 19. */
   readonly niceness: number;
 }
 
-/** Python that reads the first frame and runs what it brings, so that no file of ours need lie in the sandbox. */
+/** Python that reads the first frame and runs its content, so that the sandbox needs none of our files. */
 export const HARNESS_STARTER = `import json, os, struct
 def read(count):
     parts = b""

@@ -1,9 +1,9 @@
 import { type SandboxFile, type SandboxImage } from "../ports.ts";
 import { BadFrame, type SandboxFrame } from "./frames.ts";
 
-/** What the sandbox's side of the protocol says. The code in the sandbox can say the same. */
+/** Messages from the sandbox's side. Code in the sandbox can send the same. */
 export type HarnessReply =
-  /** The sandbox takes requests. */
+  /** The sandbox accepts requests. */
   | { readonly is: "ready"; readonly python: string; readonly hasShell: boolean }
   | { readonly is: "done" }
   /** A file could not be written, read or removed, for this reason. */
@@ -13,7 +13,7 @@ export type HarnessReply =
   /** A piece of a file; empty at its end. */
   | { readonly is: "piece"; readonly bytes: Uint8Array }
   | { readonly is: "packages"; readonly names: readonly string[] }
-  /** Text that code has printed. */
+  /** Text printed by code. */
   | { readonly is: "log"; readonly text: string }
   /** A piece of a PNG; `last` if it is complete. */
   | { readonly is: "image"; readonly bytes: Uint8Array; readonly last: boolean }
@@ -29,7 +29,7 @@ const NAME_CHARACTERS_MAX = 100;
 const WHY_CHARACTERS_MAX = 300;
 const PNG_START = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
 
-/** Throws `BadFrame` if this is no reply. */
+/** Throws `BadFrame` for an invalid reply. */
 export function readHarnessReply({ head, data }: SandboxFrame): HarnessReply {
   switch (head["is"]) {
     case "ready":
@@ -59,7 +59,7 @@ export function readHarnessReply({ head, data }: SandboxFrame): HarnessReply {
   }
 }
 
-/** Whether a path names something below a folder: no empty part, none that is only dots, no control characters. */
+/** Whether a path is below a folder: no empty part, no part of only dots, no control characters. */
 export function isPathBelow(path: string): boolean {
   if (Buffer.byteLength(path) > PATH_BYTES_MAX || !path.isWellFormed()) return false;
   if ([...path].some((character) => character < " " || character === "\u007f")) return false;

@@ -2,10 +2,10 @@ import type { SandboxCallLimits, SandboxRun } from "../ports.ts";
 import { BadFrame } from "./frames.ts";
 import { isPng } from "./replies.ts";
 
-/** The sandbox leaves text out from the middle and says so; only one that does not keep to it gets here. */
+/** The sandbox itself cuts text in the middle; only a misbehaving one reaches this limit. */
 const CHARACTERS_MORE = 1000;
 
-/** What a run has shown. It holds no more than the limits allow, whatever the sandbox says. */
+/** The output of a run, within the limits, whatever the sandbox sends. */
 export class RunOutputs {
   readonly #limits: SandboxCallLimits;
   readonly #outputs: SandboxRun["outputs"][number][] = [];
@@ -16,7 +16,7 @@ export class RunOutputs {
 
   constructor(limits: SandboxCallLimits) {
     this.#limits = limits;
-    this.#charactersLeft = 2 * limits.logCharactersMax + CHARACTERS_MORE; // One in UTF-8 may be two in UTF-16.
+    this.#charactersLeft = 2 * limits.logCharactersMax + CHARACTERS_MORE; // One UTF-8 character may be two in UTF-16.
   }
 
   log(text: string): void {
@@ -28,7 +28,7 @@ export class RunOutputs {
     else this.#outputs.push({ type: "logs", logs });
   }
 
-  /** A piece of a picture. Throws `BadFrame` for one that is too large or no PNG. */
+  /** A piece of a picture. Throws `BadFrame` if it is too large or not a PNG. */
   image(bytes: Uint8Array, isLast: boolean): void {
     this.#pieces.push(bytes);
     this.#pieceBytes += bytes.length;

@@ -7,20 +7,20 @@ import { type HarnessReply, readHarnessReply } from "./replies.ts";
 
 /** How long the system may take to end a sandbox's processes. */
 const KILL_MS_MAX = 10_000;
-/** Heads and lengths of the frames of one call, beside what is shown of it. */
+/** The heads and lengths of one call's frames, besides its output. */
 export const CALL_BYTES_MORE = 8 * 1024 * 1024;
 
 /** The process at the other end. */
 export interface LinkedChild {
-  /** Resolves when it can take more. May reject when its input is closed. */
+  /** Resolves when it accepts more. May reject when its input is closed. */
   write(bytes: Uint8Array): Promise<void>;
-  /** Kills it and all that it has started at once. */
+  /** Kills it and all its descendants at once. */
   kill(): void;
-  /** Resolves when nothing of it is left. */
+  /** Resolves when all of it has ended. */
   readonly gone: Promise<void>;
 }
 
-/** What a `LinkedChild` tells. */
+/** Events of a `LinkedChild`. */
 export interface LinkEnd {
   readonly onOutput: (bytes: Uint8Array) => void;
   /** Called once, when its output has ended. */
@@ -29,14 +29,14 @@ export interface LinkEnd {
 
 export interface LinkStart {
   start(end: LinkEnd): Promise<LinkedChild>;
-  /** Sent before anything else, if the other side waits for it. */
+  /** Sent first, if the other side waits for it. */
   readonly opening?: SandboxFrame;
   readonly timeoutMs: number;
 }
 
-/** What a request waits for. */
+/** The expected replies of a request. */
 interface Exchange {
-  /** Returns true if this reply is the last one. Throws `BadFrame` if it does not belong here. */
+  /** Returns true if this is the last reply. Throws `BadFrame` if it is unexpected. */
   readonly take: (reply: HarnessReply) => boolean;
   readonly settled: PromiseWithResolvers<void>;
   bytesLeft: number;
@@ -46,14 +46,14 @@ export interface SandboxRequest {
   readonly head: SandboxFrame["head"];
   readonly data?: Uint8Array;
   readonly timeoutMs: number;
-  /** Of all replies together. */
+  /** The maximum bytes of all replies together. */
   readonly replyBytesMax: number;
   readonly take: Exchange["take"];
 }
 
 /**
- * Sends requests to a sandbox and checks its replies. One request waits for its replies at a time. Every wait has a
- * limit, and a reply that breaks the protocol ends the sandbox as `crashed`.
+ * Sends requests to a sandbox and checks its replies. One request at a time waits for its replies. Every wait is
+ * limited, and a reply that breaks the protocol ends the sandbox as `crashed`.
  */
 export class SandboxChannel {
   readonly #decoder = new FrameDecoder();
@@ -78,7 +78,7 @@ export class SandboxChannel {
       channel.#end = "crashed";
       throw new SandboxFailed("The sandbox could not be started.", { cause: error });
     }
-    if (channel.#end !== null) channel.#finish(channel.#child); // It ended before its start was told.
+    if (channel.#end !== null) channel.#finish(channel.#child); // It ended before its start was reported.
     if (call.opening !== undefined) channel.#send(encodeFrame(call.opening.head, call.opening.data));
     await channel.#settle(ready, call.timeoutMs, signal);
     if (channel.#end !== null) throw new SandboxFailed("The sandbox ended while it started.");
@@ -105,7 +105,7 @@ export class SandboxChannel {
     if (this.#child !== null) this.#finish(this.#child);
   }
 
-  /** A request that leaves the sandbox alive if the signal aborts: the reply is waited for, which takes little time. */
+  /** A request that leaves the sandbox alive if the signal aborts: it waits for the reply, which takes little time. */
   async ask(asked: SandboxRequest, signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
     if (this.#end !== null) throw new SandboxFailed("The sandbox has ended.");
@@ -116,7 +116,7 @@ export class SandboxChannel {
     if (this.#end !== null) throw new SandboxFailed("The sandbox has ended.");
   }
 
-  /** A request that kills the sandbox if the signal aborts. Resolves to why the sandbox has ended, if it has. */
+  /** A request that kills the sandbox if the signal aborts. If the sandbox has ended, resolves to the reason. */
   async call(asked: SandboxRequest, signal: AbortSignal): Promise<SessionEnd | null> {
     signal.throwIfAborted();
     if (this.#end !== null) throw new SandboxFailed("The sandbox has ended.");
@@ -146,7 +146,7 @@ export class SandboxChannel {
   }
 
   #send(bytes: Uint8Array): void {
-    this.#child?.write(bytes).catch(() => {}); // The end of the child is told by itself.
+    this.#child?.write(bytes).catch(() => {}); // The end of the child is reported separately.
   }
 
   #hear(bytes: Uint8Array): void {
@@ -170,7 +170,7 @@ export class SandboxChannel {
     const exchange = this.#exchange;
     if (exchange === null || this.#end !== null) return;
     if (!exchange.take(reply)) return;
-    this.#exchange = null; // A further frame is one that nobody has asked for.
+    this.#exchange = null; // A further frame would be unexpected.
     exchange.settled.resolve();
   }
 

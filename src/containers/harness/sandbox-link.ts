@@ -13,7 +13,7 @@ import { isPathBelow } from "./replies.ts";
 import { RunOutputs } from "./run-outputs.ts";
 import { CALL_BYTES_MORE, type LinkStart, SandboxChannel, type SandboxRequest } from "./sandbox-channel.ts";
 
-/** One step with a file, such as writing a piece of it. */
+/** The time limit of one file operation, such as writing a piece. */
 const STEP_MS_MAX = 20_000;
 /** How long a command that took too long may take to end. */
 const COMMAND_END_MS_MAX = 5000;
@@ -24,7 +24,7 @@ const PACKAGES_MAX = 500;
 const NOT_STARTED = 126;
 const KILLED = 137;
 
-/** A sandbox behind the frame protocol, in whichever engine. */
+/** A sandbox behind the frame protocol, in any engine. */
 export class SandboxLink implements Sandbox {
   readonly #channel: SandboxChannel;
 
@@ -103,7 +103,7 @@ export class SandboxLink implements Sandbox {
     return [...found.values()];
   }
 
-  /** Only the last piece is short, so that a small file takes one question. */
+  /** Only the last piece is short, so that a small file needs one request. */
   async *readFile(path: string, signal: AbortSignal): AsyncGenerator<Uint8Array> {
     assert(isPathBelow(path), "a path is below /mnt/data");
     for (let offset = 0; ; ) {

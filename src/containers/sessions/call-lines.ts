@@ -2,22 +2,22 @@ import { Semaphore } from "../../base/limits/semaphore.ts";
 
 interface CallLine {
   readonly turn: Semaphore;
-  /** The one at work, and those that wait. */
+  /** The running call and the waiting ones. */
   calls: number;
 }
 
-/** Lines of calls, by key. The calls of one line run one after the other, in the order of their coming. */
+/** Queues of calls, by key. The calls of one queue run one after the other, in order of arrival. */
 export class CallLines {
   readonly #lines = new Map<string, CallLine>();
   readonly #callsMax: number;
 
-  /** `callsMax`: of one line. */
+  /** `callsMax`: the maximum calls per queue. */
   constructor(callsMax: number) {
     this.#callsMax = callsMax;
   }
 
   /**
-   * Waits for its turn, and returns a function that ends it, to be called once. Null if too many wait already. Rejects
+   * Waits for its turn, and returns a function that ends it, to be called once. Null if too many are waiting. Rejects
    * with the signal's reason.
    */
   async enter(key: string, signal: AbortSignal): Promise<(() => void) | null> {

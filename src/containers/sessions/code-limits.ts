@@ -1,23 +1,23 @@
 const MEBIBYTE = 1024 * 1024;
 const SECOND = 1000;
 
-/** Limits that no setting changes. */
+/** Fixed limits. */
 export const CODE_LIMITS = {
-  /** Of one sandbox. */
+  /** Per sandbox. */
   processesMax: 64,
-  /** Of one container. */
+  /** Per container. */
   filesMax: 1000,
   fileBytesMax: 100_000_000,
-  /** What one call may print and show. */
+  /** The maximum output of one call. */
   logCharactersMax: MEBIBYTE,
   imagesMax: 8,
   imageBytesMax: 4 * MEBIBYTE,
-  /** Calls of one container, the one at work included. */
+  /** Calls of one container, including the running one. */
   callsOfContainerMax: 32,
-  /** Calls of all containers that wait for a place, and how long each waits. */
+  /** The maximum calls of all containers that wait for a place, and how long each waits. */
   placesWaitingMax: 64,
   placeWaitMs: 30 * SECOND,
-  /** How long a sandbox may take to start, and to take or give the files of one call. */
+  /** The time limits for starting a sandbox, and for copying the files of one call. */
   startMs: 60 * SECOND,
   syncMs: 60 * SECOND,
 } as const;

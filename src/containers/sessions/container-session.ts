@@ -10,15 +10,15 @@ interface SessionOrigin {
   readonly files: SessionFiles;
 }
 
-/** A sandbox that works for one container. */
+/** A sandbox in use by one container. */
 export class ContainerSession {
-  /** Random, so that it can be told from sessions of other processes. */
+  /** Random, so that it differs from sessions of other processes. */
   readonly id = randomHex(32);
   readonly owner: Owner;
   readonly containerId: string;
   readonly sandbox: Sandbox;
   readonly files: SessionFiles;
-  /** Resolves when nothing of it is left. */
+  /** Resolves when all of it has ended. */
   readonly ended: Promise<SessionKill>;
   readonly #gone = new AbortController();
   #reason: SessionKill | null = null;
@@ -40,7 +40,7 @@ export class ContainerSession {
     return this.#reason === null && !this.#hasEnded;
   }
 
-  /** When it became idle, as `performance.now()` counts; null if it is at work. */
+  /** When it became idle, in `performance.now()` time; null if it is working. */
   get idleSince(): number | null {
     return this.#idleSince;
   }
@@ -58,7 +58,7 @@ export class ContainerSession {
     this.#idleSince = performance.now();
   }
 
-  /** Ends it at once, and whatever it does. The first reason counts. Resolves when nothing of it is left. */
+  /** Ends it at once with all its work. The first reason counts. Resolves when all of it has ended. */
   async end(reason: SessionKill): Promise<void> {
     this.#reason ??= reason;
     if (reason === "gone") this.#gone.abort(new Error("the container is gone"));

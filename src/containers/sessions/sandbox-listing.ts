@@ -1,13 +1,13 @@
 import type { SandboxFile } from "../ports.ts";
 
-/** Where the files of a container are for the code in it. */
+/** The path of a container's files for its code. */
 export const SANDBOX_FOLDER = "/mnt/data/";
 
 const PATH_BYTES_MAX = 1024;
 const NAME_BYTES_MAX = 255;
 const SENTENCES_MAX = 10;
 
-/** Sentences about files. Those beyond a number are only counted. */
+/** Sentences about files. Beyond a number, they are only counted. */
 export class FileFaults {
   readonly #sentences: string[] = [];
   #more = 0;
@@ -23,7 +23,7 @@ export class FileFaults {
   }
 }
 
-/** What a sandbox says that it has, by path. It may say anything. */
+/** The files reported by a sandbox, by path. The report is untrusted. */
 export function readListing(listed: readonly SandboxFile[], faults: FileFaults): ReadonlyMap<string, SandboxFile> {
   const files = new Map<string, SandboxFile>();
   for (const file of listed) {
@@ -34,15 +34,15 @@ export function readListing(listed: readonly SandboxFile[], faults: FileFaults):
 }
 
 /**
- * Whether a path, relative to `/mnt/data`, can be stored: names that are separated by single slashes, in well-formed
- * text without control characters, and none that leads out of the folder.
+ * Whether a path, relative to `/mnt/data`, can be stored: names separated by single slashes, in well-formed text
+ * without control characters, and none that leads out of the folder.
  */
 function isStorablePath(path: string): boolean {
   if (!path.isWellFormed() || /\p{Cc}/u.test(path) || Buffer.byteLength(path) > PATH_BYTES_MAX) return false;
   return path.split("/").every((name) => !["", ".", ".."].includes(name) && Buffer.byteLength(name) <= NAME_BYTES_MAX);
 }
 
-/** A path as it can stand in a sentence: one short line. */
+/** A path for a sentence: one short line. */
 export function shownPath(path: string): string {
   const line = path.toWellFormed().replace(/\p{Cc}/gu, "?");
   return SANDBOX_FOLDER + (line.length > NAME_BYTES_MAX ? `${line.slice(0, NAME_BYTES_MAX)}…` : line);

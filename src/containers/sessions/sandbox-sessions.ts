@@ -36,7 +36,7 @@ export interface SessionsOptions {
   readonly memoryBytes: number;
   readonly containerBytesMax: number;
   readonly sessionsMax: number;
-  /** How long a call waits for a place. Left out: 30 seconds. */
+  /** How long a call waits for a place. Default: 30 seconds. */
   readonly waitMs?: number;
 }
 
@@ -53,7 +53,7 @@ interface Prepared {
   readonly faults: readonly string[];
 }
 
-/** What came of a call in a sandbox, before its files are stored. */
+/** The result of a call in a sandbox, before its files are stored. */
 interface Outcome {
   readonly end: SessionEnd | null;
   readonly faults: readonly string[];
@@ -65,10 +65,10 @@ const GONE = { type: "gone" } as const;
 const BUSY = { type: "busy" } as const;
 const UNCHANGED: FileChanges = { changed: [], faults: [] };
 const CRASHED: SandboxRun = { outputs: [], traceback: null, end: "crashed" };
-/** A session that died while it was idle is replaced once. */
+/** A session that died while idle is replaced once. */
 const ATTEMPTS_MAX = 2;
 
-/** Runs code in a bounded number of sandboxes. After each call their files are stored with their containers. */
+/** Runs code in a limited number of sandboxes. After each call, their files are stored with their containers. */
 export class SandboxSessions implements ContainerSessions {
   readonly abilities: CodeAbilities;
   readonly callMsMax: number;
@@ -128,7 +128,7 @@ export class SandboxSessions implements ContainerSessions {
     await this.#options.engine.close();
   }
 
-  /** Waits until earlier calls of the container are done, and then does the work in its session. */
+  /** Waits until earlier calls of the container are done, then does the work in its session. */
   async #call<Done extends Outcome>(
     call: Call,
     work: (session: ContainerSession, stop: AbortSignal) => Promise<Done>,
@@ -177,7 +177,7 @@ export class SandboxSessions implements ContainerSessions {
     }
   }
 
-  /** The session of the container, unless another process has run code in it since, or a new one. */
+  /** The session of the container, unless another process has run code in it since; otherwise a new one. */
   async #sessionFor({ owner, containerId, signal }: Call): Promise<ContainerSession | typeof GONE | typeof BUSY> {
     const found = await this.#options.stored.find(owner, containerId);
     const session = this.#pool.claim(containerId);

@@ -12,16 +12,16 @@ export interface FileLimits {
   readonly filesMax: number;
 }
 
-/** A file as it was when the sandbox and the store were compared last. */
+/** A file at the last comparison of the sandbox and the store. */
 interface KnownFile {
-  /** What is stored at its path; null if nothing is. */
+  /** The stored file at its path; null if there is none. */
   readonly stored: KeptFile | null;
-  /** Of the file in the sandbox; null if it is not there. */
+  /** The version of the file in the sandbox; null if it is not there. */
   readonly version: string | null;
 }
 
 /**
- * How many files are stored at the same time. Each waits for the disk and the database several times, and seldom for
+ * The number of files stored at the same time. Each waits several times for the disk and the database, and rarely for
  * the sandbox.
  */
 const STORED_AT_ONCE_MAX = 16;
@@ -44,12 +44,12 @@ class FileTooLarge extends Error {
 }
 
 /**
- * Keeps the files of a sandbox and those that are stored with its container alike. Its methods reject with
- * `SandboxFailed` if the sandbox has ended, with `ContainerGone`, or with the signal's reason.
+ * Synchronizes the files of a sandbox with the stored files of its container. Its methods reject with `SandboxFailed`
+ * if the sandbox has ended, with `ContainerGone`, or with the signal's reason.
  */
 export class SessionFiles {
   readonly #place: Place;
-  /** By path relative to `/mnt/data`. */
+  /** Keyed by path relative to `/mnt/data`. */
   readonly #known = new Map<string, KnownFile>();
   /** The bytes of the files that are being stored, by path. */
   readonly #underWay = new Map<string, number>();
@@ -60,7 +60,7 @@ export class SessionFiles {
     this.#place = place;
   }
 
-  /** Brings what was stored or deleted since the last time into the sandbox. Returns faults as sentences. */
+  /** Copies stored changes and deletions since the last time into the sandbox. Returns faults as sentences. */
   async bring(files: readonly KeptFile[], signal: AbortSignal): Promise<readonly string[]> {
     const wanted = new Map(files.map((file) => [file.path.slice(SANDBOX_FOLDER.length), file]));
     for (const [path, { stored }] of this.#known)
@@ -76,7 +76,7 @@ export class SessionFiles {
     return faults.sentences;
   }
 
-  /** Stores what code has made and changed, and deletes what it has removed. */
+  /** Stores files that code created or changed, and deletes files that it removed. */
   async keep(signal: AbortSignal): Promise<FileChanges> {
     const { filesMax } = this.#place.limits;
     const faults = new FileFaults();
@@ -89,7 +89,7 @@ export class SessionFiles {
     return { changed: await this.#keepAll(changed, faults, signal), faults: faults.sentences };
   }
 
-  /** Stores a picture that code has shown. The sandbox gets it before the next call. */
+  /** Stores a picture shown by code. The sandbox gets it before the next call. */
   async keepPicture(png: Uint8Array, signal: AbortSignal): Promise<KeptFile | string> {
     const { stored, owner, containerId } = this.#place;
     const made = { path: null, content: oneChunk(png), bytesMax: png.length };
@@ -131,7 +131,7 @@ export class SessionFiles {
     }
   }
 
-  /** Deletes what the sandbox had and has no more. */
+  /** Deletes files that are gone from the sandbox. */
   async #forgetRemoved(files: ReadonlyMap<string, SandboxFile>): Promise<void> {
     const { stored, owner, containerId } = this.#place;
     for (const [path, known] of this.#known) {
@@ -141,7 +141,7 @@ export class SessionFiles {
     }
   }
 
-  /** Rejects once nothing is read any more, so that the sandbox can be asked for something else. */
+  /** Rejects once nothing is read any more, so that the sandbox is free for another request. */
   async #keepAll(files: readonly SandboxFile[], faults: FileFaults, signal: AbortSignal): Promise<readonly KeptFile[]> {
     const failures: unknown[] = [];
     const kept = await mapSomeAtOnce(files, STORED_AT_ONCE_MAX, async (file) => {
@@ -156,12 +156,12 @@ export class SessionFiles {
     return kept.filter((file) => file !== null && typeof file !== "string");
   }
 
-  /** Resolves to the stored file, or to a sentence on why it was not kept. */
+  /** Resolves to the stored file, or to a sentence on why it was not stored. */
   async #keepFile({ path, bytes, version }: SandboxFile, signal: AbortSignal): Promise<KeptFile | string> {
     const { stored, owner, containerId, limits } = this.#place;
     const before = this.#known.get(path)?.stored ?? null;
     const left = Math.min(limits.fileBytesMax, this.#bytesLeft(path));
-    this.#known.set(path, { stored: before, version }); // One that cannot be kept is not read again until it changes.
+    this.#known.set(path, { stored: before, version }); // A refused file is not read again until it changes.
     const refuse = (why: string): string => {
       const earlier = before === null ? "" : " Its earlier contents stay stored.";
       return `${shownPath(path)} was not kept: ${why}.${earlier}`;
@@ -205,7 +205,7 @@ export class SessionFiles {
     }
   }
 
-  /** How many other files are stored and being stored. */
+  /** The number of other files stored and being stored. */
   #countBeside(path: string): number {
     let files = 0;
     for (const [other, { stored }] of this.#known)
@@ -213,7 +213,7 @@ export class SessionFiles {
     return files;
   }
 
-  /** What the container has room for at this path, beside what is stored and being stored. */
+  /** The container's remaining bytes for this path. */
   #bytesLeft(path: string): number {
     let bytes = this.#place.limits.containerBytesMax;
     for (const [other, { stored }] of this.#known)

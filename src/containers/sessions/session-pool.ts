@@ -10,7 +10,7 @@ export interface PoolOptions {
   readonly sandboxLimits: SandboxLimits;
   readonly fileLimits: FileLimits;
   readonly sessionsMax: number;
-  /** How many calls may wait for a place, and for how long. */
+  /** The maximum waiting calls, and their time limit. */
   readonly waitingMax: number;
   readonly waitMs: number;
   /** How long a sandbox may take to start. */
@@ -19,12 +19,12 @@ export interface PoolOptions {
 }
 
 /**
- * A bounded number of sessions, one for a container. Whoever needs another one gets the place of the one that was idle
- * for the longest time, or waits for a place.
+ * A limited number of sessions, one per container. A new session replaces the one that was idle for the longest time,
+ * or waits for a place.
  */
 export class SessionPool {
   readonly #options: PoolOptions;
-  /** Those that live, and those that are being ended. */
+  /** Sessions that are alive, and sessions that are ending. */
   readonly #sessions = new Set<ContainerSession>();
   readonly #places: Semaphore;
   readonly #closing = new AbortController();
@@ -37,12 +37,12 @@ export class SessionPool {
     this.#count(0);
   }
 
-  /** Those that live. */
+  /** Sessions that are alive. */
   get sessions(): readonly ContainerSession[] {
     return [...this.#sessions].filter((session) => session.isAlive);
   }
 
-  /** The session of a container, which is at work from now on; null if it has none. */
+  /** The session of a container, now marked as working; null if it has none. */
   claim(containerId: string): ContainerSession | null {
     const session = this.#find(containerId);
     session?.work();
@@ -50,8 +50,8 @@ export class SessionPool {
   }
 
   /**
-   * Starts a session, which is at work. Null if no place became free in time. Rejects with `SandboxFailed`, or with the
-   * signal's reason.
+   * Starts a session, marked as working. Null if no place became free in time. Rejects with `SandboxFailed`, or with
+   * the signal's reason.
    */
   async start(owner: Owner, containerId: string, signal: AbortSignal): Promise<ContainerSession | null> {
     const leave = await this.#takePlace(signal);
@@ -76,7 +76,7 @@ export class SessionPool {
     }
   }
 
-  /** The session of a container is idle from now on, if it has one. */
+  /** Marks the session of a container as idle, if it has one. */
   rest(containerId: string): void {
     this.#find(containerId)?.rest();
     this.#makeRoom();
@@ -111,7 +111,7 @@ export class SessionPool {
     }
   }
 
-  /** Ends as many idle sessions as are waited for. */
+  /** Ends as many idle sessions as there are waiting calls. */
   #makeRoom(): void {
     const leaving = this.#sessions.size - this.sessions.length;
     const idle = this.sessions

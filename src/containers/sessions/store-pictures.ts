@@ -5,7 +5,7 @@ import type { SessionFiles } from "./session-files.ts";
 
 const PNG_SIGNATURE = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
 
-/** What code has shown, and why some of it is left out, in sentences. */
+/** The output of code, and sentences on why some is left out. */
 interface Shown {
   readonly outputs: readonly CodeOutput[];
   readonly faults: readonly string[];

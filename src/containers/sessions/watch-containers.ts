@@ -5,8 +5,8 @@ import type { ContainerSession } from "./container-session.ts";
 const INTERVAL_MS = 2_000;
 
 /**
- * Looks every two seconds whether the containers of sessions are still there, ends the sessions of those that are not,
- * and keeps containers from expiring while code runs in them. Returns a function that stops it.
+ * Checks every two seconds whether the containers of sessions still exist, ends the sessions of missing ones, and keeps
+ * containers from expiring while code runs in them. Returns a function that stops it.
  */
 export function watchContainers(
   sessions: () => readonly ContainerSession[],
@@ -26,7 +26,7 @@ export function watchContainers(
     if (isLooking) return;
     isLooking = true;
     void Promise.all(sessions().map(look))
-      .catch((error: unknown) => log.warn({ err: error }, "the containers of sessions could not be looked up"))
+      .catch((error: unknown) => log.warn({ err: error }, "could not look up the containers of sessions"))
       .finally(() => (isLooking = false));
   }, INTERVAL_MS);
   timer.unref();

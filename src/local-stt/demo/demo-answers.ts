@@ -2,12 +2,12 @@ import type { DemoChatDone, DemoChatLine } from "../../../generated/local-stt/ty
 import { unlessAborted } from "../../base/limits/unless-aborted.ts";
 import { answerOfOtherMessages, answerStopped, answerTooLong, tooManyAnswers } from "../errors.ts";
 
-/** Named answers at a time. The oldest complete one makes room for a new one. */
+/** The maximum of named answers. The oldest complete one is removed for a new one. */
 const ANSWERS_MAX = 16;
 const ANSWER_CHARACTERS_MAX = 1_000_000;
 
 export interface DemoAnswerTimes {
-  /** How long an answer goes on without a reader. */
+  /** How long an answer continues without a reader. */
   readonly aloneMs: number;
   /** How long a complete answer is kept. */
   readonly keptMs: number;
@@ -17,7 +17,7 @@ const USUAL_TIMES: DemoAnswerTimes = { aloneMs: 60_000, keptMs: 600_000 };
 
 type Begin = (signal: AbortSignal) => AsyncIterable<DemoChatLine>;
 
-/** Answers of the demo chat that survive the requests that ask for them. They are in memory only, and bounded. */
+/** Answers of the demo chat that outlive their requests. They are in memory only, and limited. */
 export class DemoAnswers {
   readonly #answers = new Map<string, DemoAnswer>();
   readonly #times: DemoAnswerTimes;
@@ -27,8 +27,8 @@ export class DemoAnswers {
   }
 
   /**
-   * The answer of this name; a new one begins if there is none. `messages` are what is asked, as JSON. Throws the
-   * errors of Interface B if the name is of an answer to other messages, or if there are too many answers.
+   * The answer of this name, or a new one. `messages`: the request, as JSON. Throws the errors of Interface B if the
+   * name belongs to other messages, or if there are too many answers.
    */
   take(name: string, messages: string, begin: Begin): DemoAnswer {
     const known = this.#answers.get(name);
@@ -87,7 +87,7 @@ export class DemoAnswer {
     return this.#done !== null;
   }
 
-  /** Takes the lines of the provider until they end. Never rejects: readers get the error. */
+  /** Reads the lines of the provider until they end. Never rejects: readers get the error. */
   async write(begin: Begin): Promise<void> {
     this.#wait();
     try {
@@ -99,7 +99,7 @@ export class DemoAnswer {
     else this.#wait();
   }
 
-  /** Yields the answer from its beginning; text that is there already comes at once. Throws what ended it. */
+  /** Yields the answer from its beginning; existing text comes at once. Throws the error that ended it. */
   async *read(signal: AbortSignal): AsyncGenerator<DemoChatLine> {
     this.#readers += 1;
     try {
@@ -146,7 +146,7 @@ export class DemoAnswer {
     this.#news = Promise.withResolvers();
   }
 
-  /** Forgets the answer after its time, if it has no readers then. The last reader that leaves starts the time anew. */
+  /** Forgets the answer after its time, if it has no readers then. The time restarts when the last reader leaves. */
   #wait(): void {
     clearTimeout(this.#timer);
     if (this.#stopping.signal.aborted) return;

@@ -7,7 +7,7 @@ import type { SttContext } from "../context.ts";
 import type { DemoAnswers } from "../demo/demo-answers.ts";
 import { providerFailed, providerNotConfigured, providerUnauthorized, providerUnreachable } from "../errors.ts";
 
-/** `POST /demo/chat`: passes a chat to the provider. Only an answer with a name outlives its request. */
+/** `POST /demo/chat`: forwards a chat to the provider. Only an answer with a name outlives its request. */
 export function demoChat(findProvider: FindProvider, answers: DemoAnswers): LocalSttHandlers<SttContext>["demoChat"] {
   return async ({ body: { messages, answer_id: name = null, stream } }, { signal }) => {
     const begin = (until: AbortSignal): AsyncGenerator<DemoChatLine> => answerLines(findProvider, messages, until);

@@ -3,17 +3,17 @@ import type { LoopbackConnection } from "../connection-owner.ts";
 import type { SttContext } from "../context.ts";
 import { keyNotFound, keyNotLent, originNotAllowed, userNotAllowed } from "../errors.ts";
 
-/** What the page gets, and how the server finds out whether it may. */
+/** The data for the page, and the checks before it. */
 export interface KeyLending {
   /** False if a setting switches it off. */
   readonly isOn: boolean;
   /** Base URL of the Responses API of this machine. */
   readonly baseUrl: string;
-  /** The key that the Responses API made at its first start; null if it made none. */
+  /** The key created by the Responses API at its first start; null if there is none. */
   readonly readKey: () => Promise<string | null>;
-  /** The user that runs this server; null if the system has no such numbers. */
+  /** The user of this server; null if the system has no user numbers. */
   readonly ownUser: number | null;
-  /** The user whose program opened a connection; null if that cannot be found out. */
+  /** The user whose program opened a connection; null if unknown. */
   readonly findUser: (connection: LoopbackConnection) => Promise<number | null>;
 }
 
@@ -28,7 +28,7 @@ export function lendDemoKey(lending: KeyLending): LocalSttHandlers<SttContext>["
     if (user === null || user !== lending.ownUser) throw userNotAllowed();
     const key = await lending.readKey();
     if (key === null) throw keyNotFound();
-    log.info({}, "the chat lab got the key of the Responses API");
+    log.info({}, "chat lab got the key of the Responses API");
     return { status: 200, headers: { "cache-control": "no-store" }, body: { base_url: lending.baseUrl, api_key: key } };
   };
 }

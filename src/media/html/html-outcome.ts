@@ -1,10 +1,10 @@
 /**
- * What the thread is asked: to find the article of a page and else take all of its text, or the latter at once.
- * `marked` is the latter with `#` before headings.
+ * The task of the thread: extract the article, otherwise all text, or extract all text at once. `marked` means all text
+ * with `#` before headings.
  */
 export interface HtmlTask {
   readonly bytes: Uint8Array;
-  /** From the reply's headers; null to look into the page. */
+  /** From the reply's headers; null to detect it from the page. */
   readonly charset: string | null;
   readonly mode: HtmlMode;
   readonly charactersMax: number;
@@ -14,7 +14,7 @@ export type HtmlMode = "article" | "whole" | "marked";
 
 export interface HtmlLink {
   readonly text: string;
-  /** As the page has it, often relative. */
+  /** As in the page, often relative. */
   readonly href: string;
 }
 

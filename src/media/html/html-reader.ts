@@ -5,17 +5,17 @@ import type { HtmlMode, HtmlOutcome, HtmlTask } from "./html-outcome.ts";
 
 export interface HtmlLimits {
   readonly charactersMax: number;
-  /** Limit of the search for the article, in milliseconds. */
+  /** The time limit of the search for the article, in milliseconds. */
   readonly articleMs: number;
-  /** Limit of taking the whole text, in milliseconds. */
+  /** The time limit of extracting the whole text, in milliseconds. */
   readonly wholeMs: number;
-  /** Limit of the processor time of each; none if absent. */
+  /** The CPU time limit of each; none if absent. */
   readonly cpu?: CpuLimit;
 }
 
 const MODULE = new URL("./html-worker.ts", import.meta.url);
 
-/** Reads the text of web pages, each in its own thread, which hostile pages cannot hold. */
+/** Reads the text of web pages, each in its own thread, which hostile pages cannot block. */
 export class HtmlReader {
   readonly #limits: HtmlLimits;
   readonly #slots: Semaphore;
@@ -26,8 +26,8 @@ export class HtmlReader {
   }
 
   /**
-   * The text of the article of a page, or of the whole page if no article is found in time. `charset` is that of the
-   * reply's headers. Rejects with the signal's reason if that aborts.
+   * The text of a page's article, or of the whole page if no article is found in time. `charset`: from the reply's
+   * headers. Rejects with the signal's reason if the signal aborts.
    */
   async read(bytes: Uint8Array, charset: string | null, signal: AbortSignal): Promise<HtmlOutcome | ReadingFailed> {
     const giveBack = await this.#slots.take(signal);
@@ -39,7 +39,7 @@ export class HtmlReader {
     }
   }
 
-  /** The text of a whole page, with `#` before its headings as in Markdown. Rejects as `read` does. */
+  /** The text of a whole page, with `#` before its headings as in Markdown. Rejects like `read`. */
   async readMarked(bytes: Uint8Array, signal: AbortSignal): Promise<HtmlOutcome | ReadingFailed> {
     const giveBack = await this.#slots.take(signal);
     try {

@@ -6,13 +6,13 @@ import { isRecord } from "../../base/json/records.ts";
 import type { HtmlOutcome, HtmlTask } from "./html-outcome.ts";
 import { shortenText, toText } from "./to-text.ts";
 
-/** Larger pages take the search for an article many seconds. */
+/** In larger pages, the search for an article takes many seconds. */
 const ARTICLE_CHARACTERS_MAX = 1024 * 1024;
 const ARTICLE_ELEMENTS_MAX = 20_000;
 /** Shorter articles are most often a wrong guess. */
 const ARTICLE_CHARACTERS_MIN = 200;
 const TITLE_CHARACTERS_MAX = 300;
-/** Where a page that declares its charset does so. */
+/** A page's own declaration of its charset is within these bytes. */
 const DECLARATION_BYTES = 2048;
 
 function read({ bytes, charset, mode, charactersMax }: HtmlTask): HtmlOutcome {

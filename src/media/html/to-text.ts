@@ -1,7 +1,7 @@
 import { compile, type DomNode, type FormatCallback } from "html-to-text";
 import type { HtmlLink } from "./html-outcome.ts";
 
-/** Deeper elements are left out; the converter works by recursion. */
+/** Deeper elements are left out; the converter is recursive. */
 const DEPTH_MAX = 100;
 const LINKS_MAX = 60;
 const LINK_CHARACTERS_MAX = 100;
@@ -44,7 +44,7 @@ const markedHeading: FormatCallback = (element, walk, builder) => {
   builder.closeBlock({ trailingLineBreaks: 2 });
 };
 
-/** The words of a link, as far as they lie in its first levels. */
+/** The words of a link in its first levels. */
 function textUnder(element: DomNode, depth = 3): string {
   const text = (element.children ?? [])
     .map((child) => child.data ?? (depth > 0 ? textUnder(child, depth - 1) : ""))

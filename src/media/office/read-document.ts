@@ -39,7 +39,7 @@ async function readHeadingStyles(archive: Archive, part: string): Promise<Readon
   return levels;
 }
 
-/** Elements that stand for a character. */
+/** Elements that represent a character. */
 const SIGNS: Readonly<Record<string, string>> = { tab: "\t", ptab: "\t", br: "\n", cr: "\n", noBreakHyphen: "-" };
 /** Holds the same content again for old programs, so it is skipped. */
 const FALLBACK = "Fallback";

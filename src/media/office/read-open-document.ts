@@ -4,7 +4,7 @@ import type { TextSink } from "./text-sink.ts";
 
 const CONTENT = "content.xml";
 const MIME_TYPE = /^application\/vnd\.oasis\.opendocument\./;
-/** More blanks or cells in a row than this are left out: a document can ask for any number. */
+/** More consecutive blanks or cells are left out: a document can request any number. */
 const REPEATED_MAX = 100;
 /** Text that is not shown. */
 const SKIPPED: ReadonlySet<string> = new Set(["tracked-changes", "annotation"]);
@@ -16,14 +16,14 @@ export async function isOpenDocument(archive: Archive): Promise<boolean> {
   return false;
 }
 
-/** Writes a line for each paragraph, `#` before headings, table rows with bars. */
+/** Writes a line per paragraph, `#` before headings, table rows with bars. */
 export async function readOpenDocument(archive: Archive, sink: TextSink): Promise<void> {
   await readXml(archive, CONTENT, new ContentReader(sink));
 }
 
 class ContentReader implements XmlListener {
   readonly #sink: TextSink;
-  /** A note stands within the paragraph that it belongs to. */
+  /** A note is within its paragraph. */
   readonly #open: { readonly mark: string; readonly pieces: string[] }[] = [];
   #row: string[] | null = null;
   #cell: string[] = [];

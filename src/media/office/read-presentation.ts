@@ -3,7 +3,7 @@ import { readTargets, relationsOf } from "./read-targets.ts";
 import { readXml, type XmlListener } from "./read-xml.ts";
 import type { TextSink } from "./text-sink.ts";
 
-/** Writes the text of all slides in order, each under its title, with its notes behind it. */
+/** Writes the text of all slides in order, each under its title and followed by its notes. */
 export async function readPresentation(archive: Archive, presentation: string, sink: TextSink): Promise<void> {
   for (const slide of await readSlides(archive, presentation)) {
     await readXml(archive, slide, new SlideReader(sink, true));
@@ -13,7 +13,7 @@ export async function readPresentation(archive: Archive, presentation: string, s
   }
 }
 
-/** The parts of the slides in the order of the list of slides, or by their names if that does not name them all. */
+/** The parts of the slides in the order of the list of slides, or by their names if the list is incomplete. */
 async function readSlides(archive: Archive, presentation: string): Promise<readonly string[]> {
   const targets = await readTargets(archive, presentation, "slide");
   const listed: string[] = [];
@@ -27,7 +27,7 @@ async function readSlides(archive: Archive, presentation: string): Promise<reado
   return [...targets.values()].toSorted((one, other) => one.localeCompare(other, "en", { numeric: true }));
 }
 
-/** Writes a line for each paragraph, with `##` before the title. */
+/** Writes a line per paragraph, with `##` before the title. */
 class SlideReader implements XmlListener {
   readonly #sink: TextSink;
   readonly #hasTitle: boolean;
@@ -44,7 +44,7 @@ class SlideReader implements XmlListener {
   opened(name: string, attributes: Readonly<Record<string, string>>): void {
     if (name === "sp") this.#isTitle = false;
     if (name === "ph") this.#isTitle = this.#hasTitle && /^(?:title|ctrTitle)$/.test(attributes["type"] ?? "");
-    if (name === "fld") this.#isField = true; // A number of a page, or a date.
+    if (name === "fld") this.#isField = true; // A page number or a date.
     if (name === "br") this.#paragraph.push(this.#isTitle ? " " : "\n");
     if (name === "t") this.#isText = !this.#isField;
   }

@@ -16,7 +16,7 @@ export async function readTargets(archive: Archive, part: string, kind: string):
   return targets;
 }
 
-/** The part that lists what a part refers to. A part that refers to nothing has none. */
+/** The part that lists a part's references. A part without references has none. */
 export function relationsOf(part: string): string {
   return `${posix.dirname(part)}/_rels/${posix.basename(part)}.rels`;
 }

@@ -9,7 +9,7 @@ export interface ServerAddress {
   readonly origin: string;
   /** The path of the API, such as `/v1`, without a trailing slash. */
   readonly apiPath: string;
-  /** The path before `/v1`, under which servers have endpoints of their own. */
+  /** The path before `/v1`, where servers have endpoints of their own. */
   readonly rootPath: string;
   /** The query of every call, with its question mark; empty if there is none. */
   readonly search: string;

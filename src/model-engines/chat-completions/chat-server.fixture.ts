@@ -22,7 +22,7 @@ export interface ChatServer {
 
 type Answer = (response: ServerResponse, call: ReceivedCall) => unknown;
 
-/** Starts a model server on a real port that answers by `answer`, on loopback by default. It ends with the test. */
+/** Starts a model server on a real port that replies with `answer`, on loopback by default. It ends with the test. */
 export async function serveChat(answer: Answer, host?: string): Promise<ChatServer> {
   const calls: ReceivedCall[] = [];
   const closings = new WeakMap<Socket, Promise<void>>();

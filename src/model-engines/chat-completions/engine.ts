@@ -18,7 +18,7 @@ import { TurnAsker } from "./turn-asker.ts";
 const CONNECTIONS_MAX = 512;
 const USER_AGENT = "antiphon";
 const MODELS_BYTES_MAX = 8 * 1024 * 1024;
-/** How long a refusal of an unknown model waits for the names of those there are, in milliseconds. */
+/** How long the refusal of an unknown model waits for the names of existing models, in milliseconds. */
 const NAMES_MS_MAX = 2_000;
 
 export interface ChatCompletionsTimeouts {
@@ -31,7 +31,7 @@ export interface ChatCompletionsTimeouts {
 }
 
 export interface ChatCompletionsOptions {
-  /** Such as `http://127.0.0.1:11434/v1`. A query, as Azure needs it, is added to every call. */
+  /** Such as `http://127.0.0.1:11434/v1`. A query, as required by Azure, is added to every call. */
   readonly baseUrl: string;
   readonly apiKey: string | null;
   /** Shown in logs and in the start banner. */
@@ -39,13 +39,13 @@ export interface ChatCompletionsOptions {
   readonly timeouts: ChatCompletionsTimeouts;
   /** Maximum number of connections. Each carries one turn at a time; further turns wait. */
   readonly connectionsMax?: number;
-  /** Tokens of input and answer together, as set by the operator. Null: the server is asked. */
+  /** Tokens of input and answer together, as set by the operator. Null: as reported by the server. */
   readonly contextWindow?: number | null;
   /** Settings that override the profile chosen by the host name. */
   readonly profile?: Partial<BackendProfile>;
   /** Called with a sentence if the server broke the protocol in a way that was corrected. */
   readonly onWarning?: (warning: string, model: string) => void;
-  /** Called with the path of the API if it is not the one of the base URL, but lies below it. */
+  /** Called with the path of the API if it is below the path of the base URL. */
   readonly onPathFound?: (apiPath: string) => void;
   /** Used instead of the engine's own connections. The dispatcher then applies its own connect timeout. */
   readonly fetchDispatcher?: Dispatcher;
@@ -114,7 +114,7 @@ export function createChatCompletionsEngine(options: ChatCompletionsOptions): Mo
   };
 }
 
-/** Asks for turns. A refusal corrects the count of tokens, and names the nearest model if there is no such model. */
+/** Sends turns. A refusal corrects the token count, and names the nearest model if the model does not exist. */
 function samplerOf(turns: TurnAsker, tokens: TokenCounter, models: ModelList): ModelEngine["sample"] {
   return async (request, signal, begun) => {
     try {
@@ -127,7 +127,7 @@ function samplerOf(turns: TurnAsker, tokens: TokenCounter, models: ModelList): M
   };
 }
 
-/** The address of a server, and the search for the path of its API, which begins at once. */
+/** The address of a server, and the search for its API path, which starts at once. */
 function serverAt(
   baseUrl: URL,
   {

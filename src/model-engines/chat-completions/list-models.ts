@@ -9,7 +9,7 @@ import { explainTransportError } from "./errors/transport-error.ts";
 import { explainRefusal } from "./errors/upstream-error.ts";
 import { countOrZero, isList, textOrNull } from "./json-values.ts";
 
-/** Statuses by which a server says that it has no list of models. */
+/** Statuses that mean that a server has no list of models. */
 const NO_LIST: ReadonlySet<number> = new Set([404, 405, 501]);
 
 const FRESH_MS = 30_000;

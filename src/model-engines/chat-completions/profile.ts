@@ -2,20 +2,20 @@ import type { ModelAbilities, ReasoningDefaults } from "../../runs/ports/model-e
 
 /**
  * How a server marks reasoning in `content`: `leading` if content may begin with `<think>`, `already_open` if the chat
- * template writes the opening tag, `off` if content holds no reasoning.
+ * template writes the opening tag, `off` if content has no reasoning.
  */
 export type ReasoningTags = "leading" | "already_open" | "off";
 
 /**
- * How a server is asked to go on with the beginning of an answer, which is the last message: by members of vLLM, by a
- * mark on the message, or just so. `probe`: each form is tried; `none`: it cannot.
+ * How to make a server continue the beginning of an answer, which is the last message: by members of vLLM, by a mark on
+ * the message, or without anything. `probe`: tries each form; `none`: it cannot.
  */
 export type ContinuationForm = "continue_final_message" | "prefix" | "partial" | "last_message";
 
 /** The differences between families of chat-completions servers. */
 export interface BackendProfile {
   /**
-   * The role for system and developer messages within the conversation. Many chat templates allow `system` only first.
+   * The role of system and developer messages within the conversation. Many chat templates allow `system` only first.
    */
   readonly lateSystemRole: "system" | "user";
   /** The `content` of a message that only calls tools. llama.cpp and SGLang refuse null, which OpenAI sends. */
@@ -27,7 +27,7 @@ export interface BackendProfile {
   readonly acceptsReasoning: boolean;
   readonly reasoningTags: ReasoningTags;
   readonly continuation: ContinuationForm | "probe" | "none";
-  /** How a model reasons by itself; null if that is unknown. */
+  /** How a model reasons by default; null if unknown. */
   readonly reasoningDefaults: (model: string) => ReasoningDefaults | null;
   /** What its models can read besides text, unless the operator sets it. */
   readonly abilities: ModelAbilities;
@@ -47,7 +47,7 @@ const GENERIC: BackendProfile = {
 
 const OPENAI_REASONING: ReasoningDefaults = { context: "current_turn", effort: "medium", mode: "standard" };
 
-/** By the names of models, which may end in a date. Other models may not reason, or are not known. */
+/** By model names, which may end in a date. Other models may not reason, or are unknown. */
 const REASONING_DEFAULTS: readonly (readonly [names: RegExp, defaults: ReasoningDefaults])[] = [
   [/^(o1|o3|o3-mini|o4-mini|gpt-5|gpt-5-mini|gpt-5-nano|gpt-5\.5)(-\d{4}-\d\d-\d\d)?$/, OPENAI_REASONING],
   [/^gpt-5\.[124](-mini|-nano)?(-\d{4}-\d\d-\d\d)?$/, { ...OPENAI_REASONING, effort: "none" }],
@@ -75,7 +75,7 @@ export function chooseProfile(baseUrl: URL, known: Partial<BackendProfile> = {})
   return { ...(isOpenAi ? OPENAI : GENERIC), ...known };
 }
 
-/** How a model of OpenAI reasons where a request does not say it, as its own Responses API echoes it. */
+/** How an OpenAI model reasons by default, as echoed by OpenAI's own Responses API. */
 function openaiReasoning(model: string): ReasoningDefaults | null {
   return REASONING_DEFAULTS.find(([names]) => names.test(model))?.[1] ?? null;
 }

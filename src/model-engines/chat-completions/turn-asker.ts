@@ -40,7 +40,7 @@ export interface TurnAskerOptions {
 
 type Batches = AsyncIterable<readonly ModelEvent[]>;
 
-/** What a turn needs beside its body. The request is not kept, so that its history does not stay in memory. */
+/** The parts of a turn beside its body. Without the request, so that its history does not stay in memory. */
 interface TurnContext {
   readonly model: string;
   readonly trace: ModelRequest["trace"];
@@ -100,7 +100,7 @@ export class TurnAsker {
     });
   }
 
-  /** Sends the turn with the choice of one tool. Null if that cannot be done; never rejects. */
+  /** Sends the turn with the choice of one tool. Null if that is impossible; never rejects. */
   async #sendForced(chat: ChatRequest, context: TurnContext): Promise<Batches | null> {
     const { server, requiredCalls } = this.#options;
     const [tool, ...others] = chat.tools ?? [];
@@ -118,7 +118,7 @@ export class TurnAsker {
     }
   }
 
-  /** Sends the turn, and once more in another form each time that the server says that it does not know the form. */
+  /** Sends the turn, and again in another form each time the server does not know the form. */
   #sendInForms(chat: ChatRequest, context: TurnContext): Promise<Batches> {
     const hasSchema = chat.response_format?.type === "json_schema";
     return hasSchema ? this.#sendSchema(chat, context) : this.#send(chat, context);
@@ -145,7 +145,7 @@ export class TurnAsker {
     const { apiKey, idleMs, totalMs, tokens } = this.#options;
     const sent = await requestBody(chat);
     const reader = this.#readerFor(turnContext);
-    const recorder = exchangeRecorder(); // undici calls back outside of the work that is recorded.
+    const recorder = exchangeRecorder(); // undici calls back outside of the recorded work.
     const askPlain = (): void => {
       requestBody(withoutStream(chat)).then(
         (plain) => this.#dispatch(plain, { trace, recorder }, turn),
@@ -158,7 +158,7 @@ export class TurnAsker {
     return await turn.accepted;
   }
 
-  /** Apart from `#send`, whose closures hold the request: a reader lives as long as the answer. */
+  /** Separate from `#send`, whose closures keep the request in memory: a reader lives as long as the answer. */
   #readerFor({ model, toolNames, wantsLogprobs, usageReader }: TurnContext): ChunkReader {
     const { profile, onWarning } = this.#options;
     return new ChunkReader({
@@ -187,7 +187,7 @@ export class TurnAsker {
 
 type SentBody = Awaited<ReturnType<typeof requestBody>>;
 
-/** What a call belongs to. */
+/** The run of a call. */
 interface SendingRun {
   readonly trace: ModelRequest["trace"];
   readonly recorder: ExchangeRecorder | null;
@@ -197,7 +197,7 @@ function withoutStream({ stream: _stream, stream_options: _options, ...others }:
   return { ...others, stream: false };
 }
 
-/** The turn itself, or what also tells a recorder of its reply. */
+/** The turn itself, or a wrapper that also records its reply. */
 function recordedTurn(
   turn: UpstreamTurn,
   recorder: ExchangeRecorder | null,

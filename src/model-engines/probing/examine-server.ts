@@ -7,8 +7,8 @@ import { hearAnswer } from "./heard-answer.ts";
 import { PROBES, type Probe } from "./probes.ts";
 
 /**
- * What becomes of a field. `ignored`: the model server takes it without effect; `unknown`: the server failed, so it
- * could not be tried.
+ * How a field is treated. `ignored`: the model server accepts it without effect; `unknown`: the server failed, so it
+ * could not be tested.
  */
 export type Verdict = "honoured" | "emulated" | "ignored" | "refused" | "unknown";
 
@@ -24,21 +24,21 @@ export interface FieldVerdict {
   readonly field: string;
   readonly verdict: Verdict;
   readonly why: string | null;
-  /** The probe that tried it; null if the field ledger alone says it. */
+  /** The probe that tested it; null if only the field ledger describes it. */
   readonly probe: string | null;
 }
 
 export interface Examination {
-  /** The model that was asked. */
+  /** The tested model. */
   readonly model: string;
-  /** Names of models, at most so many as the server lists. */
+  /** Names of models, as far as listed by the server. */
   readonly models: readonly string[];
   readonly findings: readonly Finding[];
-  /** Every field that a model engine must act on, as the field ledger lists them. */
+  /** Every field that a model engine must handle, from the field ledger. */
   readonly fields: readonly FieldVerdict[];
 }
 
-/** Told as they come, because a slow model takes minutes for all of them. */
+/** Called for each result, because all tests together take minutes on a slow model. */
 export interface ExaminationListener {
   readonly began: (chosen: Pick<Examination, "model" | "models">) => void;
   readonly found: (finding: Finding) => void;
@@ -50,7 +50,7 @@ const WHY_CHARACTERS_MAX = 200;
 
 const NOBODY: ExaminationListener = { began: () => {}, found: () => {} };
 
-/** Tries what a model server can do, one question after the other. Rejects only if `signal` aborts. */
+/** Tests the abilities of a model server, one probe after the other. Rejects only if `signal` aborts. */
 export async function examineServer(
   engine: ModelEngine,
   { model: wanted, signal }: { readonly model: string | null; readonly signal: AbortSignal },
@@ -118,7 +118,7 @@ async function findWindow(engine: ModelEngine, model: string, signal: AbortSigna
   return { name: "context window", verdict: tokens === null ? "unknown" : "honoured", why, ms: since(startedAt) };
 }
 
-/** Each field of the ledger: as the server showed it, where it was tried, else as the adapter treats it. */
+/** Each field of the ledger: as tested on the server, otherwise as the adapter treats it. */
 function judgeFields(engine: ModelEngine, tried: ReadonlyMap<string, Finding>): readonly FieldVerdict[] {
   return Object.entries(fieldLedger).flatMap(([field, entry]): readonly FieldVerdict[] => {
     const treatment = entry["chat-completions"];
@@ -131,7 +131,7 @@ function judgeFields(engine: ModelEngine, tried: ReadonlyMap<string, Finding>): 
   });
 }
 
-/** What the adapter's abilities say of kinds of input. */
+/** The adapter's statement about kinds of input. */
 function adapterLimit({ abilities }: ModelEngine, field: string): string | null {
   if (field === "content.input_image" && !abilities.images) return "MODEL_INPUT has no image";
   if (field === "content.input_file" && !abilities.files)
@@ -146,7 +146,7 @@ function failure(error: unknown): Pick<Finding, "verdict" | "why"> {
   return { verdict: isRefusal(error) ? "refused" : "unknown", why: message.slice(0, WHY_CHARACTERS_MAX) };
 }
 
-/** Whether the server answered that it will not do this, now or later. A quota that is used up says nothing of that. */
+/** Whether the server refuses permanently. An exhausted quota does not count. */
 function isRefusal(error: unknown): boolean {
   if (!(error instanceof ModelError) || error.code === "insufficient_quota") return false;
   const wasReached = error.cause === undefined;

@@ -2,19 +2,19 @@ import { jsonOrUndefined } from "../../base/json/read-json.ts";
 import { isRecord } from "../../base/json/records.ts";
 import type { ModelEvent } from "../../runs/ports/model-events.ts";
 
-/** What a probe hears of one turn. */
+/** A probe's view of one turn. */
 export interface HeardAnswer {
   readonly text: string;
   readonly reasoning: string;
   readonly calls: readonly { readonly name: string; readonly arguments: string }[];
-  /** How many times text arrived. */
+  /** The number of arrivals of text. */
   readonly textArrivals: number;
   readonly hasUsage: boolean;
   readonly hasLogprobs: boolean;
   readonly end: "stop" | "length" | "content_filter" | null;
 }
 
-/** Listens to a turn until it ends. */
+/** Reads a turn to its end. */
 export async function hearAnswer(batches: AsyncIterable<readonly ModelEvent[]>): Promise<HeardAnswer> {
   const all: ModelEvent[] = [];
   let textArrivals = 0;
@@ -41,12 +41,12 @@ export async function hearAnswer(batches: AsyncIterable<readonly ModelEvent[]>):
   };
 }
 
-/** Whether each call has arguments that name a place, as the tool of the probes wants. */
+/** Whether each call has arguments with a place, as required by the probes' tool. */
 export function callsNamePlaces({ calls }: HeardAnswer): boolean {
   return calls.length > 0 && calls.every((call) => typeof member(call.arguments, "place") === "string");
 }
 
-/** A member of a JSON object; undefined if the text is none. */
+/** A member of a JSON object; undefined if the text is not one. */
 export function member(json: string, name: string): unknown {
   const value = jsonOrUndefined(json);
   return isRecord(value) ? value[name] : undefined;

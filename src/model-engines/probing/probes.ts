@@ -3,13 +3,13 @@ import { isRecord } from "../../base/json/records.ts";
 import type { ModelRequest } from "../../runs/request/model-request.ts";
 import { callsNamePlaces, type HeardAnswer, member } from "./heard-answer.ts";
 
-/** One question to a model server, and how its answer is judged. */
+/** One request to a model server, and the judgement of its answer. */
 export interface Probe {
   readonly name: string;
-  /** The fields of the field ledger that it judges. */
+  /** The fields of the field ledger that it tests. */
   readonly fields: readonly string[];
   readonly asks: Partial<ModelRequest>;
-  /** Null if the server did what was asked, else a clause that says what it did. */
+  /** Null if the server did as requested, otherwise a clause about what it did. */
   readonly judge: (heard: HeardAnswer) => string | null;
 }
 
@@ -49,7 +49,7 @@ const wantsCall = (heard: HeardAnswer): string | null => {
 };
 const wantsText = ({ text }: HeardAnswer): string | null => (text.trim() === "" ? "it said nothing" : null);
 
-/** In the order in which they are tried. Without the first, no other makes sense. */
+/** In order. Without the first, the others are useless. */
 export const PROBES: readonly Probe[] = [
   {
     name: "an answer",

@@ -4,7 +4,7 @@ import { type RateLimitRefusal, rateLimitBelowRequest, rateLimitReached } from "
 import type { ResponseServices } from "../services.ts";
 import type { Principal } from "./authenticate.ts";
 
-/** The estimated token cost of a request, before its model is asked. */
+/** The estimated token cost of a request, before its model is called. */
 export interface TokenEstimate {
   readonly input: number;
   /** The request's limit of output tokens; null if it sets none. */
@@ -16,7 +16,7 @@ const OUTPUT_TOKENS_RESERVED = 1024;
 
 /**
  * Applies the limits of a key to one request. The request is counted first, its tokens are reserved before the model is
- * asked, and the reservation is corrected after the answer.
+ * called, and the reservation is corrected after the answer.
  */
 export class Admission {
   readonly #limiter: RateLimiter;
@@ -42,8 +42,8 @@ export class Admission {
   }
 
   /**
-   * Reserves the tokens that the request may need: its input, and as much of its output as fits into the limit of a
-   * minute. Throws the 429 error if the key has fewer left. Call it at most once.
+   * Reserves the tokens that the request may need: its input, and as much output as fits into the limit per minute.
+   * Throws the 429 error if the key has fewer left. Call it at most once.
    */
   async reserve({ input, outputMax }: TokenEstimate): Promise<void> {
     assert(this.#reserved === null, "tokens are reserved once for each request");
@@ -55,14 +55,14 @@ export class Admission {
     else throw (input > limit ? rateLimitBelowRequest : rateLimitReached)(this.#refused("tokens", needed));
   }
 
-  /** The six `x-ratelimit-*` headers, as of after this request. */
+  /** The six `x-ratelimit-*` headers, with this request counted. */
   get headers(): Readonly<Record<string, string>> {
     return rateLimitHeaders(this.#standing);
   }
 
   /**
-   * Replaces the reservation by the tokens that were used: 0 if no model was asked. Null keeps the reservation, because
-   * nobody counted.
+   * Replaces the reservation by the used tokens: 0 if no model was called. Null keeps the reservation, because nothing
+   * was counted.
    */
   settle(usedTokens: number | null): void {
     const taking = this.#reserved;
@@ -94,7 +94,7 @@ function rateLimitHeaders({
 const SECOND_MS = 1000;
 const MINUTE_MS = 60 * SECOND_MS;
 
-/** A duration as the reference writes it, such as `0s`, `20ms`, `1.2s` or `6m0s`. */
+/** A duration in the reference's format, such as `0s`, `20ms`, `1.2s` or `6m0s`. */
 export function rateLimitResetText(ms: number): string {
   const whole = Math.ceil(ms);
   if (whole > 0 && whole < SECOND_MS) return `${whole}ms`;

@@ -4,10 +4,10 @@ import type { RatedKey } from "../../domain/rates.ts";
 import type { Owner } from "../../runs/ports/owner.ts";
 import { incorrectApiKey, mismatchedOrganization, mismatchedProject, missingApiKey } from "../errors/request-errors.ts";
 
-/** The API key that calls, and the owner it acts for. */
+/** The calling API key, and the owner that it acts for. */
 export interface Principal extends RatedKey {
   readonly owner: Owner;
-  /** The kinds of this server's tools that the key may use; all if null or absent. */
+  /** The kinds of this server's tools that the key may use; null or absent allows all. */
   readonly tools?: readonly string[] | null;
 }
 
@@ -30,7 +30,7 @@ export function createAuthenticator(keys: KeyFinder): Authenticator {
 /** The headers of a request, by name in lower case. */
 export type RequestHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;
 
-/** The first of the key's owners that fits the routing headers. Throws the reference's 401 error if none does. */
+/** The first of the key's owners that matches the routing headers. Throws the reference's 401 error if none does. */
 function routedOwner({ owners, isRouted }: KnownKey, headers: RequestHeaders): Owner {
   if (!isRouted) return owners[0];
   const organization = routingHeader(headers, "organization");
@@ -55,7 +55,7 @@ export function callerFields({ keyId, owner }: Principal): object {
   return { keyId, organization: owner.organization, project: owner.project };
 }
 
-/** The reply headers that name the owner of the key. */
+/** The reply headers with the owner of the key. */
 export function ownerHeaders({ owner }: Principal): Readonly<Record<string, string>> {
   return { "openai-organization": owner.organization, "openai-project": owner.project };
 }

@@ -10,7 +10,7 @@ interface CachedKey {
   readonly until: number;
 }
 
-/** Remembers keys for a moment. Requests with the same key that come at the same time share one look-up. */
+/** Caches keys for a moment. Concurrent requests with the same key share one lookup. */
 export class CachedKeys implements KeyFinder {
   readonly #keys: KeyFinder;
   readonly #cached = new Map<string, CachedKey>();
@@ -29,10 +29,10 @@ export class CachedKeys implements KeyFinder {
     return await asked;
   }
 
-  /** Looks every key up anew, because some key was changed. */
+  /** Clears the cache, because some key was changed. */
   forget(): void {
     this.#cached.clear();
-    this.#asked = new Map(); // What was asked before the change is for those who asked then.
+    this.#asked = new Map(); // Lookups started before the change serve only their callers.
   }
 
   async #ask(hash: string): Promise<KnownKey | null> {

@@ -10,14 +10,14 @@ export interface Caller {
   /** Aborts when the client leaves, which ends a foreground response. */
   readonly signal: AbortSignal;
   readonly requestId: string;
-  /** The trace of all calls that the request causes. */
+  /** The trace of all calls caused by the request. */
   readonly trace: TraceContext | null;
   readonly log: Logger;
   /** The other end of the connection. */
   readonly peer: Peer;
-  /** If false, the model is not asked, and the response stays empty but can be continued. True if absent. */
+  /** If false, the model is not called, and the response stays empty but can be continued. True if absent. */
   readonly generate?: boolean;
-  /** Earlier turns that only the caller's connection keeps. None if absent. */
+  /** Earlier turns that only the caller's connection remembers. None if absent. */
   readonly remembered?: RememberedTurns;
 }
 
@@ -27,17 +27,17 @@ export interface Peer {
   readonly headers: Readonly<Record<string, unknown>>;
 }
 
-/** Responses that only a connection keeps. All other responses are looked up in the store. */
+/** Responses in a connection's memory. All other responses are looked up in the store. */
 export interface RememberedTurns {
   find(responseId: string): RememberedTurn | null;
 }
 
-/** A response that is kept in memory and not in the store. */
+/** A response that is in memory and not in the store. */
 export interface RememberedTurn {
   /** The stored response that its chain continues; null if the chain begins in memory. */
   readonly after: string | null;
   /** The items since then, its own output included, oldest first. */
   readonly items: readonly StoredItem[];
-  /** The calls of hosted functions that these items show. */
+  /** The calls of hosted functions behind these items. */
   readonly exchanges: readonly KnownExchange[];
 }

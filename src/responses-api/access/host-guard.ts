@@ -6,21 +6,23 @@ export interface AddressedRequest {
   readonly path: string;
   readonly headers: Readonly<Record<string, unknown>>;
   readonly remoteAddress: string;
-  /** The port that the request came to. */
+  /** The local port of the connection. */
   readonly localPort: number;
 }
 
-/** Names that no stranger can point at this machine: those of one label, such as a container's, and of `localhost`. */
+/**
+ * Names that no stranger can point at this machine: single labels, such as a container's, and names below `localhost`.
+ */
 const OWN_NAME = /^(?:[^.]*|.+\.localhost)$/i;
-/** Addresses: `127.0.0.1` or `[::1]`. A page that is found by its address comes from there. */
+/** Addresses: `127.0.0.1` or `[::1]`. A page loaded by address comes from this address. */
 const ADDRESS = /^(?:\d{1,3}(?:\.\d{1,3}){3}|\[[\da-f:.]+\])$/i;
-/** A page has no key for these, or they decide by themselves. */
+/** Pages have no key for these, or they check access themselves. */
 const UNCHECKED_PATH = /^\/(?:v1\/|metrics$)/;
 
 /**
- * Rejects requests without a key that a browser of this machine makes for a foreign page, whose own name the page's
- * owner has pointed at this machine (DNS rebinding). Such a page names the server's own port, which a proxy that passes
- * on the name of a site does not. `isListed`: whether pages of an origin may call.
+ * Rejects requests without a key that a local browser makes for a foreign page whose owner has pointed its name at this
+ * machine (DNS rebinding). Such a page uses the server's own port, unlike a proxy that forwards a site's name.
+ * `isListed`: whether pages of an origin may call.
  */
 export function createHostGuard(isListed: (origin: string) => boolean): (request: AddressedRequest) => void {
   return ({ path, headers, remoteAddress, localPort }) => {

@@ -6,7 +6,7 @@ export function isLoopbackAddress(address: string): boolean {
   return LOOPBACK_ADDRESS.test(address);
 }
 
-/** Whether a proxy says that it passes the request on. Clients can say so, too. */
+/** Whether a proxy announces itself in the headers. Clients can fake this, too. */
 export function namesProxy(headers: Readonly<Record<string, unknown>>): boolean {
   return Object.keys(headers).some((name) => PROXY_HEADER.test(name));
 }

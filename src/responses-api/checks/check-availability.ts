@@ -6,14 +6,14 @@ import { Slices } from "../../base/limits/slices.ts";
 import { modelInBodyNotFound } from "../errors/model-errors.ts";
 import { backgroundWithoutStore, unsupportedParameter } from "../errors/parameter-errors.ts";
 
-/** A path of the field ledger that is emulated, with the first place in the request that uses it. */
+/** A path that the field ledger marks as emulated, with its first use in the request. */
 export interface EmulatedUse extends UsedPath {
   readonly note: string | undefined;
 }
 
 /**
  * Refuses each member that, by the field ledger, this server or its engine does not support. No member is ignored
- * silently. Returns what is emulated, each path once.
+ * silently. Returns emulated paths, without duplicates.
  */
 export async function checkAvailability(
   request: CreateResponseRequest,
@@ -55,7 +55,7 @@ function reason({ note }: LedgerEntry): string {
 interface UsedPath {
   /** The path in the field ledger. */
   readonly path: string;
-  /** The path that an error names. */
+  /** The path in error messages. */
   readonly param: string;
 }
 
@@ -71,7 +71,7 @@ export function* usedPaths(request: CreateResponseRequest): Generator<UsedPath> 
   if (Array.isArray(request.input)) yield* inputPaths(request.input, "input");
 }
 
-/** Members with ledger paths for their own members and for the values of those. */
+/** Members with ledger paths for their own members and for these members' values. */
 const PATHS_OF_VALUES: ReadonlySet<string> = new Set([
   "background_options",
   "image",

@@ -21,7 +21,7 @@ const MOVED: ReadonlyMap<string, string> = new Map([
   ["response_format", "text.format"],
 ]);
 
-/** Members of the Chat Completions API whose meaning another member has here. */
+/** Members of the Chat Completions API that have another name here. */
 const NAMED_OTHERWISE: ReadonlyMap<string, string> = new Map([
   ["function_call", "tool_choice"],
   ["functions", "tools"],
@@ -163,7 +163,10 @@ function checkId(param: string, id: unknown, prefix: string): void {
   if (!/^[\w-]+$/.test(id)) throw illFormedItemId(param, id);
 }
 
-/** Items of a request; an item counts once per part. More would block other requests, and no model reads that many. */
+/**
+ * The maximum items of a request; an item counts once per part. More would block other requests, and no model reads
+ * that many.
+ */
 export const ITEMS_MAX = 10_000;
 /**
  * Tools of a request, those in namespaces included; also the limit of `allowed_tools`. The reference's limit is 128.
@@ -191,7 +194,7 @@ function sum(list: unknown, count: (element: unknown) => number): number {
   return Array.isArray(list) ? list.reduce<number>((total, element) => total + count(element), 0) : 0;
 }
 
-/** Makes no lists of its own and names each member, because it also counts lists that are far too long. */
+/** Builds no lists and names each member, because it also counts lists that are far too long. */
 function partCount(item: unknown): number {
   if (!isRecord(item)) return 1;
   const { content, output, summary, tools } = item;
@@ -210,8 +213,8 @@ function lengthOf(list: unknown): number {
 const DISTANCE_MAX = 2;
 
 /**
- * A text such as ` Did you mean 'store' or 'stream'?`: the member that has the meaning, or the two nearest known keys
- * that were not sent. Empty if none is near.
+ * A text such as ` Did you mean 'store' or 'stream'?`: the member with the same meaning, or the two nearest known
+ * members that were not sent. Empty if none is near.
  */
 function spellingHint(unknown: string, known: readonly string[], sent: ReadonlySet<string>): string {
   const otherwise = NAMED_OTHERWISE.get(unknown);

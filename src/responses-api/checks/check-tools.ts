@@ -10,7 +10,7 @@ import { kindOfType } from "../offered-tools/tool-kinds.ts";
 import { checkFileSearch } from "./passage-search.ts";
 import { strictnessFault } from "./strict-schema.ts";
 
-/** Refuses strict functions whose schema breaks the rules of `strict`, and file searches that make no sense. */
+/** Refuses strict functions whose schema breaks the rules of `strict`, and inconsistent file searches. */
 export async function checkTools({ tools }: CreateResponseRequest): Promise<void> {
   await eachInSlices(tools ?? [], (tool, index) => {
     if (tool.type === "function" && tool.strict === true) checkParameters(index, tool.name, tool.parameters);

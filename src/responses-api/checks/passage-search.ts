@@ -5,7 +5,7 @@ import { checkFilter } from "../vector-store-requests/check-filter.ts";
 
 const RESULTS_DEFAULT = 10;
 
-/** What a request to search one store asks for. Throws an `ApiError`. */
+/** The search requested from one store. Throws an `ApiError`. */
 export function searchOfRequest(storeId: string, request: VectorStoreSearchRequest): PassageSearch {
   const { filters, query, ranking_options: ranking } = request;
   if (filters != null) checkFilter(filters, "filters");
@@ -20,7 +20,7 @@ export function searchOfRequest(storeId: string, request: VectorStoreSearchReque
   };
 }
 
-/** Checks what the schema cannot say. `param` is the path of the tool in the request. Throws an `ApiError`. */
+/** Checks rules that the schema cannot express. `param`: the path of the tool in the request. Throws an `ApiError`. */
 export function checkFileSearch(tool: FileSearchToolInput, param: string): void {
   if (tool.filters != null) checkFilter(tool.filters, `${param}.filters`);
   const hybrid = tool.ranking_options?.hybrid_search;

@@ -8,7 +8,7 @@ const CHARACTERS_MAX = 120_000;
 
 const INSTEAD = "Consider reducing them, or use 'strict: false' to opt out of structured outputs.";
 
-/** A text that says why a schema is too large for `strict`, or null if it is not. */
+/** A text on why a schema is too large for `strict`, or null if it is not. */
 export function strictSizeFault(schema: unknown): string | null {
   const size = { properties: 0, enumValues: 0, characters: 0 };
   const open: unknown[] = [schema];
@@ -22,7 +22,7 @@ export function strictSizeFault(schema: unknown): string | null {
       } else if (name === "properties" && isRecord(value)) {
         const names = Object.keys(value);
         size.properties += names.length;
-        // Their names and schemas are not looked at: there may be hundreds of thousands.
+        // Their names and schemas are not checked: there may be hundreds of thousands.
         if (size.properties > PROPERTIES_MAX) return tooMany(PROPERTIES_MAX, "object properties", size.properties);
         for (const each of names) size.characters += each.length;
         for (const inner of Object.values(value)) open.push(inner);

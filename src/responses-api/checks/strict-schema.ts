@@ -5,8 +5,8 @@ import { strictSizeFault } from "./strict-limits.ts";
 const DEPTH_MAX = 64;
 
 /**
- * A text that says where and how a JSON Schema breaks the rules of `strict`, or null if it does not: every object must
- * list all its properties as required and allow no others.
+ * A text on where and how a JSON Schema breaks the rules of `strict`, or null if it does not: every object must list
+ * all its properties as required and allow no others.
  */
 export function strictnessFault(schema: unknown): string | null {
   return strictSizeFault(schema) ?? faultAt(schema, [], 0);

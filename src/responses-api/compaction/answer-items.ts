@@ -84,7 +84,7 @@ export class AnswerItems {
     }
   }
 
-  /** The calls that the client has to answer, and everything else. */
+  /** The calls that need the client's answer, and everything else. */
   take(): { readonly items: readonly StoredItem[]; readonly calls: readonly OpenCall[] } {
     this.#endBlocks();
     const answered = new Set(this.#items.map(answeredBy));
@@ -93,7 +93,7 @@ export class AnswerItems {
     return { items: this.#items.filter((item) => !open.has(item)), calls };
   }
 
-  /** A compaction names the open calls by id, so each needs its id here, before the run would make one. */
+  /** A compaction names the open calls by id, so each gets its id here, before the run would assign one. */
   #freeCallId(given: string | null): string {
     const isFree = given !== null && given !== "" && !this.#callIds.has(given);
     const callId = isFree ? given : `call_${randomHex(24)}`;

@@ -47,7 +47,7 @@ export function isSummary({
   return type === "message" && id?.startsWith(SUMMARY_PREFIX) === true;
 }
 
-/** Contains a colon, so no id that a client sends can begin with it. */
+/** Contains a colon, so no client's id can begin with it. */
 const SUMMARY_PREFIX = "summary:";
 const PREFACE =
   "The conversation so far was shortened. This summary stands in place of what was removed; go on from it, and do not mention it unless asked:";

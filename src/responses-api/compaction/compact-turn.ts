@@ -10,9 +10,9 @@ type Turn = AsyncIterable<readonly ModelEvent[]>;
 
 /** The settings and functions for the compaction of one turn. */
 export interface TurnCompaction {
-  /** Makes the `encrypted_content` of a compaction item. */
+  /** Creates the `encrypted_content` of a compaction item. */
   readonly seal: (context: CompactedContext) => string;
-  /** Has the model summarize the request it was sent, followed by these items. */
+  /** Lets the model summarize the request it was sent, followed by these items. */
   readonly summarize: (items: ModelRequest["items"]) => Promise<Summary>;
   /** Compacts when context and answer together have at least this many tokens. */
   readonly threshold: number;
@@ -50,7 +50,7 @@ export async function* compactTurn(turn: Turn, compaction: TurnCompaction): Asyn
   if (held.length > 0) yield held;
 }
 
-/** Replaces the model's answer, which is a summary, by a compaction made of it. Serves a `compaction_trigger`. */
+/** Replaces the model's answer, a summary, by a compaction with this summary. Serves a `compaction_trigger`. */
 export async function* turnIntoCompaction(
   turn: Turn,
   seal: TurnCompaction["seal"],

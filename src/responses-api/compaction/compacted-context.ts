@@ -5,7 +5,7 @@ import { isRecord } from "../../base/json/records.ts";
 import { invalidEncryptedContent } from "../errors/state-errors.ts";
 import type { Sealer } from "../seal.ts";
 
-/** An item that the client answers with another one: a call by its output, a question by its approval. */
+/** An item that the client answers with another item: a call by its output, a question by its approval. */
 export type OpenCall = Extract<StoredItem, { type: (typeof CALL_TYPES)[number] }>;
 
 const CALL_TYPES = [
@@ -32,7 +32,7 @@ export interface CompactedContext {
 /** Distinguishes a compaction from other content that this server seals. */
 const FORM = "compaction.1";
 
-/** `place` is the id of what holds the seal, such as a response: it makes seals of the same text differ. */
+/** `place` is the id of the object with the seal, such as a response: it makes seals of the same text differ. */
 export function sealCompaction(context: CompactedContext, sealer: Sealer, place: string, owner: string): string {
   return sealer.seal(JSON.stringify({ form: FORM, ...context }), place, owner);
 }
@@ -58,7 +58,7 @@ export function isToolCall(item: unknown): item is OpenCall {
   return readStoredItem(item) && CALLS.has(item.type) && handleOf(item) !== null;
 }
 
-/** What the client's answer names a call by; null if no client answers the item. */
+/** The name of a call in the client's answer; null if no client answers the item. */
 export function handleOf(item: StoredItem): string | null {
   if (item.type === "local_shell_call" || item.type === "mcp_approval_request") return item.id;
   return "call_id" in item && typeof item.call_id === "string" ? item.call_id : null;

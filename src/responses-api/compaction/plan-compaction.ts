@@ -10,7 +10,7 @@ export type CompactionPlan = { readonly type: "after"; readonly threshold: numbe
 
 type AskedInput = CreateResponseRequest["input"];
 
-/** The default threshold as a share of the model's window. The rest must hold the next question and its answer. */
+/** The default threshold as a share of the model's window. The rest must fit the next question and its answer. */
 const WINDOW_SHARE = 0.8;
 
 /** Refuses unknown rules, and a `compaction_trigger` that is not the last element of the input. */
@@ -22,12 +22,12 @@ export function checkCompaction({ context_management: rules, input }: CreateResp
   if (early !== -1) throw misplacedTrigger(`input[${early}]`);
 }
 
-/** Whether the request asks for a compaction instead of an answer. */
+/** Whether the request is for a compaction instead of an answer. */
 export function asksForCompaction(input: AskedInput): boolean {
   return Array.isArray(input) && input.at(-1)?.type === "compaction_trigger";
 }
 
-/** Null if the request asks for no compaction, or if it names no threshold and the model's window is unknown. */
+/** Null if the request needs no compaction, or if it sets no threshold and the model's window is unknown. */
 export async function planCompaction(
   { engine }: Pick<ResponseServices, "engine">,
   request: CreateResponseRequest,

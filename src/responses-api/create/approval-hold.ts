@@ -2,13 +2,13 @@ import type { Owner } from "../../runs/ports/owner.ts";
 import { approvalSpent } from "../errors/approval-errors.ts";
 
 /**
- * The approvals that responses of this process use now. An approval allows one call, so one response at a time may use
- * it; the ledger decides between processes, and once the call has begun.
+ * The approvals in use by responses of this process. An approval allows one call, so one response at a time may use it;
+ * between processes, and once the call has begun, the ledger decides.
  */
 export class ApprovalsInUse {
   readonly #keys = new Set<string>();
 
-  /** A hold on none of them yet. */
+  /** A hold without approvals. */
   newHold(owner: Owner): ApprovalHold {
     return new ApprovalHold(this.#keys, owner);
   }
@@ -25,21 +25,21 @@ export class ApprovalHold {
     this.#owner = owner;
   }
 
-  /** Takes all of these approvals, or throws an `ApiError` that names one that another response uses. */
+  /** Takes all of these approvals, or throws an `ApiError` that names one in use by another response. */
   take(approvalRequestIds: readonly string[]): void {
     const used = approvalRequestIds.find((id) => this.#all.has(this.#keyOf(id)));
     if (used !== undefined) throw approvalSpent(used);
     this.takeFree(approvalRequestIds);
   }
 
-  /** Takes those of these approvals that nobody uses. */
+  /** Takes the unused ones among these approvals. */
   takeFree(approvalRequestIds: readonly string[]): void {
     const free = approvalRequestIds.map((id) => this.#keyOf(id)).filter((key) => !this.#all.has(key));
     for (const key of free) this.#all.add(key);
     this.#own = [...this.#own, ...free];
   }
 
-  /** Runs `work`. If it rejects, releases the hold, because no response will end and release it. */
+  /** Runs `work`. If it rejects, releases the approvals, because no response will end and release them. */
   async during<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await work();
@@ -49,7 +49,7 @@ export class ApprovalHold {
     }
   }
 
-  /** Lets others use them. Does nothing if it was called before. */
+  /** Lets others use them. Does nothing if called before. */
   release(): void {
     for (const key of this.#own) this.#all.delete(key);
     this.#own = [];

@@ -25,30 +25,33 @@ export type TurnServices = Pick<
   "engine" | "exchangeKeeper" | "retries" | "spokenOutput" | "sealer" | "tools" | "toolLedger" | "toolObserver"
 > & { readonly store: Pick<ResponseStore, "findOutputs"> };
 
-/** The run that a turn belongs to. Its caller may have left. */
+/** The run of a turn. Its caller may have left. */
 export interface AskingRun {
   readonly owner: Owner;
   /** Called with faults that do not stop the answer. */
   readonly onFault: (fault: unknown) => void;
   /** Aborts when the run ends or is stopped. */
   readonly signal: AbortSignal;
-  /** Whether its calls of tools are kept with it. */
+  /** Whether its tool calls are stored. */
   readonly isStored: boolean;
   readonly isBackground: boolean;
   readonly dropsOldest: LoopRun["dropsOldest"];
-  /** Told of each call of a tool that has run. */
+  /** Called with each tool call that has run. */
   readonly onExchange: LoopRun["onExchange"];
-  /** Called before a tool changes anything: a crash must not hide that. Rejects if the run cannot be stored. */
+  /**
+   * Called before a tool changes anything, because a crash must not hide the change. Rejects if the run cannot be
+   * stored.
+   */
   readonly storeNow: () => Promise<void>;
-  /** What was shown of the answer before a crash; null if the run begins. */
+  /** The part of the answer shown before a crash; null for a new run. */
   readonly shown: LoopRun["shown"];
   readonly attempts: LoopRun["attempts"];
   readonly onHappening: LoopRun["onHappening"];
 }
 
 /**
- * Asks the model and adds this server's turn decorators: its tools, citations, speech and compaction. Resolves once the
- * model server has accepted the turn; rejects with `ModelError` if it or a tool refused. Leaving the iteration or
+ * Calls the model and adds this server's turn decorators: its tools, citations, speech and compaction. Resolves once
+ * the model server has accepted the turn; rejects with `ModelError` if it or a tool refused. Leaving the iteration or
  * aborting stops all work for the turn.
  */
 export async function askModel(services: TurnServices, task: RunTask, run: AskingRun): Promise<Turn> {
@@ -60,20 +63,20 @@ export async function askModel(services: TurnServices, task: RunTask, run: Askin
 
 async function askDecorated(services: TurnServices, task: RunTask, run: AskingRun): Promise<Turn> {
   const asked = await withTools(services, task, run);
-  const isAnswer = task.compaction?.type !== "instead"; // A summary is read by models only.
+  const isAnswer = task.compaction?.type !== "instead"; // Only models read a summary.
   const turn = isAnswer ? withSpeech(services, asked.turn, task, run) : asked.turn;
   return withCompaction(services, { ...asked, turn }, task, run);
 }
 
 interface AskedTurn {
   readonly turn: Turn;
-  /** As in `ToolTurns`; null if the model was asked once, without tools of this server. */
+  /** As in `ToolTurns`; null if the model is called once, without tools of this server. */
   readonly seen: (() => ModelRequest) | null;
 }
 
 /**
- * The turn of the model, or all its turns with the work of this server's tools between them. A background run without
- * tools has the same loop, since that survives failures and crashes.
+ * The turn of the model, or all its turns with the work of this server's tools in between. A background run without
+ * tools uses the same loop, because it survives failures and crashes.
  */
 async function withTools(services: TurnServices, task: RunTask, run: AskingRun): Promise<AskedTurn> {
   const { engine, retries, store, tools, toolLedger, toolObserver } = services;
@@ -87,7 +90,7 @@ async function withTools(services: TurnServices, task: RunTask, run: AskingRun):
   return { turn: task.tools === null ? events : citeTurn(events, sources, writesData(task.request)), seen };
 }
 
-/** Asks for the turn, and once more for a shorter one if the model server has refused it as too long. */
+/** Requests the turn, and then a shorter one if the model server refused it as too long. */
 async function askOnce(engine: ModelEngine, request: ModelRequest, { dropsOldest, signal }: AskingRun): Promise<Turn> {
   try {
     return await engine.sample(request, signal);
@@ -98,7 +101,7 @@ async function askOnce(engine: ModelEngine, request: ModelRequest, { dropsOldest
   }
 }
 
-/** Sound that a crash interrupted ends there: how much of the text it had left to say is not known. */
+/** Sound interrupted by a crash ends there, because the unspoken rest of the text is unknown. */
 function withSpeech({ spokenOutput }: TurnServices, turn: Turn, { ids, speech }: RunTask, run: AskingRun): Turn {
   const { signal, shown } = run;
   if (speech === null) return turn;
@@ -111,7 +114,7 @@ async function* withoutSound(turn: Turn): AsyncGenerator<readonly ModelEvent[]> 
   yield* turn;
 }
 
-/** Adds the compaction that the task plans. */
+/** Adds the task's compaction. */
 function withCompaction(
   { engine, sealer }: TurnServices,
   { turn, seen }: AskedTurn,
@@ -139,8 +142,8 @@ function withCompaction(
 }
 
 /**
- * The turn of a warm-up, which has an empty answer. It only counts the input tokens. That finds requests that the
- * engine would refuse, and prepares the engine for later turns. Rejects with `ModelError` as asking the model would.
+ * The turn of a warm-up, which has an empty answer. It only counts the input tokens. This detects requests that the
+ * engine would refuse, and prepares the engine for later turns. Rejects with `ModelError` like a call of the model.
  */
 export async function warmUp(
   { engine }: Pick<ResponseServices, "engine">,

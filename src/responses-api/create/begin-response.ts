@@ -26,23 +26,23 @@ import { askModel, type TurnServices, warmUp } from "./ask-model.ts";
 import { noteOf } from "./notes/happening-note.ts";
 import { prepareRun } from "./prepare-run.ts";
 
-/** The services that making a response from its task needs. */
+/** The services for making a response from its task. */
 export type OrderServices = TurnServices & Pick<ResponseServices, "eventLog" | "nodeName" | "observer">;
 
 export interface BegunResponse {
   readonly responseId: string;
   /**
-   * All events from the first on, whichever process makes them. They stop without a final event only if the response is
+   * All events from the first on, whichever process makes them. They end without a final event only if the response is
    * deleted or the server shuts down.
    */
   readonly events: AsyncGenerator<readonly RecordedEvent[], void>;
   /** The first snapshot: `queued` in the background, `in_progress` otherwise. */
   readonly response: Response;
-  /** The items of the request, in the form in which they are stored. */
+  /** The items of the request in stored form. */
   readonly inputItems: readonly StoredItem[];
-  /** Where it is not made exactly as asked. */
+  /** Notes on deviations from the request. */
   readonly notes: readonly ResponseNote[];
-  /** The calls of hosted functions so far, if the response is not stored; a stored one has them in the ledger. */
+  /** The calls of hosted functions so far, if the response is not stored; otherwise, the ledger has them. */
   readonly exchanges: readonly KnownExchange[];
   /** The six `x-ratelimit-*` headers. */
   readonly headers: Readonly<Record<string, string>>;
@@ -71,7 +71,7 @@ export async function beginResponse(
 export interface AnsweredResponse {
   /** The final snapshot. */
   readonly response: Response;
-  /** Where it is not made exactly as asked. */
+  /** Notes on deviations from the request. */
   readonly notes: readonly ResponseNote[];
   /** The six `x-ratelimit-*` headers. */
   readonly headers: Readonly<Record<string, string>>;
@@ -98,7 +98,7 @@ export async function answerResponse(
   return { response: await endElsewhere(services, watched), notes, headers };
 }
 
-/** A request that may begin its response. */
+/** An admitted request, ready for its response. */
 interface AdmittedRequest {
   readonly order: WatchedOrder;
   readonly hold: ConversationHold;
@@ -133,7 +133,7 @@ async function admit(
   return { order, hold, admission };
 }
 
-/** Begins the run. If it is refused, releases what the request holds. */
+/** Begins the run. If it is refused, releases the resources of the request. */
 async function begun<Run>({ order, hold, admission }: AdmittedRequest, start: () => Promise<Run>): Promise<Run> {
   try {
     return await hold.during(start);
@@ -158,7 +158,7 @@ async function endElsewhere(services: ResponseServices, watched: Watched): Promi
   return response;
 }
 
-/** Not inlined: the closure lives as long as the run and must not hold the whole history. */
+/** Not inlined: the closure lives as long as the run and must not keep the whole history in memory. */
 function settleAtEnd(admission: Admission): NonNullable<RunOrder["onEnd"]> {
   return ({ usage }) => admission.settle(usage?.total_tokens ?? null);
 }
@@ -182,7 +182,7 @@ async function startRun(
   return response.store ? continueFromLog(services, watched, -1, events) : events;
 }
 
-/** The known parts of a run's caller. For a recovered run that is only the log. */
+/** The known parts of a run's caller. For a recovered run, only the log. */
 type RunCaller = Pick<Caller, "log"> & Partial<Pick<Caller, "requestId" | "trace">>;
 
 /** A caller, or a run that was suspended. */
@@ -190,7 +190,7 @@ type OrderingCaller = RunCaller & { readonly attempts?: TurnAttempts | null };
 
 interface WatchedOrder extends RunOrder {
   readonly watch: RunWatch;
-  /** Filled while the run is made, unless it is stored. */
+  /** Filled while the run is in progress, unless it is stored. */
   readonly exchanges: readonly KnownExchange[];
 }
 
@@ -232,11 +232,11 @@ export function orderOf(
 
 interface ToldHappening {
   readonly happening: RunHappening;
-  /** Stores the run, if it is one that is stored. */
+  /** Stores the run if it is a stored one. */
   readonly storeNow: () => Promise<void>;
 }
 
-/** Counts what happened to a run, and adds it to the notes of one that is stored. */
+/** Counts an incident of a run, and adds it to the notes of a stored run. */
 export function tellHappening(
   { nodeName }: Pick<OrderServices, "nodeName">,
   { watch, log, plan, now, onFault }: Pick<WatchedOrder, "watch" | "log" | "plan" | "now" | "onFault">,
@@ -254,7 +254,7 @@ function warmUpOrder(services: TurnServices, order: RunOrder, { request }: RunTa
   return { ...order, plan: { ...order.plan, isWarmUp: true }, ask: (signal) => warmUp(services, request, signal) };
 }
 
-/** The order of a run that only has to be ended; no model can be asked for it. */
+/** The order of a run that only needs to be ended; no model can be called for it. */
 export function endingOrder(
   services: OrderServices,
   task: PlanTask,
@@ -272,7 +272,7 @@ export function endingOrder(
     log: response.store ? services.eventLog : null,
     ask: () => Promise.reject(new Error("the run has no stored task, so no model can be asked")),
     now: () => Math.floor(Date.now() / 1000),
-    onFault: (fault) => log.error({ err: fault, responseId: response.id }, "a run had an internal fault"),
+    onFault: (fault) => log.error({ err: fault, responseId: response.id }, "internal fault of a run"),
   };
 }
 

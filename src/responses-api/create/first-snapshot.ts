@@ -3,10 +3,10 @@ import type { ReasoningDefaults } from "../../runs/ports/model-engine.ts";
 import { conversationIdOf } from "../input/conversation-hold.ts";
 import { settleStrictness } from "../offered-tools/strict-form.ts";
 
-/** What the echo of a request needs besides the request. */
+/** Inputs of a request's echo besides the request. */
 export interface EchoedSettings {
   readonly tools: readonly Tool[];
-  /** Of the model; null if they are unknown. */
+  /** The model's defaults; null if unknown. */
   readonly reasoning: ReasoningDefaults | null;
 }
 
@@ -84,12 +84,12 @@ function promptCacheEcho({
   const applied = { mode: options.mode ?? "implicit", ttl: options.ttl ?? "30m" };
   if (compared == null) return { prompt_cache_options: applied };
   return {
-    prompt_cache_diagnostics: { type: "unavailable" }, // A model server does not say what it has in its cache.
+    prompt_cache_diagnostics: { type: "unavailable" }, // Model servers do not report their caches.
     prompt_cache_options: { comparison_response_id: compared, ...applied },
   };
 }
 
-/** What the request leaves out is filled in from the model's defaults, and is null without them. */
+/** Members missing in the request are filled in from the model's defaults, and are null without them. */
 function reasoningEcho(
   { reasoning }: CreateResponseRequest,
   defaults: ReasoningDefaults | null,
@@ -105,7 +105,7 @@ function reasoningEcho(
 
 type AskedReasoning = CreateResponseRequest["reasoning"];
 
-/** Echoes `auto` as the value that it stands for, as it is for any request that names a setting of reasoning. */
+/** Echoes `auto` as its actual value, for any request with a reasoning setting. */
 function contextEcho(asked: AskedReasoning, defaults: ReasoningDefaults | null): "current_turn" | "all_turns" | null {
   const context = asked?.context ?? null;
   if (context !== null && context !== "auto") return context;
@@ -119,7 +119,7 @@ function summaryEcho(asked: AskedReasoning): "concise" | "detailed" | null {
   return summary === "auto" ? "detailed" : summary;
 }
 
-/** `auto` until the serving tier is known; a tier that the request names is echoed from the start. */
+/** `auto` until the serving tier is known; a tier named in the request is echoed from the start. */
 function tierEcho({ service_tier: tier }: CreateResponseRequest): Response["service_tier"] {
   if (tier == null || tier === "default") return "auto";
   return tier === "fast" ? "priority" : tier; // Both names mean the same tier.

@@ -11,9 +11,9 @@ export interface ToolContext {
 }
 
 /**
- * The tools of a request with those that items of its context added. A tool of `additional_tools` is one like those of
- * the request; a function or custom tool that a search found becomes a namespace of its own name. Both replace a
- * deferred tool of the request. Of two other tools with the same name and namespace the first one is used.
+ * The request's tools, together with tools added by items of its context. A tool of `additional_tools` is like one of
+ * the request; a function or custom tool found by a search becomes a namespace of its own name. Both replace a deferred
+ * tool of the request. Among other tools with the same name and namespace, the first one is used.
  */
 export function withJoinedTools(tools: readonly Tool[], { context, places }: ToolContext): readonly Tool[] {
   if (!context.some(isToolItem)) return tools;
@@ -36,7 +36,7 @@ function isToolItem(item: StoredItem): item is ToolItem {
 
 function toolsOf(item: StoredItem, place: number | null): readonly Tool[] {
   if (!isToolItem(item)) return [];
-  // A server that a search found is one of the request's own tools.
+  // A server found by a search is one of the request's own tools.
   const tools = item.type === "tool_search_output" ? item.tools.filter(({ type }) => type !== "mcp") : item.tools;
   return tools.map((tool, index) => {
     const echo = echoClientTool(tool);

@@ -37,15 +37,15 @@ import { runKind } from "./run-kind.ts";
 export interface PreparedRun {
   readonly task: RunTask;
   readonly opened: OpenedRun;
-  /** Of its conversation and its approvals. All work until the run is stored must go through `hold.during`. */
+  /** For its conversation and its approvals. All work until the run is stored must use `hold.during`. */
   readonly hold: ConversationHold;
-  /** To be released when the run is over. */
+  /** Release them when the run is over. */
   readonly approvals: ApprovalHold;
 }
 
 /**
- * Prepares a run from a validated request. Like the reference, it checks stored state first and the meaning of the
- * request last.
+ * Prepares a run from a validated request. Like the reference, checks stored state first and the meaning of the request
+ * last.
  */
 export async function prepareRun(
   services: ResponseServices,
@@ -74,7 +74,7 @@ interface CheckedRequest {
   readonly approvals: ApprovalHold;
 }
 
-/** Runs while the conversation is held, so nobody else changes it. */
+/** Runs while the conversation is locked, so that nobody else changes it. */
 async function prepareHeld(
   services: ResponseServices,
   caller: Caller,
@@ -135,7 +135,7 @@ async function prepareHeld(
   };
 }
 
-/** How the client wants the answer to be shown. */
+/** The client's wishes on how to show the answer. */
 function wishesOf(
   { interruption }: CreateResponseRequest,
   { reasoning }: Response,
@@ -147,7 +147,7 @@ function wishesOf(
   };
 }
 
-/** Who asks for a response and how, and where it will not be made exactly as asked. */
+/** The sender and kind of a request, and deviations from it. */
 function runOrigin(
   services: ResponseServices,
   { principal, remembered }: Pick<Caller, "principal" | "remembered">,
@@ -158,7 +158,7 @@ function runOrigin(
   return { kind, keyId: principal.keyId, notes: runNotes(services, run) };
 }
 
-/** The request's tools, sorted. People are told of those that are left out. */
+/** Sorts the request's tools. Omitted ones are reported in the log. */
 async function settleTools(services: ResponseServices, caller: Caller, sent: CreateResponseRequest) {
   await checkTools(sent);
   const accepted = await acceptTools(services.tools, sent, askerOf(services, caller.principal));
@@ -166,7 +166,7 @@ async function settleTools(services: ResponseServices, caller: Caller, sent: Cre
   return accepted;
 }
 
-/** A warm-up counts the tokens of the first turn; the tool loop of any other run adds its functions by itself. */
+/** A warm-up counts the tokens of the first turn; in other runs, the tool loop adds its functions. */
 async function warmUpRequest(
   services: ResponseServices,
   turn: Parameters<typeof withHostedFunctions>[1],
@@ -183,7 +183,7 @@ interface ApprovingRequest {
   readonly context: readonly StoredItem[];
 }
 
-/** Takes the approvals that the response acts on. Refuses those that cannot be acted on, also of earlier requests. */
+/** Takes the approvals that the response uses. Refuses unusable ones, even from earlier requests. */
 async function takeApprovals(
   { store, toolLedger }: Pick<ResponseServices, "store" | "toolLedger">,
   hold: ApprovalHold,
@@ -194,12 +194,12 @@ async function takeApprovals(
   await checkStoredRequests(store, owner, context);
   const approvals = freshApprovals(context);
   if (generate && !asksForCompaction(sent.input)) hold.take(approvals);
-  // Once they are held: what another response has released after its call, the ledger knows.
+  // After taking them: the ledger knows those released by another response after its call.
   const [spent] = await toolLedger.findSpent(owner, approvals);
   if (spent !== undefined) throw approvalSpent(spent);
 }
 
-/** What the tool loop works with; null if the request has no tools of this server, or asks for a compaction only. */
+/** The tool loop's part of the task; null if the request has no tools of this server, or is only for a compaction. */
 function taskTools(
   { include, input, max_tool_calls: callsMax, truncation }: CreateResponseRequest,
   hosted: TaskTools["hosted"],
@@ -209,7 +209,7 @@ function taskTools(
   return { hosted, include: include ?? [], callsMax: callsMax ?? null, context, fitsWindow: truncation === "auto" };
 }
 
-/** How the answer is spoken; null if it is not. Throws an `ApiError` if this server cannot speak it this way. */
+/** How to speak the answer; null if it is not spoken. Throws an `ApiError` if this server cannot speak it this way. */
 async function settleSpeech(
   { spokenOutput }: Pick<ResponseServices, "spokenOutput">,
   { output_audio: asked }: CreateResponseRequest,
@@ -229,12 +229,12 @@ async function settleSpeech(
 
 interface FittedTurn {
   readonly turn: ModelRequest;
-  /** How many items were dropped. */
+  /** The number of dropped items. */
   readonly leftOut: number;
 }
 
 /**
- * Turns the request into one for a summary if a compaction is wanted, and drops items beyond the window if the request
+ * Turns the request into one for a summary if a compaction is needed, and drops items beyond the window if the request
  * allows it.
  */
 async function fitTurn(

@@ -1,6 +1,6 @@
 import type { RunKind } from "../../../generated/responses-api/types.ts";
 
-/** The kind of the run that a request asks for. The request need not be valid. */
+/** The kind of a request's run. The request need not be valid. */
 export function runKind(
   { background, stream }: { readonly background?: unknown; readonly stream?: unknown },
   isOnWebSocket: boolean,

@@ -13,17 +13,17 @@ import { firstSnapshot } from "./first-snapshot.ts";
 import { withJoinedTools } from "./joined-tools.ts";
 
 export interface ShapedTurn {
-  /** All items as they are stored: history, then input. */
+  /** All items in stored form: history, then input. */
   readonly items: readonly StoredItem[];
   /** The request to the model, without the functions of hosted tools. */
   readonly request: ModelRequest;
   /** The tools of the request that this server runs. */
   readonly hosted: readonly OfferedHostedTool[];
-  /** The context as it is stored. */
+  /** The context in stored form. */
   readonly context: readonly StoredItem[];
 }
 
-/** The turn that a create call with this request would ask for. Nothing is asked and nothing is stored. */
+/** The first turn of a create call with this request. Calls no model and stores nothing. */
 export async function shapeTurn(
   services: Pick<ResponseServices, "store" | "conversations" | "sealer" | "media" | "tools" | "toolLedger" | "engine">,
   caller: Caller,

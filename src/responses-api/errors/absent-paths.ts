@@ -2,7 +2,7 @@ import { responsesApiRoutes } from "../../../generated/responses-api/operations.
 
 const CHAT = "Use POST /v1/responses, with 'input' in place of 'messages'.";
 
-/** What to use in place of paths that other APIs have, by the beginning of the path behind `/v1`. */
+/** Replacements for paths of other APIs, by the beginning of the path after `/v1`. */
 const INSTEAD: readonly (readonly [path: RegExp, advice: string])[] = [
   [/^\/chat\/completions/, CHAT],
   [/^\/(?:messages|completions)/, CHAT],
@@ -18,7 +18,7 @@ const FIXED_PATHS: ReadonlySet<string> = new Set(responsesApiRoutes.map(({ path 
 const RESOURCES: ReadonlySet<string> = new Set(responsesApiRoutes.flatMap(({ path }) => path.split("/")[2] ?? []));
 const DOUBLED = /^\/v1(?:\/v1)+(?=\/|$)/;
 
-/** What a client may have meant by a path that there is not; null if nothing is alike. `path` has no query. */
+/** The path that a client probably meant; null if none is similar. `path` has no query. */
 export function adviceOnPath(path: string): string | null {
   if (DOUBLED.test(path)) return `The base URL ends with /v1 already: did you mean ${path.replace(DOUBLED, "/v1")}?`;
   if (path === "/v1" || path === "/v1/") return "This is the base URL of the API: use POST /v1/responses.";

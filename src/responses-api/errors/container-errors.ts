@@ -3,7 +3,9 @@ import { assertNever } from "../../base/assert.ts";
 import type { ContainerRefusal } from "../../domain/containers.ts";
 import { invalidRequest } from "./invalid-request.ts";
 
-/** Deleted containers, and those of other owners, get the same. `param` is the member that names it, if any. */
+/**
+ * Deleted containers, and containers of other owners, get the same error. `param`: the member that names it, if any.
+ */
 export function containerNotFound(id: string, param: string | null = null): ApiError {
   return invalidRequest(404, null, param, `Container with id '${id}' not found.`);
 }
@@ -16,7 +18,7 @@ export function containerFileNotFound(containerId: string, fileId: string): ApiE
   return invalidRequest(404, null, null, `No file found with id '${fileId}' in container '${containerId}'.`);
 }
 
-/** The error when a container cannot be made or filled. `fileParam` is the member that names files. */
+/** The error when a container cannot be created or filled. `fileParam`: the member that names files. */
 export function containerRefused(refusal: ContainerRefusal, containerId: string, fileParam: string): ApiError {
   switch (refusal.reason) {
     case "unknown_container":

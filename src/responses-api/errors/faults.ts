@@ -59,9 +59,9 @@ function ofError(error: unknown): ApiError | null {
 }
 
 /**
- * The error event for a stream that ends before its response does, and that nobody can resume: the response has not
- * begun, or it is not stored. It follows `last`, the latest event that was sent. A failed run needs none, because it
- * ends its own stream; the stream of a stored response is cut (`UnfinishedStream`).
+ * The error event for a stream that ends before its response and that nobody can resume: the response has not begun, or
+ * is not stored. It follows `last`, the latest event sent. A failed run needs none, because it ends its own stream; the
+ * stream of a stored response is cut (`UnfinishedStream`).
  */
 function streamError(error: ApiError, last: object | null): readonly { readonly type: string }[] {
   const lastNumber =

@@ -1,7 +1,7 @@
 import type { ApiError } from "../../base/api-error.ts";
 import { invalidRequest } from "./invalid-request.ts";
 
-/** The error for unknown files. Deleted and expired files, and those of other owners, get the same. */
+/** The error for unknown files. Deleted and expired files, and files of other owners, get the same error. */
 export function fileNotFound(id: string): ApiError {
   return invalidRequest(404, null, "id", `No such File object: ${id}`);
 }

@@ -4,7 +4,7 @@ import { nearestModel } from "../../base/nearest-word.ts";
 import { ModelError } from "../../runs/ports/model-error.ts";
 import { invalidRequest } from "./invalid-request.ts";
 
-/** `offered`: the models that there are. */
+/** `offered`: the existing models. */
 export function modelInPathNotFound(model: string, offered: readonly Pick<Model, "id">[]): ApiError {
   const near = nearestModel(
     model,

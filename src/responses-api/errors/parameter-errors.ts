@@ -120,12 +120,12 @@ export function unsupportedParameter(param: string, note: string): ApiError {
   return invalidRequest(400, "unsupported_parameter", param, `Unsupported parameter: '${param}'. ${note}`);
 }
 
-/** The error for a tool that is asked for wrongly. `reason` is a whole sentence. */
+/** The error for an invalid use of a tool. `reason` is a whole sentence. */
 export function invalidTool(param: string, reason: string): ApiError {
   return invalidRequest(400, "invalid_value", param, `Invalid '${param}': ${reason}`);
 }
 
-/** Audio is only delivered in events, and such a response has none that the client could read. */
+/** Audio is only delivered in events, and this response has none that the client could read. */
 export function audioNotDeliverable(): ApiError {
   return unsupportedParameter("output_audio", "Audio is delivered in events only. Set `stream` or `store` to true.");
 }

@@ -57,12 +57,12 @@ export function storeBusy(cause: unknown): ApiError {
   return overloaded("The database is locked by another process. Please retry in a moment.", cause);
 }
 
-/** The error when the database is another program and does not answer. */
+/** The error when the database is another program and does not respond. */
 export function storeAway(cause: unknown): ApiError {
   return overloaded("The database does not answer. Please retry in a moment.", cause);
 }
 
-/** The error when the storage of files is away. Other operations go on. */
+/** The error when the file storage is down. Other operations continue. */
 export function fileStorageAway(cause: unknown): ApiError {
   return overloaded("The storage of files does not answer. Please retry in a moment.", cause, 2);
 }

@@ -60,7 +60,7 @@ export function previousResponseRunning(id: string): ApiError {
   );
 }
 
-/** `list` is the request member that holds the reference. */
+/** `list`: the request member with the reference. */
 export function itemNotStored(id: string, list = "input"): ApiError {
   return invalidRequest(
     404,

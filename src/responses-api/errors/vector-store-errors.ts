@@ -4,7 +4,7 @@ import type { VectorStoreRefusal } from "../../domain/vector-stores.ts";
 import { invalidRequest } from "./invalid-request.ts";
 import { cursorNotFound } from "./state-errors.ts";
 
-/** Deleted stores, and those of other owners, get the same. `param` is the member that names the store, if any. */
+/** Deleted stores, and stores of other owners, get the same error. `param`: the member that names the store, if any. */
 export function vectorStoreNotFound(id: string, param: string | null = null): ApiError {
   return invalidRequest(404, null, param, `Vector store with id '${id}' not found.`);
 }
@@ -21,7 +21,7 @@ export function fileBatchNotFound(storeId: string, batchId: string): ApiError {
   return invalidRequest(404, null, null, `No file batch found with id '${batchId}' in vector store '${storeId}'.`);
 }
 
-/** The error when files cannot be added. `fileParam` is the member that names them. */
+/** The error when files cannot be added. `fileParam`: the member that names them. */
 export function vectorStoreRefused(refusal: VectorStoreRefusal, storeId: string, fileParam: string): ApiError {
   switch (refusal.reason) {
     case "unknown_store":

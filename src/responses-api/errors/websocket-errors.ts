@@ -51,7 +51,7 @@ export function backgroundOverWebSocket(): ApiError {
   return unsupportedParameter("background", "Background responses are created over HTTP: send POST /v1/responses.");
 }
 
-/** The code is one of the reference's for such a frame. */
+/** One of the reference's codes for such a frame. */
 export function steeringNotSupported(): ApiError {
   return invalidRequest(
     400,

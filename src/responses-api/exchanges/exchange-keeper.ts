@@ -6,14 +6,14 @@ import type { ExchangeStore } from "../../domain/inspection.ts";
 import type { Owner } from "../../runs/ports/owner.ts";
 import { KeptBody } from "./kept-body.ts";
 
-/** How many exchanges of a response are kept, and how much of their bodies, in bytes. */
+/** The maximum stored exchanges per response, and bytes of their bodies. */
 export const EXCHANGES_MAX = 64;
 const BODY_BYTES_MAX = 256 * 1024;
 const RESPONSE_BYTES_MAX = 4 * 1024 * 1024;
-/** How many are being stored at once; more are dropped, so that a slow database does not fill the memory. */
+/** The maximum concurrent writes; more are dropped, so that a slow database does not fill the memory. */
 const STORING_MAX = 256;
 
-/** Keeps the exchanges of responses in a store, within limits. */
+/** Stores the exchanges of responses, within limits. */
 export class ExchangeKeeper {
   readonly #store: ExchangeStore;
   readonly #onFault: (fault: unknown) => void;
@@ -24,7 +24,7 @@ export class ExchangeKeeper {
     this.#onFault = onFault;
   }
 
-  /** What records the calls for one response. */
+  /** The recorder of calls for one response. */
   recorderFor(owner: Owner, responseId: string): ExchangeRecorder {
     return new ResponseRecorder((exchange) => this.#keep(owner, responseId, exchange));
   }

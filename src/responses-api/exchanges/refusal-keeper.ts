@@ -9,17 +9,17 @@ import { runKind } from "../create/run-kind.ts";
 const MESSAGE_CHARACTERS_MAX = 1_000;
 const MODEL_CHARACTERS_MAX = 200;
 const PREVIEW_CHARACTERS_MAX = 200;
-/** Of more refusals within a window the rest is dropped, so that a client in a loop costs no more writes than this. */
+/** The maximum stored refusals per window, so that a client in a loop causes no more writes. */
 const KEPT_PER_WINDOW_MAX = 100;
 const WINDOW_MS = 10_000;
-/** How many are being stored at once; more are dropped, so that a slow database does not fill the memory. */
+/** The maximum concurrent writes; more are dropped, so that a slow database does not fill the memory. */
 const STORING_MAX = 256;
-/** Tools and headers whose secrets are looked for. */
+/** The maximum tools and headers searched for secrets. */
 const TOOLS_MAX = 128;
 const HEADERS_MAX = 64;
 const SECRET_CHARACTERS_MIN = 4;
 
-/** Keeps what clients were refused, within limits. */
+/** Stores refused requests, within limits. */
 export class RefusalKeeper {
   readonly #store: Pick<RefusalStore, "add">;
   readonly #onFault: (fault: unknown) => void;
@@ -35,10 +35,7 @@ export class RefusalKeeper {
     this.#now = now;
   }
 
-  /**
-   * Keeps a refusal. `request`: the body or message as it was sent, valid or not; null if there was none that can be
-   * read.
-   */
+  /** Stores a refusal. `request`: the body or message as sent, valid or not; null if there is no readable one. */
   note({ owner, keyId }: Principal, request: unknown, error: unknown, isOnWebSocket = false): void {
     if (!(error instanceof ApiError) || error.status < 400) return;
     const body = isRecord(request) ? request : {};
@@ -73,7 +70,7 @@ export class RefusalKeeper {
   }
 }
 
-/** The last text of an input, which need not be valid. */
+/** The last text of an input, which may be invalid. */
 function previewOf(input: unknown): string {
   if (!Array.isArray(input)) return textOrEmpty(input);
   const last: unknown = input.at(-1);
@@ -83,7 +80,7 @@ function previewOf(input: unknown): string {
   return isRecord(part) ? textOrEmpty(part["text"]) : "";
 }
 
-/** Tokens and header values of MCP servers that the request names. */
+/** Tokens and header values of the request's MCP servers. */
 function secretsOf(body: Readonly<Record<string, unknown>>): string[] {
   const tools: readonly unknown[] = Array.isArray(body["tools"]) ? body["tools"].slice(0, TOOLS_MAX) : [];
   return tools.filter(isRecord).flatMap((tool) => {

@@ -9,7 +9,7 @@ export async function checkInput(input: readonly StoredItem[]): Promise<void> {
   checkReasoning(input);
 }
 
-/** `list` is the request member that holds the items; errors name it. */
+/** `list`: the request member with the items, for errors. */
 export async function checkIdsUnique(items: readonly StoredItem[], list = "input"): Promise<void> {
   const seen = new Set<string>();
   await eachInSlices(items, ({ id }) => {
@@ -28,7 +28,7 @@ export function checkCallsNotRepeated(history: readonly StoredItem[], input: rea
   if (repeated !== undefined) throw duplicateItem(repeated.id);
 }
 
-/** Refuses input items that the conversation already holds. */
+/** Refuses input items that are already in the conversation. */
 export function checkItemsNotRepeated(conversation: readonly StoredItem[], input: readonly StoredItem[]): void {
   const sent = new Set(input.map(({ id }) => id));
   const repeated = conversation.find(({ id }) => sent.has(id));
@@ -43,8 +43,8 @@ function checkReasoning(input: readonly StoredItem[]): void {
 }
 
 /**
- * Ids made by this server show whether a message and its reasoning come from the same response. Any other id is
- * accepted, and so is a message without one: some clients send reasoning with its id and remove the ids of messages.
+ * This server's ids show whether a message and its reasoning come from the same response. Any other id is accepted, and
+ * so is a message without one: some clients send reasoning with its id and remove the ids of messages.
  */
 function mayFollow(reasoningId: string, item: StoredItem | undefined): boolean {
   if (item === undefined) return false;

@@ -6,17 +6,15 @@ import type { ResponseServices } from "../services.ts";
 /** The members of a request that decide whether it writes to a conversation. */
 export type HoldingRequest = Pick<CreateResponseRequest, "conversation" | "store">;
 
-/**
- * The hold of a response on its conversation, from before its history is read. Storing the response's end releases it.
- */
+/** A response's lock on its conversation, from before its history is read. Storing the response's end releases it. */
 export interface ConversationHold {
-  /** Runs `work`. If it rejects, releases the hold, because no response will end and release it. */
+  /** Runs `work`. If it rejects, releases the lock, because no response will end and release it. */
   during<T>(work: () => Promise<T>): Promise<T>;
 }
 
 /**
- * Holds the conversation that a response will be added to, if there is one. Throws an `ApiError` if it is unknown or
- * already held.
+ * Locks the conversation that a response will be added to, if there is one. Throws an `ApiError` if it is unknown or
+ * already locked.
  */
 export async function holdConversation(
   { conversations }: Pick<ResponseServices, "conversations">,

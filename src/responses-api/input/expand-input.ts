@@ -18,8 +18,8 @@ export type CanonicalItem = Exclude<InputItem, TopLevelPart | InputOf<"tool_resu
 /**
  * Translates our extensions of `input` into the reference's item types. A string becomes a user message; consecutive
  * top-level parts become one user message; a `tool_result` becomes the output of its call. `callTypes` maps the call
- * ids of earlier items to item types; `list` is the name that errors give to the list. Throws if a part lacks its data
- * or gives it twice.
+ * ids of earlier items to item types; `list` is the list's name in errors. Throws if a part lacks its data or has it
+ * twice.
  */
 export function expandInput(
   input: string | readonly InputItem[],

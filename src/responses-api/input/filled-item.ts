@@ -32,8 +32,8 @@ function fillMember(item: unknown): boolean {
 }
 
 /**
- * The value at the path. Where the path goes through a list, also the values at that place in all elements of the same
- * type.
+ * The value at the path. If the path leads through a list, also the values at the same position in all elements of the
+ * same type.
  */
 function siblingsAt(item: unknown, path: readonly string[]): unknown[] {
   let member = item;

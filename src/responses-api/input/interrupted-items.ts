@@ -1,9 +1,9 @@
 import type { StoredItem } from "../../../generated/responses-api/types.ts";
 
 /**
- * The context without what a model had begun to say when it was interrupted, and then said anew: messages and calls of
- * the client that are incomplete and are followed by more of the same answer. A call that the client has answered all
- * the same stays. Returns the same list if there is nothing to leave out.
+ * The context without interrupted items that the model then wrote again: messages and client calls that are incomplete
+ * and are followed by more of the same answer. A call that the client has answered anyway stays. Returns the same list
+ * if nothing is left out.
  */
 export function withoutInterrupted(context: readonly StoredItem[]): readonly StoredItem[] {
   const isLeftOut = (item: StoredItem, place: number): boolean =>

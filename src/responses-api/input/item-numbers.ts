@@ -5,15 +5,15 @@ import { numberOfId, stemFromId } from "../../base/ids.ts";
  */
 export const INPUT_NUMBER_FIRST = 0x10000000;
 
-/** Whether this server made the id for an input item that was sent without one. */
+/** Whether this server assigned the id of an input item that was sent without one. */
 export function isInputId(id: string): boolean {
   const number = numberOfId(id);
   return number !== null && number >= INPUT_NUMBER_FIRST;
 }
 
 /**
- * The seed that the ids of all output items of one response share. Null for ids of input items and ids that this server
- * did not make.
+ * The common seed of the ids of one response's output items. Null for ids of input items and ids that are not from this
+ * server.
  */
 export function outputSeedOf(id: string): string | null {
   const number = numberOfId(id);

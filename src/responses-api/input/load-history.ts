@@ -11,7 +11,7 @@ import type { ResponseServices } from "../services.ts";
 import { conversationIdOf } from "./conversation-hold.ts";
 import { normalizeList } from "./normalize-items.ts";
 
-/** The services that hold earlier turns. */
+/** The services that load earlier turns. */
 type HistoryServices = Pick<ResponseServices, "store" | "conversations">;
 
 /** The owner of the turns, and the turns that only this connection remembers. */
@@ -24,8 +24,8 @@ export type HistoryRequest = Pick<
 >;
 
 /**
- * The items before those of the request, oldest first: from a stored conversation, from one sent in full, or from a
- * chain. Throws if the history is unknown, still running or too long.
+ * The items before the request's items, oldest first: from a stored conversation, from one sent completely, or from a
+ * chain. Throws if the history is unknown, in progress or too long.
  */
 export async function loadHistory(
   services: HistoryServices,
@@ -96,7 +96,7 @@ async function loadStoredChain(
 
 /**
  * The items of a conversation without calls whose output a client deleted, and without outputs whose call was deleted.
- * Otherwise every later request in the conversation would be refused. A call whose output is in `input` stays.
+ * Otherwise, every later request in the conversation would be refused. A call whose output is in `input` stays.
  */
 function withoutSplitCalls(
   { items, splitCalls }: ConversationItems,

@@ -14,8 +14,8 @@ export interface AddedItems {
 }
 
 /**
- * Normalizes the items as those of `input`, to be stored and listed. Calls need no output yet, and items may be in any
- * order. Throws if an id appears twice or a referenced item is unknown.
+ * Normalizes the items like those of `input`, for storing and listing. Calls need no output yet, and items may be in
+ * any order. Throws if an id appears twice or a referenced item is unknown.
  */
 export async function normalizeConversationItems(
   services: Pick<ResponseServices, "store" | "conversations">,

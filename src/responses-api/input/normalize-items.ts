@@ -27,21 +27,21 @@ import type { ResponseServices } from "../services.ts";
 import { type CanonicalItem, expandInput } from "./expand-input.ts";
 import { filledItem } from "./filled-item.ts";
 
-/** Makes an id with this prefix and number, unique within the request. */
+/** Creates an id with this prefix and number, unique within the request. */
 export type MakeId = (prefix: string, counter: number) => string;
 
-/** A list of items as a client sent it. */
+/** A list of items as sent by a client. */
 export interface SentList {
   readonly items: string | readonly InputItem[];
-  /** The request member that holds the items; errors name it. */
+  /** The request member with the items, for errors. */
   readonly name: "input" | "items" | "conversation";
-  /** The items before them, which may hold the calls that they answer. */
+  /** The items before them, which may include the calls that they answer. */
   readonly after: readonly StoredItem[];
 }
 
 /**
- * The items in the form in which they are stored and listed, with references replaced by the stored items. Throws if an
- * item is malformed or a reference is unknown.
+ * The items in stored form, with references replaced by the stored items. Throws if an item is malformed or a reference
+ * is unknown.
  */
 export async function normalizeList(
   { store }: Pick<ResponseServices, "store">,
@@ -95,8 +95,8 @@ type SentItem = Exclude<CanonicalItem, ItemReferenceInput>;
 type Part = Exclude<MessageInput["content"], string>[number];
 
 /**
- * The item in the form in which it is stored and listed: with an id and a status, with content as a list of parts, and
- * without meaningless nulls. `list` is the name that errors give to the list.
+ * The item in stored form: with an id and a status, with content as a list of parts, and without meaningless nulls.
+ * `list` is the list's name in errors.
  */
 export function normalizeItem(item: SentItem, index: number, makeId: MakeId, list = "input"): StoredItem {
   const param = `${list}[${index}]`;
@@ -116,7 +116,7 @@ export function normalizeItem(item: SentItem, index: number, makeId: MakeId, lis
   return normalized;
 }
 
-/** The id of a local shell's output, made from what names its call; null for other items. */
+/** The id of a local shell's output, derived from its call's name; null for other items. */
 function outputIdOf(item: SentItem, param: string): string | null {
   if (item.type !== "local_shell_call_output") return null;
   const named = item.call_id ?? item.id;
@@ -124,7 +124,7 @@ function outputIdOf(item: SentItem, param: string): string | null {
   return localShellOutputId(named);
 }
 
-/** Whether the item did not become whole: a message or a call that was cut off, which a client did not run. */
+/** Whether the item is incomplete: a message or a call that was cut and that no client ran. */
 function isUnfinished(item: SentItem): item is Extract<SentItem, { status?: unknown }> {
   if (item.type === "apply_patch_call") return item.status === "in_progress";
   return (
@@ -223,7 +223,7 @@ function withoutNulls(value: object, param = ""): Record<string, unknown> {
   return kept;
 }
 
-/** A tool's output may hold images and files; they are listed in the same form as in messages. */
+/** A tool's output may contain images and files; they are listed in the same form as in messages. */
 function outputPart(part: unknown, param: string): unknown {
   if (!isRecord(part)) return part;
   const kept = withoutNulls(part);

@@ -16,8 +16,8 @@ export async function pairCalls(context: readonly StoredItem[]): Promise<readonl
 }
 
 /**
- * Output types that carry a `call_id`, with the type of their call. A tool search by the client may be answered by a
- * function's output.
+ * Output types with a `call_id`, and the type of their call. A client's tool search may be answered by a function's
+ * output.
  */
 const CALL_OF_OUTPUT: ReadonlyMap<string, string> = new Map([
   ["function_call_output", "function_call"],
@@ -28,13 +28,13 @@ const CALL_OF_OUTPUT: ReadonlyMap<string, string> = new Map([
   ["apply_patch_call_output", "apply_patch_call"],
 ]);
 
-/** Call types, with the type under which `CALL_OF_OUTPUT` names them. */
+/** Call types, with their names in `CALL_OF_OUTPUT`. */
 const CALL_KINDS: ReadonlyMap<string, string> = new Map([
   ...[...CALL_OF_OUTPUT.values()].map((type): [string, string] => [type, type]),
   ["tool_search_call", "function_call"],
 ]);
 
-/** These types are refused without their other half. For all others the model engine decides. */
+/** These types are refused without their other half. For all others, the model engine decides. */
 const STRICT_CALLS: ReadonlySet<string> = new Set(["function_call", "custom_tool_call"]);
 const STRICT_OUTPUTS: ReadonlySet<string> = new Set(["function_call_output", "custom_tool_call_output"]);
 
@@ -48,7 +48,7 @@ interface CallsOfId {
   readonly calls: Call[];
   /** How many of `calls`, from the first on, have their output. */
   answered: number;
-  /** Calls of the same name as the first call without output. An output of their own may still follow. */
+  /** Calls with the same name as the first call without output. Their own output may still follow. */
   repeats: Call[];
   answeredRepeats: number;
   /** The index of the output of the latest answered call. */
@@ -56,7 +56,7 @@ interface CallsOfId {
 }
 
 function isCallOrOutput({ type }: StoredItem): boolean {
-  if (type === "message") return false; // As most are.
+  if (type === "message") return false; // The usual case.
   return (
     CALL_KINDS.has(type) ||
     CALL_OF_OUTPUT.has(type) ||
@@ -68,7 +68,7 @@ function isCallOrOutput({ type }: StoredItem): boolean {
 class CallPairing {
   readonly #items: (StoredItem | null)[];
   readonly #byId = new Map<string, CallsOfId>();
-  /** The item ids of local shell calls, by each id that their outputs may use for them. */
+  /** The item ids of local shell calls, keyed by each id that their outputs may use. */
   readonly #localShellCalls = new Map<string, string>();
 
   constructor(items: readonly StoredItem[]) {
@@ -103,7 +103,7 @@ class CallPairing {
     (isRepeat ? known.repeats : known.calls).push(call);
   }
 
-  /** A call after an output is a new call. Repeats before it can get no output any more, so they are dropped. */
+  /** A call after an output is a new call. Repeats before it cannot get an output any more, so they are dropped. */
   #startRound(known: CallsOfId): void {
     this.#leaveOut(known.repeats.slice(known.answeredRepeats));
     known.repeats = [];

@@ -14,9 +14,9 @@ import { pairCalls } from "./pair-calls.ts";
 
 /** The input of a request and the context it is part of. */
 export interface ResolvedInput {
-  /** The items of this request, in the form in which they are stored and listed. */
+  /** The items of this request in stored form. */
   readonly items: readonly StoredItem[];
-  /** The history from its latest compaction on, then these items; each item once. */
+  /** The history from its latest compaction on, then these items, without duplicates. */
   readonly context: readonly StoredItem[];
   /** For each item of the context, its index in this request's input; null if it comes from an earlier request. */
   readonly places: readonly (number | null)[];
@@ -57,8 +57,8 @@ export async function resolveInput(
 }
 
 /**
- * Whether an id comes twice. `isHistoryUnique`: none does within the history, as in a stored conversation. A set of
- * thousands of ids is slow to make.
+ * Whether an id occurs twice. `isHistoryUnique`: the history has no duplicates, as in a stored conversation. Building a
+ * set of thousands of ids is slow.
  */
 async function hasRepeats(
   history: readonly StoredItem[],
@@ -87,7 +87,7 @@ async function placesOf(
 }
 
 /**
- * Clients often send back messages and reasoning that the chain already holds. If id and text repeat an earlier item,
+ * Clients often send back messages and reasoning that are already in the chain. If id and text repeat an earlier item,
  * the later one is dropped; the same id with another text is a new item.
  */
 async function withoutRepeats(items: readonly StoredItem[]): Promise<readonly StoredItem[]> {
@@ -121,7 +121,7 @@ function withoutTrigger(input: string | readonly InputItem[]): string | readonly
   return typeof input === "string" ? input : input.filter(({ type }) => type !== "compaction_trigger");
 }
 
-/** The owner as text. A seal can only be opened for the owner text with which it was made. */
+/** The owner as text. A seal can only be opened with the owner text that created it. */
 export function sealScope(owner: Owner): string {
   return `${owner.organization}/${owner.project}`;
 }

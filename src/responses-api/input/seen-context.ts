@@ -6,15 +6,15 @@ import type { ResponseServices } from "../services.ts";
 import { shapeContext } from "./shape-context.ts";
 import { knownExchanges, withExchanges } from "./with-exchanges.ts";
 
-/** The context of a request as it is stored, and what decides how the model sees it. */
+/** The stored context of a request, and the settings for the model's view of it. */
 export interface StoredContext {
   readonly context: readonly StoredItem[];
-  /** For each item its index in this request's input; null if it comes from an earlier request. */
+  /** For each item, its index in this request's input; null if it comes from an earlier request. */
   readonly places: readonly (number | null)[];
   readonly hosted: readonly OfferedHostedTool[];
 }
 
-/** The context as the model sees it: media and reasoning shaped, calls of hosted tools as it made and saw them. */
+/** The context as the model sees it: media and reasoning converted, calls of hosted tools as it made and saw them. */
 export async function seenContext(
   services: Pick<ResponseServices, "sealer" | "media" | "toolLedger">,
   caller: Pick<Caller, "principal" | "signal" | "remembered">,

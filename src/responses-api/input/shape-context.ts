@@ -22,8 +22,8 @@ const ITEMS_AT_ONCE_MAX = 4;
 const PARTS_AT_ONCE_MAX = 4;
 
 /**
- * The items as the model is shown them: sealed reasoning is opened, and images, files and audio are converted to what
- * the model can read. Does not change stored items. `places` are indexes in this request's input, for errors; null for
+ * The items as the model sees them: sealed reasoning is opened, and images, files and audio are converted to what the
+ * model can read. Does not change stored items. `places` are indexes in this request's input, for errors; null for
  * items of earlier requests. Throws if a seal is invalid or a medium cannot be read.
  */
 export async function shapeContext(
@@ -40,8 +40,8 @@ export async function shapeContext(
 }
 
 /**
- * Puts the text of sealed reasoning back, unless the item shows its text already. The seal of an item that a client
- * sends is checked in either case.
+ * Restores the text of sealed reasoning, unless the item already shows it. The seal of a client's item is always
+ * checked.
  */
 function withReasoningText(item: StoredItem, open: (sealed: string) => string | null, isSent: boolean): StoredItem {
   if (item.type !== "reasoning" || item.encrypted_content == null) return item;
@@ -128,7 +128,7 @@ function fitParts<Part>(
   member: string,
   fit: (part: Part) => Promise<Part>,
 ): Promise<Part[]> {
-  const slices = new Slices(); // To decode an image or a file takes long.
+  const slices = new Slices(); // Decoding an image or a file takes long.
   return mapSomeAtOnce(parts, PARTS_AT_ONCE_MAX, async (part, index) => {
     await slices.pause();
     return withPath(fit(part), path === null ? null : `${path}.${member}[${index}]`);

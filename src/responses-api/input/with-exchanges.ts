@@ -16,22 +16,22 @@ const CALL_TYPES: ReadonlySet<StoredItem["type"]> = new Set([
   "apply_patch_call",
 ]);
 
-/** Shown to the model for a call without effects that has no result. */
+/** Sent to the model for a call without effects and without a result. */
 const CUT_OFF = "The call was cut off before it had a result.";
 
 type ClientsOutput = Extract<StoredItem, { type: "shell_call_output" | "apply_patch_call_output" }>;
 type ApprovalRequest = Extract<StoredItem, { type: "mcp_approval_request" }>;
 type ApprovalResponse = Extract<StoredItem, { type: "mcp_approval_response" }>;
 
-/** What the model of this turn is offered. */
+/** The tools offered to the model in this turn. */
 export interface Offered {
-  /** The labels of the request's MCP servers. Their lists of tools are offered as functions and not told again. */
+  /** The labels of the request's MCP servers. Their lists of tools are offered as functions and not repeated. */
   readonly mcpServers: ReadonlySet<string>;
 }
 
 /**
- * The context with the calls of hosted tools as the model made and saw them, where the ledger has them. Calls that this
- * server does not know stay items, and so do approvals that were not answered.
+ * The context with the calls of hosted tools as the model made and saw them, if the ledger has them. Unknown calls stay
+ * items, and so do unanswered approval requests.
  */
 export async function withExchanges(
   ledger: Pick<ToolLedger, "find">,
@@ -42,14 +42,14 @@ export async function withExchanges(
   if (!items.some(isOfTools)) return items;
   const ids = items.flatMap((item) => (CALL_TYPES.has(item.type) && "id" in item && item.id != null ? [item.id] : []));
   const known = ids.length === 0 ? new Map<string, KnownExchange>() : await ledger.find(owner, ids);
-  // Clients may answer a call that did not become whole, although the model was told about it already.
+  // Clients may answer an incomplete call although the model already has its output.
   const told = new Set([...known.values()].map(({ callId }) => callId));
   const requests = new Map(items.filter(isRequest).map((item) => [item.id, item]));
   const denials = new Set(items.filter(isAnswer).flatMap((item) => (item.approve ? [] : item.approval_request_id)));
   const called = new Set(items.flatMap((item) => (item.type === "mcp_call" ? (item.approval_request_id ?? []) : [])));
   return items.flatMap((item): readonly ContextItem[] => {
     if (item.type === "mcp_list_tools") return mcpServers.has(item.server_label) ? [] : [item];
-    // A denied request is told by its answer, and an approved one by the call that followed.
+    // A denied request is represented by its answer, and an approved one by its call.
     if (isRequest(item)) return called.has(item.id) || denials.has(item.id) ? [] : [item];
     if (isClientsOutput(item) && told.has(item.call_id)) return [];
     if (item.type === "local_shell_call_output" && known.has(item.id)) return [];
@@ -63,7 +63,7 @@ export async function withExchanges(
   });
 }
 
-/** The calls that the ledger or this connection remembers. */
+/** The calls in the ledger or in this connection's memory. */
 export function knownExchanges(
   { toolLedger }: { readonly toolLedger: Pick<ToolLedger, "find"> },
   { remembered }: Pick<Caller, "remembered">,
@@ -83,7 +83,7 @@ export function knownExchanges(
   };
 }
 
-/** The call and what the model was shown of its result. A call without a result was cut off by a crash or a cancel. */
+/** The call and its result as the model saw it. A call without a result was interrupted by a crash or a cancel. */
 export function exchangeItems(exchange: KnownExchange): readonly ContextItem[] {
   const { callId, name, server, arguments: args, effect, result } = exchange;
   const { output, parts } = result ?? { output: effect === "may_have" ? UNKNOWN_EFFECT : CUT_OFF, parts: [] };
@@ -109,7 +109,7 @@ function isAnswer(item: StoredItem): item is ApprovalResponse {
   return item.type === "mcp_approval_response";
 }
 
-/** The call that the user did not allow. */
+/** A call denied by the user. */
 function denied(request: ApprovalRequest, { reason }: ApprovalResponse): readonly ContextItem[] {
   const why = reason === null || reason === "" ? "." : `: ${reason}`;
   const callId = request.id;

@@ -1,18 +1,17 @@
 import type { UnmadeRun, UnmadeRuns } from "../../runs/ports/run-ledger.ts";
 
 export interface ClaimLimits {
-  /** How many more background runs this worker has room for. */
+  /** The number of further background runs for which this worker has room. */
   readonly places: number;
   /** The latest version of tasks that this worker can read. */
   readonly taskVersion: number;
-  /** Whether a run whose task no living worker can read has waited for one long enough. */
+  /** Whether a run with an unreadable task has waited long enough for a worker that can read it. */
   readonly isGivenUp: (responseId: string) => boolean;
 }
 
 /**
- * The runs that this worker takes. Those that only have to be ended need no place. Of the others it takes its fair
- * part, as far as it has room, and leaves the rest to other workers. A task of a newer release is left to a worker that
- * can read it.
+ * The runs that this worker takes. Runs that only need to be ended need no place. Of the others, it takes its fair
+ * share, as far as it has room. A task of a newer release is left to a worker that can read it.
  */
 export function chooseClaims(
   { runs, workers }: UnmadeRuns,

@@ -8,7 +8,7 @@ import type { RecordedEvent } from "../../runs/recorded-event.ts";
 
 const NEVER = new Promise<never>(() => {});
 
-/** What is stored of one response, and a process that dies once it has made so many changes. */
+/** The stored data of one response, and a process that dies after a number of changes. */
 export class MortalProcess {
   readonly events: RecordedEvent[];
   readonly exchanges: Map<string, KnownExchange>;
@@ -36,7 +36,7 @@ export class MortalProcess {
     return this.#death.promise;
   }
 
-  /** Resolves at once while the process lives, and never after that. */
+  /** Resolves at once while the process lives, and never afterwards. */
   async alive(): Promise<void> {
     if (this.isDead) await NEVER;
   }
@@ -75,7 +75,7 @@ export class MortalProcess {
     };
   }
 
-  /** All or nothing, as in the store. */
+  /** All or nothing, like the store. */
   #store(events: readonly WaitingEvent[], body: Response | null = null): Promise<void> {
     return this.#change(() => {
       this.events.push(...unpackDeltas(events));

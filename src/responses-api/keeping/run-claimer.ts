@@ -24,35 +24,35 @@ import { chooseClaims, unreadableRuns } from "./choose-claims.ts";
 export type ClaimerServices = OrderServices &
   Pick<ResponseServices, "approvalsInUse" | "ledger" | "neighbours" | "runs">;
 
-/** The maximum of abandoned runs claimed at a time. Each brings its whole request into memory. */
+/** The maximum of abandoned runs claimed at a time. Each loads its whole request into memory. */
 const CLAIMS_MAX = 20;
 /** The maximum of claimed runs whose events are in memory at the same time. */
 const RESUMED_TOGETHER_MAX = 5;
-/** How often a run is started again without progress. */
+/** The maximum restarts of a run without progress. */
 const RESTARTS_MAX = 3;
-/** The first pause after a run that could not be read, and the longest one, in milliseconds. */
+/** The first and the longest pause after failing to read a run, in milliseconds. */
 const UNREAD_PAUSE_MS = 1_000;
 const UNREAD_PAUSE_MS_MAX = 300_000;
 /** How long a run waits for a worker that can read its task, in milliseconds. */
 const UNREADABLE_MS = 3_600_000;
 
-/** The causes of `LeaveCause` for which a worker may still hold the run. */
+/** The causes of `LeaveCause` after which a worker may still hold the run. */
 type LeftBy = "store" | "fault" | "unstored_end";
 
-/** Takes over runs that no worker makes, goes on with them or ends them, and gives up runs of this worker. */
+/** Claims runs that no worker makes and continues or ends them. Releases runs of this worker. */
 export class RunClaimer {
   readonly #services: ClaimerServices;
   readonly #log: Logger;
   readonly #unreadableMs: number;
   readonly #onDue: () => void;
   /**
-   * Why this worker has left runs that it may still hold. It goes on with them when it claims its own runs, or ends
-   * them if their readers were shown an end.
+   * Why this worker left runs that it may still hold. It continues them when it claims its own runs, or ends them if
+   * their readers saw an end.
    */
   readonly #left = new Map<string, LeftBy>();
-  /** Runs that are being given up. */
+  /** Runs that are being released. */
   readonly #leaving = new Set<string>();
-  /** How often runs could not be read in a row. */
+  /** The number of consecutive failures to read a run. */
   readonly #unread = new Map<string, number>();
   /** Since when no living worker can read the tasks of runs. */
   readonly #unreadableSince = new Map<string, number>();
@@ -67,10 +67,7 @@ export class RunClaimer {
     services.runs.onLeave((responseId, cause) => this.#noteLeave(responseId, cause));
   }
 
-  /**
-   * Claims and resumes runs until there are none that this worker should take, or `mayGoOn` is false. Returns how
-   * many.
-   */
+  /** Claims and resumes runs until none are left for this worker, or `mayGoOn` is false. Returns their number. */
   async claimAll(mayGoOn: () => boolean): Promise<number> {
     const { runs, ledger, neighbours } = this.#services;
     const tried = new Set<string>();
@@ -95,7 +92,7 @@ export class RunClaimer {
     return tried.size;
   }
 
-  /** Gives up runs that wait here or were stopped. If that fails, others claim them once this worker is dead. */
+  /** Releases runs that wait here or were stopped. If that fails, others claim them once this worker is dead. */
   async release(responseIds: readonly string[], release: (responseId: string) => Release): Promise<void> {
     for (const responseId of responseIds)
       await this.#releaseOne(responseId, release(responseId)).catch((fault: unknown) => {
@@ -104,7 +101,7 @@ export class RunClaimer {
     if (responseIds.length > 0) this.#services.neighbours?.tellWork();
   }
 
-  /** Forgets what was left here of runs that this worker does not hold any more. */
+  /** Forgets why runs were left that this worker does not hold any more. */
   forgetLost(held: ReadonlySet<string>): void {
     for (const responseId of this.#left.keys()) if (!held.has(responseId)) this.#left.delete(responseId);
   }
@@ -122,7 +119,7 @@ export class RunClaimer {
     void this.#suspend(responseId, { hadBegun: true, pauseMs, attempts });
   }
 
-  /** If the store is away now, this worker goes on with the run when it is back. */
+  /** If the store is down, this worker continues the run when it is back. */
   async #suspend(responseId: string, release: Release): Promise<void> {
     this.#leaving.add(responseId);
     try {
@@ -130,7 +127,7 @@ export class RunClaimer {
       this.#wakeAfter(release.pauseMs ?? 0);
     } catch (fault) {
       this.#left.set(responseId, "store");
-      this.#log.warn({ err: fault, responseId }, "could not release a run that waits");
+      this.#log.warn({ err: fault, responseId }, "could not release a waiting run");
     } finally {
       this.#leaving.delete(responseId);
     }
@@ -155,7 +152,7 @@ export class RunClaimer {
     for (const responseId of unreadable) {
       if (this.#unreadableSince.has(responseId)) continue;
       this.#unreadableSince.set(responseId, performance.now());
-      this.#log.warn({ responseId }, "no server can read the task of a run, which a later release has stored");
+      this.#log.warn({ responseId }, "no server can read the task of a run: a later release has stored it");
     }
   }
 
@@ -173,7 +170,7 @@ export class RunClaimer {
       const failures = (this.#unread.get(responseId) ?? 0) + 1;
       this.#unread.set(responseId, failures);
       const pauseMs = Math.min(UNREAD_PAUSE_MS_MAX, UNREAD_PAUSE_MS * 2 ** (failures - 1));
-      this.#log.error({ err: fault, responseId, pauseMs }, "could not read an abandoned run; trying again later");
+      this.#log.error({ err: fault, responseId, pauseMs }, "could not read an abandoned run; retrying later");
       await this.#suspend(responseId, { hadBegun: false, pauseMs, attempts: run.attempts });
     }
   }
@@ -197,7 +194,7 @@ export class RunClaimer {
     }
     const steps = await this.#stepsOf(run);
     if (run.restarts >= RESTARTS_MAX && run.restartSteps === steps) {
-      this.#log.error({ responseId, restarts: run.restarts }, "a run was restarted too often without progress");
+      this.#log.error({ responseId, restarts: run.restarts }, "run restarted too often without progress");
       return await this.#start(this.#endOf(run, events), events, POISONED_FAILURE);
     }
     await this.#start(this.#restartOf(run, stored.task, { steps, left }), events, null);
@@ -208,7 +205,7 @@ export class RunClaimer {
     await this.#services.runs.resume(order, events, failure);
   }
 
-  /** How many turns of the model and calls of tools have ended. */
+  /** The number of completed turns of the model and calls of tools. */
   async #stepsOf({ owner, response }: AbandonedRun): Promise<number> {
     const { toolLedger } = this.#services;
     const turns = await toolLedger.turnsOf(owner, response.id);

@@ -5,14 +5,14 @@ import { type ClaimerServices, RunClaimer } from "./run-claimer.ts";
 /** The services that the keeper needs. */
 export type KeeperServices = ClaimerServices;
 
-/** How often the keeper reads the requests to stop a run, in milliseconds. */
+/** The interval of polling for stop requests, in milliseconds. */
 const LOOK_INTERVAL_MS = 1_000;
 
-/** How often the keeper works. */
+/** The intervals of the keeper's work. */
 export interface KeeperPace {
-  /** The number of looks between two renewals of the lease, so that it is renewed well before it expires. */
+  /** The number of polls per renewal of the lease, so that it is renewed well before it expires. */
   readonly looksPerRenewal: number;
-  /** The number of looks between two searches for runs that nobody makes. */
+  /** The number of polls per search for runs that nobody makes. */
   readonly looksPerClaim: number;
   /** How long a run waits for a server that can read its task, in milliseconds. Default: an hour. */
   readonly unreadableMs?: number;
@@ -20,7 +20,7 @@ export interface KeeperPace {
 
 const USUAL_PACE: KeeperPace = { looksPerRenewal: 5, looksPerClaim: 5 };
 
-/** For how long the number of waiting runs is remembered, in milliseconds. */
+/** How long the number of waiting runs is cached, in milliseconds. */
 const COUNT_MS = 1_000;
 /**
  * How long `start` waits for the recovery of abandoned runs, in milliseconds. The rest continues while requests are
@@ -36,7 +36,7 @@ export class RunKeeper {
   readonly #claimer: RunClaimer;
   #timer: NodeJS.Timeout | null = null;
   #look: Promise<void> = Promise.resolve();
-  /** Resolves when nothing is being claimed: a run that is claimed twice at the same time would be made twice. */
+  /** Resolves when no claim is in progress: a run claimed twice at the same time would be made twice. */
   #claims: Promise<unknown> = Promise.resolve();
   #isAboutToClaim = false;
   #looks = 0;
@@ -52,7 +52,7 @@ export class RunKeeper {
 
   /**
    * Recovers abandoned runs, then repeats its work on a timer. Resolves once each abandoned run has ended or waits in
-   * the queue, or after `waitMs` milliseconds. Rejects if recovery fails before that.
+   * the queue, or after `waitMs` milliseconds. Rejects if recovery fails earlier.
    */
   async start(waitMs = START_WAIT_MS): Promise<void> {
     const done = this.#recoverAll();
@@ -72,7 +72,7 @@ export class RunKeeper {
     if (isLate) this.#log.info({ waitedMs: waitMs }, "serving requests while abandoned runs are still being recovered");
   }
 
-  /** Stops those of these runs that others asked to stop or have deleted, now instead of at the next look. */
+  /** Checks these runs for stop requests and deletion now instead of at the next poll. */
   lookForStops(responseIds: readonly string[]): void {
     if (!responseIds.some((responseId) => this.#services.runs.has(responseId))) return;
     const look = async (): Promise<void> => {
@@ -82,7 +82,7 @@ export class RunKeeper {
     void look().catch((fault: unknown) => this.#logFault(fault));
   }
 
-  /** Claims runs that nobody makes, now instead of at the next look. */
+  /** Claims runs that nobody makes now instead of at the next poll. */
   lookForWork(): void {
     if (!this.#mayClaim || this.#isAboutToClaim) return;
     this.#isAboutToClaim = true;
@@ -97,8 +97,8 @@ export class RunKeeper {
   }
 
   /**
-   * Shares the background runs that wait with other servers: those without a place here are released at once, and each
-   * place that becomes free takes one that anybody has released.
+   * Shares waiting background runs with other servers: runs without a place here are released at once, and each free
+   * place takes any released run.
    */
   shareQueue(): void {
     const { runs, ledger } = this.#services;
@@ -113,7 +113,7 @@ export class RunKeeper {
     });
   }
 
-  /** Recovers no more runs and releases the queued background runs to other workers. Running ones continue here. */
+  /** Stops recovering runs and releases the queued background runs to other workers. Running ones continue here. */
   async stopClaiming(): Promise<void> {
     this.#mayClaim = false;
     await this.#look;
@@ -163,7 +163,7 @@ export class RunKeeper {
     this.#looks += 1;
     const isRenewal = this.#looks % this.#pace.looksPerRenewal === 0;
     if (isRenewal && !(await ledger.renewLease()))
-      this.#log.warn({}, "the lease expired: another server may have claimed this server's runs");
+      this.#log.warn({}, "lease expired: another server may have claimed this server's runs");
     await this.#stopAsked();
     if (this.#mayClaim && this.#looks % this.#pace.looksPerClaim === 0) await this.#claimAndResume();
     if (isRenewal) await this.#releaseLost();
@@ -175,8 +175,7 @@ export class RunKeeper {
   }
 
   /**
-   * Stops runs that were deleted or claimed by another worker. By themselves they would notice only at their next
-   * write.
+   * Stops runs that were deleted or claimed by another worker. Otherwise, they would notice only at their next write.
    */
   async #releaseLost(): Promise<void> {
     const { runs, ledger } = this.#services;
@@ -186,15 +185,15 @@ export class RunKeeper {
     this.#claimer.forgetLost(held);
   }
 
-  /** Claims and resumes abandoned runs, once it is this call's turn. Returns how many it claimed. */
+  /** Claims and resumes abandoned runs when it is this call's turn. Returns their number. */
   #claimAndResume(): Promise<number> {
     const claim = this.#claims.then(() => this.#claimer.claimAll(() => this.#mayClaim));
-    this.#claims = claim.catch(() => {}); // The caller hears of it.
+    this.#claims = claim.catch(() => {}); // The caller handles the rejection.
     return claim;
   }
 }
 
-/** A number that is looked up at most once in a while. */
+/** A number that is looked up at most once per period. */
 class CachedCount {
   readonly #look: () => Promise<number>;
   readonly #keptMs: number;
@@ -211,14 +210,14 @@ class CachedCount {
     this.#until = performance.now() + this.#keptMs;
     this.#known = this.#look();
     this.#known.catch(() => {
-      this.#until = 0; // The next caller tries again.
+      this.#until = 0; // The next caller retries.
     });
     return this.#known;
   }
 
-  /** Adds to what is known. */
+  /** Adds to the cached number. */
   add(more: number): void {
     this.#known = this.#known?.then((count) => count + more) ?? null;
-    this.#known?.catch(() => {}); // The first promise has told of it.
+    this.#known?.catch(() => {}); // The first promise has already rejected.
   }
 }

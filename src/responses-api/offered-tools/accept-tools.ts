@@ -10,7 +10,7 @@ import { echoHostedTool } from "./echo-hosted-tool.ts";
 import { echoClientTool } from "./echo-tools.ts";
 import { isClientTool, kindOfType, namesItsOwn } from "./tool-kinds.ts";
 
-/** Who asks for tools. */
+/** The user of the request's tools. */
 export interface ToolAsker extends ToolUser {
   /** The kinds of tools that the key may use; null for all. */
   readonly keyTools: readonly string[] | null;
@@ -23,11 +23,11 @@ export function askerOf({ engine }: Pick<ResponseServices, "engine">, { owner, t
 /** A tool of the request that this server runs. */
 export interface OfferedHostedTool {
   readonly kind: ToolKind;
-  /** As it was sent, with the operator's defaults. */
+  /** As sent, with the operator's defaults. */
   readonly tool: ToolInput;
 }
 
-/** A tool of the request that this server does not have, and that is left out. */
+/** A tool of the request that this server lacks and leaves out. */
 export interface OmittedTool {
   readonly type: ToolInput["type"];
   readonly param: string;
@@ -36,16 +36,15 @@ export interface OmittedTool {
 }
 
 export interface AcceptedTools {
-  /** All tools as the response echoes them, those left out included. */
+  /** All tools as the response echoes them, including omitted ones. */
   readonly echoes: readonly Tool[];
   readonly hosted: readonly OfferedHostedTool[];
   readonly omitted: readonly OmittedTool[];
 }
 
 /**
- * Sorts the tools of a request into those of the client, those that this server runs, and those that it does not have.
- * Throws an `ApiError` for a tool that is asked for wrongly, and for one that is missing although the request depends
- * on it.
+ * Sorts the tools of a request into client tools, tools of this server, and unavailable ones. Throws an `ApiError` for
+ * an invalid tool, and for an unavailable one that the request depends on.
  */
 export async function acceptTools(
   tools: HostedTools,
@@ -73,14 +72,14 @@ export async function acceptTools(
   return { echoes, hosted, omitted };
 }
 
-/** The types of the tools that a request like this would be answered without, each once. Checks nothing else. */
+/** The types of the tools that would be omitted from a request like this, without duplicates. Checks nothing else. */
 export function omittedTypes(tools: HostedTools, request: CreateResponseRequest, asker: ToolAsker): readonly string[] {
   const hosted = (request.tools ?? []).filter((tool) => !isClientTool(tool));
   const left = hosted.filter((tool) => toolRefusal(tools, tool, kindOfType(tool.type), asker)?.grade === "unavailable");
   return [...new Set(left.map(({ type }) => type))];
 }
 
-/** Labels tell the servers of a request apart, in its items and for the model. */
+/** Labels distinguish the servers of a request, in its items and for the model. */
 function checkLabels(tools: readonly ToolInput[]): void {
   const labels = new Set<string>();
   for (const [index, tool] of tools.entries()) {
@@ -99,7 +98,7 @@ export function labelsOf(hosted: readonly OfferedHostedTool[]): ReadonlySet<stri
   return new Set(hosted.flatMap(({ tool }) => (tool.type === "mcp" ? [tool.server_label] : [])));
 }
 
-/** A tool choice without the tools that are left out. */
+/** A tool choice without the omitted tools. */
 export function choiceOfTheRest(
   choice: Response["tool_choice"],
   { hosted, omitted }: Pick<AcceptedTools, "hosted" | "omitted">,
@@ -111,12 +110,12 @@ export function choiceOfTheRest(
   return tools.length === 0 ? "none" : { ...choice, tools };
 }
 
-/** The kind of a tool, or the type of one that this server has no kind for. */
+/** The kind of a tool, or its type if this server has no kind for it. */
 function kindOrType(type: string): string {
   return kindOfType(type) ?? type;
 }
 
-/** Tells people of the tools that a request is answered without. */
+/** Reports the tools that are omitted from a request. */
 export function tellOmitted(
   { toolObserver }: Pick<ResponseServices, "toolObserver">,
   omitted: readonly OmittedTool[],
@@ -125,7 +124,7 @@ export function tellOmitted(
   if (omitted.length === 0) return;
   for (const { type } of omitted) toolObserver.omitted(kindOfType(type) ?? "other");
   const tools = omitted.map(({ type, reason }) => ({ type, reason }));
-  log.info({ tools }, "a request is answered without some of its tools");
+  log.info({ tools }, "tools omitted from a request");
 }
 
 function echoOther(tool: ToolInput): Tool {
@@ -155,7 +154,7 @@ interface Sorted extends Pick<AcceptedTools, "hosted" | "omitted"> {
   readonly clientTools: number;
 }
 
-/** Refuses a request whose `tool_choice` cannot be followed without a tool that is left out. */
+/** Refuses a request whose `tool_choice` depends on an omitted tool. */
 function checkNotNeeded(
   { tool_choice: choice }: CreateResponseRequest,
   { clientTools, hosted, omitted }: Sorted,

@@ -13,7 +13,7 @@ const REDACTED = "<redacted>";
 const MAX_NUM_RESULTS = 20;
 const OUTPUT_COMPRESSION = 100;
 
-/** Echoes a tool that this server runs, with every default filled in as the reference does, and without secrets. */
+/** Echoes a tool that this server runs, with every default filled in like the reference, and without secrets. */
 export function echoHostedTool(tool: Exclude<ToolInput, ClientTool>): Tool {
   switch (tool.type) {
     case "web_search":
@@ -46,7 +46,7 @@ export function echoHostedTool(tool: Exclude<ToolInput, ClientTool>): Tool {
         parameters: null,
       };
     default:
-      return tool; // The others are echoed as they were sent.
+      return tool; // The others are echoed unchanged.
   }
 }
 
@@ -97,7 +97,7 @@ type Container =
   | Exclude<CodeInterpreter["container"], string>
   | Extract<Shell["environment"], { type: "container_auto" }>;
 
-/** The secrets that programs in a container may use for a domain are not shown. */
+/** Hides the secrets that programs in a container may use for a domain. */
 function withoutSecrets<C extends Container>(container: C): C {
   const { network_policy: policy } = container;
   if (policy?.type !== "allowlist" || policy.domain_secrets === undefined) return container;
@@ -145,7 +145,7 @@ function echoMcp(tool: Mcp): Tool {
   };
 }
 
-/** Paths and queries of MCP servers often hold a key. */
+/** Paths and queries of MCP servers often contain a key. */
 function withoutPath(url: string): string {
   if (!URL.canParse(url)) return REDACTED;
   const { origin, pathname, search } = new URL(url);
@@ -154,7 +154,7 @@ function withoutPath(url: string): string {
 
 type Given<T> = { [Name in keyof T]?: NonNullable<T[Name]> };
 
-/** The members that the request has; null counts as absent. */
+/** The members present in the request; null counts as absent. */
 function given<T extends object>(members: T): Given<T> {
   const present: Given<T> = {};
   for (const name in members) {

@@ -43,7 +43,7 @@ function echoMember(tool: Accepted<"namespace">["tools"][number]): NamespaceMemb
   return tool.type === "function" ? echoFunction(tool) : echoCustom(tool);
 }
 
-/** Fills in every default, as the reference does. */
+/** Fills in every default, like the reference. */
 function echoFunction(tool: FunctionLike): FunctionTool {
   return {
     type: "function",

@@ -33,7 +33,7 @@ export function settleStrictness(
 
 /**
  * The strict form of a schema: every object is closed and requires all its properties. Null if that would change its
- * meaning, or if it uses a keyword that strict mode lacks. Takes time proportional to the schema's size.
+ * meaning, or if it uses a keyword that strict mode lacks. Takes time linear in the schema's size.
  */
 export function strictForm(schema: unknown): Schema | null {
   if (!isRecord(schema) || schema["type"] !== "object" || schema["anyOf"] !== undefined) return null;
@@ -58,7 +58,7 @@ class StrictForm {
     return this.#exists;
   }
 
-  /** The strict form of one schema. `level` counts the schemas around it, `objects` those of them that are objects. */
+  /** The strict form of one schema. `level` counts the enclosing schemas, `objects` the objects among them. */
   of(schema: Schema, level: number, objects: number): Schema {
     this.#require(
       level < LEVELS_MAX && (schema["type"] !== undefined || VALUE_KEYWORDS.some((kind) => schema[kind] !== undefined)),
@@ -136,7 +136,7 @@ class StrictForm {
     });
   }
 
-  /** The members with what `map` makes of each; the members themselves if it changes none. */
+  /** The members, each mapped by `map`; the members themselves if nothing changes. */
   #mapped(members: Schema, map: (value: unknown, name: string) => unknown): Schema {
     let changed: Map<string, unknown> | null = null;
     for (const name of Object.keys(members)) {

@@ -19,8 +19,8 @@ export function isToolKind(text: string): text is ToolKind {
 }
 
 /**
- * The kind of a tool, by a `type` of `tools` or of `tool_choice`: several types may mean one kind. Null for a tool that
- * is the client's own, and for types that this server has no tool for.
+ * The kind of a tool, by a `type` of `tools` or of `tool_choice`: several types may have one kind. Null for a client
+ * tool, and for types without a tool here.
  */
 export function kindOfType(type: string): ToolKind | null {
   switch (type) {
@@ -36,7 +36,7 @@ export function kindOfType(type: string): ToolKind | null {
   }
 }
 
-/** Whether the client runs the tool, or makes it known, without this server's help. */
+/** Whether the client runs or provides the tool without this server's help. */
 export function isClientTool(tool: Tool | ToolInput): boolean {
   const { type } = tool;
   return (
@@ -47,7 +47,7 @@ export function isClientTool(tool: Tool | ToolInput): boolean {
   );
 }
 
-/** Whether the tool names something that no other tool could stand in for, such as an MCP server or a vector store. */
+/** Whether the tool names something that no other tool could replace, such as an MCP server or a vector store. */
 export function namesItsOwn(tool: ToolInput): boolean {
   switch (tool.type) {
     case "mcp":

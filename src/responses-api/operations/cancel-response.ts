@@ -32,10 +32,10 @@ export function cancelResponse(
 
 async function stopElsewhere({ ledger, neighbours }: Pick<ResponseServices, "ledger" | "neighbours">, id: string) {
   await ledger.requestStop(id);
-  neighbours?.tellStop(id); // Its worker also looks by itself, each second.
+  neighbours?.tellStop(id); // Its worker also polls by itself, every second.
 }
 
-/** Answers as the reference does when the response has already ended. */
+/** The reference's reply when the response has already ended. */
 function lateCancelReply({ response, streamed }: StoredResponse): Response {
   if (response.status === "cancelled" && response.background === true) return response;
   if (response.background !== true) throw cannotCancelSynchronous();

@@ -20,12 +20,10 @@ import type { ResponseServices } from "../services.ts";
 import { estimateInputTokens } from "../task/model-request.ts";
 import { fitRequest } from "../tool-loop/results/fit-request.ts";
 
-/** Compactions at a time. Each is a model call. */
+/** The maximum concurrent compactions. Each is a model call. */
 const COMPACTIONS_MAX = 100;
 
-/**
- * `POST /v1/responses/compact`: returns the user messages, and a sealed summary that the model makes of the context.
- */
+/** `POST /v1/responses/compact`: returns the user messages, and the model's sealed summary of the context. */
 export function compactResponse(services: ResponseServices): ResponsesApiHandlers<Caller>["compactResponse"] {
   let running = 0;
   return async ({ body }, caller) => {

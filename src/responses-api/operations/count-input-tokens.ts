@@ -45,7 +45,7 @@ async function count(services: ResponseServices, caller: Caller, request: Create
   return await services.engine.countTokens(fitting.request, caller.signal);
 }
 
-/** The model of the request, else of the previous response, else the first that the engine lists. */
+/** The model of the request, otherwise of the previous response, otherwise the first in the engine's list. */
 async function chooseModel(
   { store, engine }: ResponseServices,
   owner: Owner,

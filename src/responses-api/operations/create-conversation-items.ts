@@ -6,8 +6,8 @@ import type { ResponseServices } from "../services.ts";
 import { itemList } from "../show/item-list.ts";
 
 /**
- * `POST /v1/conversations/{conversation_id}/items`: appends all items or none. Refused while a response runs in the
- * conversation.
+ * `POST /v1/conversations/{conversation_id}/items`: appends all items or none. Refused while a response is in progress
+ * in the conversation.
  */
 export function createConversationItems(
   services: Pick<ResponseServices, "store" | "conversations">,

@@ -13,13 +13,13 @@ import { audioPathOf } from "./get-response-audio.ts";
 type StreamedReply = Extract<CreateResponseReply, { readonly events: unknown }>;
 
 /**
- * Time for fetching and counting input, in addition to the wait for the model server, before the stream is opened
- * without a first event.
+ * Time for fetching and counting input, in addition to the wait for the model server, before the stream opens without a
+ * first event.
  */
 const PREPARATION_MS = 1_000;
 
 /**
- * `POST /v1/responses`: asks the model, and streams its events or returns the final snapshot. A background response
+ * `POST /v1/responses`: calls the model, and streams its events or returns the final snapshot. A background response
  * without `stream` is returned as queued.
  */
 export function createResponse(services: ResponseServices): ResponsesApiHandlers<Caller>["createResponse"] {
@@ -50,13 +50,13 @@ function createdReply(services: ResponseServices): ResponsesApiHandlers<Caller>[
   };
 }
 
-/** Names the tools that the request is answered without. */
+/** Lists the omitted tools. */
 function omittedHeader(services: ResponseServices, body: CreateResponseRequest, { principal }: Caller) {
   const omitted = omittedTypes(services.tools, body, askerOf(services, principal));
   return omitted.length === 0 ? {} : { "x-antiphon-omitted-tools": omitted.join(", ") };
 }
 
-/** Only foreground replies carry the rate limit headers, as at the reference. */
+/** Only foreground replies have the rate limit headers, as in the reference. */
 function replyHead(
   { headers, notes }: Pick<BegunResponse, "headers" | "notes">,
   { background }: CreateResponseRequest,
@@ -64,7 +64,7 @@ function replyHead(
   return { status: 200 as const, headers: { ...(background === true ? {} : headers), ...emulatedHeader(notes) } };
 }
 
-/** Names what this server does in place of the model server. */
+/** Lists the features that this server emulates. */
 function emulatedHeader(notes: BegunResponse["notes"]) {
   const emulated = notes.filter(({ kind }) => kind === "emulated").map(({ what }) => what);
   return emulated.length === 0 ? {} : { "x-antiphon-emulated": emulated.join(", ") };

@@ -3,7 +3,10 @@ import type { Caller } from "../access/caller.ts";
 import { conversationNotFound, conversationRefused } from "../errors/conversation-errors.ts";
 import type { ResponseServices } from "../services.ts";
 
-/** `DELETE /v1/conversations/{conversation_id}/items/{item_id}`. Refused while a response runs in the conversation. */
+/**
+ * `DELETE /v1/conversations/{conversation_id}/items/{item_id}`. Refused while a response is in progress in the
+ * conversation.
+ */
 export function deleteConversationItem(
   services: Pick<ResponseServices, "conversations">,
 ): ResponsesApiHandlers<Caller>["deleteConversationItem"] {

@@ -4,8 +4,8 @@ import { conversationRefused } from "../errors/conversation-errors.ts";
 import type { ResponseServices } from "../services.ts";
 
 /**
- * `DELETE /v1/conversations/{conversation_id}`. Refused while a response runs in it. Requests can still reference its
- * items, as at the reference.
+ * `DELETE /v1/conversations/{conversation_id}`. Refused while a response is in progress in it. Requests can still
+ * reference its items, as in the reference.
  */
 export function deleteConversation(
   services: Pick<ResponseServices, "conversations">,

@@ -4,7 +4,7 @@ import { modelInPathNotFound, modelNotDeletable } from "../errors/model-errors.t
 import type { ResponseServices } from "../services.ts";
 import { offeredModels } from "../show/offered-models.ts";
 
-/** `DELETE /v1/models/{model}`: refused, because models are the operator's. */
+/** `DELETE /v1/models/{model}`: refused, because models belong to the operator. */
 export function deleteModel({ engine }: Pick<ResponseServices, "engine">): ResponsesApiHandlers<Caller>["deleteModel"] {
   return async ({ path: { model } }, { signal }) => {
     const offered = await offeredModels(engine, signal);

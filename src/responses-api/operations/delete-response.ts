@@ -3,7 +3,7 @@ import type { Caller } from "../access/caller.ts";
 import { responseNotFound } from "../errors/state-errors.ts";
 import type { ResponseServices } from "../services.ts";
 
-/** `DELETE /v1/responses/{response_id}`: stops the response if it is still running, then deletes it. */
+/** `DELETE /v1/responses/{response_id}`: stops the response if it is in progress, then deletes it. */
 export function deleteResponse(
   services: Pick<ResponseServices, "store" | "runs" | "neighbours">,
 ): ResponsesApiHandlers<Caller>["deleteResponse"] {

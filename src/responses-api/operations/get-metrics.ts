@@ -30,8 +30,8 @@ function checkAccess({ shownTo, key }: ShownMetrics, peer: Peer): void {
 const LOOPBACK_HOST = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d+)?$/i;
 
 /**
- * A loopback address is not enough: a proxy on this machine has one too, and so has a browser here whose page used DNS
- * rebinding. Proxy headers and the host name tell them apart.
+ * A loopback address is not enough: a proxy on this machine has one too, and so has a local browser whose page used DNS
+ * rebinding. Proxy headers and the host name distinguish them.
  */
 function isLocal({ remoteAddress, headers }: Peer): boolean {
   const { host } = headers;

@@ -4,9 +4,9 @@ import type { Caller } from "../access/caller.ts";
 import type { ResponseServices } from "../services.ts";
 
 /**
- * `GET /readyz`: ready if the store answers, the disk has room and the server is not shutting down. The model server is
- * shown but does not decide: if it fails, it fails for all servers at once, and with none ready no client could get
- * even an error reply. The broker and the storage of files do not decide either, because most requests do without.
+ * `GET /readyz`: ready if the store responds, the disk has room and the server is not shutting down. The model server's
+ * state is shown but does not decide: it fails for all servers at once, and with none ready, no client could get even
+ * an error reply. The broker and the file storage do not decide either, because most requests work without them.
  */
 export function getReadiness({
   readiness,

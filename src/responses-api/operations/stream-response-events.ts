@@ -32,7 +32,7 @@ function lastEventId(header: string | undefined): number | null {
   return Number(header);
 }
 
-/** Whether a response that has ended has no event above `after`. */
+/** Whether an ended response has no event above `after`. */
 async function isRead({ eventLog }: WatchServices, id: string, after: number): Promise<boolean> {
   for await (const batch of eventLog.read(id, after)) if (batch.length > 0) return false;
   return true;

@@ -4,7 +4,8 @@ import { conversationNotFound, conversationRefused } from "../errors/conversatio
 import type { ResponseServices } from "../services.ts";
 
 /**
- * `POST /v1/conversations/{conversation_id}`: replaces the metadata. Allowed while a response runs in the conversation.
+ * `POST /v1/conversations/{conversation_id}`: replaces the metadata. Allowed while a response is in progress in the
+ * conversation.
  */
 export function updateConversation(
   services: Pick<ResponseServices, "conversations">,

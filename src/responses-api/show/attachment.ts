@@ -1,6 +1,6 @@
 /**
  * The header `content-disposition` of a download, so that browsers do not display it. The file name has both forms of
- * RFC 6266. The plain form, for old clients, has `_` in place of unsupported characters.
+ * RFC 6266. The plain form, for old clients, has `_` instead of unsupported characters.
  */
 export function attachment(filename: string): string {
   const plain = filename.replaceAll(/[^\x20-\x7e]|["\\%]/g, "_");

@@ -6,7 +6,7 @@ import { isPadded, renamedJson, type ShowOptions, shownJson, shownType } from ".
 /** A text has at least this many characters if more follows, so that a long batch is not one long text. */
 const TEXT_CHARACTERS = 32 * 1024;
 
-/** The server-sent frames of events, as one reader sees them: one text, or several if they are long. */
+/** The server-sent frames of events for one reader: one text, or several if they are long. */
 export function* framesOf(batch: readonly RecordedEvent[], options: ShowOptions): Generator<string, void> {
   let frames = "";
   let deltas: DeltaFrames | null = null;
@@ -30,7 +30,7 @@ function idOf({ number }: RecordedEvent, { withIds }: ShowOptions): number | nul
   return withIds === true ? number : null;
 }
 
-/** Writes the frames of deltas that share a template: all but their texts, numbers and padding is made once. */
+/** Writes the frames of deltas that share a template: everything but texts, numbers and padding is created once. */
 class DeltaFrames {
   readonly template: DeltaTemplate;
   /** Null if the reader does not want these deltas. */

@@ -1,6 +1,6 @@
 import type { ListPage } from "../../domain/vector-stores.ts";
 
-/** A page as the reference shows lists. */
+/** A page in the reference's list format. */
 export function listBody<Entry extends { readonly id: string }>({ entries, hasMore }: ListPage<Entry>) {
   return {
     object: "list" as const,

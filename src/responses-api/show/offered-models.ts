@@ -3,7 +3,7 @@ import type { ModelDescription, ModelEngine } from "../../runs/ports/model-engin
 import { ModelError } from "../../runs/ports/model-error.ts";
 import { modelRefused } from "../errors/model-errors.ts";
 
-/** The models of the model server, as the API shows them. Throws an `ApiError` if it cannot list them. */
+/** The model server's models in the API's form. Throws an `ApiError` if it cannot list them. */
 export async function offeredModels(engine: ModelEngine, signal: AbortSignal): Promise<Model[]> {
   try {
     return (await engine.listModels(signal)).map(modelBody);

@@ -11,5 +11,5 @@ export function plainBody(response: Response): Response {
   if (running) return response;
   const { id, object, created_at, status, access_programs, background } = response;
   const first: Partial<Response> = { id, object, created_at, status, access_programs, background, billing: PAYER };
-  return { ...first, ...response }; // Faster than to collect the other members first.
+  return { ...first, ...response }; // Faster than collecting the other members first.
 }

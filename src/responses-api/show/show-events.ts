@@ -9,12 +9,10 @@ import { usesExtensionItems } from "../input/expand-input.ts";
 import { framesOf } from "./frames-of-batch.ts";
 import type { ShowOptions } from "./shown-event.ts";
 
-/** The events of a run, written as one reader sees them. */
+/** The events of a run, written for one reader. */
 export type ShownEvents = EventFrames<ResponseStreamEvent | DialectStreamEvent>;
 
-/**
- * How the request wants its events shown: padded, and in the extension dialect if it used an extension.
- */
+/** The form of events for this request: padded, and in the extension dialect if it used an extension. */
 export function showOptionsOf(request: CreateResponseRequest): ShowOptions {
   const options = request.stream_options;
   return {
@@ -46,8 +44,8 @@ export function storedEvents(batches: AsyncIterable<readonly RecordedEvent[]>): 
 }
 
 /**
- * Whether the request uses an extension that the reference would refuse and that comes with the extension dialect. An
- * `interruption` does not: clients of the reference set it, too.
+ * Whether the request uses an extension that the reference would refuse and that selects the extension dialect.
+ * `interruption` does not select it, because clients of the reference set it, too.
  */
 export function usesExtension(request: CreateResponseRequest): boolean {
   const options = request.stream_options;

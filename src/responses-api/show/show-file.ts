@@ -1,7 +1,7 @@
 import type { FileObject } from "../../../generated/responses-api/types.ts";
 import type { StoredFile } from "../../domain/files.ts";
 
-/** A stored file as the API shows it. */
+/** The API's form of a stored file. */
 export function showFile({ id, purpose, filename, bytes, createdAt, expiresAt }: StoredFile): FileObject {
   return {
     object: "file",

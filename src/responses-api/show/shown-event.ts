@@ -4,7 +4,7 @@ import { assert } from "../../base/assert.ts";
 import type { RecordedEvent } from "../../runs/recorded-event.ts";
 import { paddingOf } from "./padding.ts";
 
-/** How events are shown to one reader. */
+/** The form of events for one reader. */
 export interface ShowOptions {
   /** Whether deltas are padded. Never true for background responses and replays. */
   readonly padded: boolean;
@@ -12,11 +12,11 @@ export interface ShowOptions {
   readonly channels: ReadonlySet<StreamChannel> | null;
   /** Whether events have the names of the extension dialect. */
   readonly dialect: boolean;
-  /** Whether each frame has a line `id: <sequence_number>`, for Last-Event-ID. Left out: it has none. */
+  /** Whether each frame has a line `id: <sequence_number>`, for Last-Event-ID. Default: no. */
   readonly withIds?: boolean;
 }
 
-/** The type with which events of a type are shown; null if the reader does not want them. */
+/** The shown type of an event; null if the reader does not want it. */
 export function shownType(type: string, { channels, dialect }: ShowOptions): string | null {
   if (channels !== null && !isCarried(type, channels)) return null;
   return dialect ? (namesInDialect.get(type) ?? type) : type;
@@ -29,7 +29,7 @@ export function isPadded(type: string, { padded }: ShowOptions): boolean {
   return padded && obfuscated.has(type);
 }
 
-/** The JSON of an event that is shown with this type. */
+/** The JSON of an event with its shown type. */
 export function shownJson(event: RecordedEvent, type: string, options: ShowOptions): string {
   const json = isPadded(event.type, options) ? paddedJson(event) : event.json;
   if (type === event.type) return json;
@@ -52,7 +52,7 @@ export function renamedJson(json: string, type: string, shown: string): string {
   return type === shown ? json : json.replace(`"type":"${type}"`, `"type":"${shown}"`);
 }
 
-/** In the extension dialect the reference's nested `error` is a flat `response.error`. */
+/** In the extension dialect, the reference's nested `error` is a flat `response.error`. */
 function flatError(event: ResponseStreamEvent): string {
   assert(event.type === "error", "only errors are shown flat");
   const { error, ...rest } = event;

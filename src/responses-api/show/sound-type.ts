@@ -2,8 +2,8 @@
 export const SOUND_START_BYTES = 3000;
 
 /**
- * The media type of a spoken answer, by its first bytes: finished responses do not keep the format that was requested.
- * Samples without a header may begin with any bytes, so MPEG audio has to show a second frame where the first one ends.
+ * The media type of a spoken answer, by its first bytes: finished responses do not store the requested format. Samples
+ * without a header may begin with any bytes, so MPEG audio must have a second frame where the first one ends.
  */
 export function soundTypeOf(start: Buffer): string {
   const mark = start.toString("latin1", 0, MARK_BYTES);
@@ -13,7 +13,7 @@ export function soundTypeOf(start: Buffer): string {
 }
 
 const MARK_BYTES = 4;
-/** The bits that begin a frame of layer 3, and those that are the same in all frames of a stream. */
+/** The bits at the beginning of a layer 3 frame, and the bits shared by all frames of a stream. */
 const LAYER_3 = { mask: 0xff_e6_00_00, value: 0xff_e2_00_00 };
 const SAME_MASK = 0xff_fe_0c_00;
 const VERSION_1 = 3;
@@ -30,7 +30,7 @@ function isMpegAudio(start: Buffer): boolean {
   return ((start.readUInt32BE(next) ^ header) & SAME_MASK) === 0;
 }
 
-/** The length of the frame with this header; null if it is no header of layer 3. */
+/** The length of the frame with this header; null if it is not a layer 3 header. */
 function frameBytes(header: number): number | null {
   if ((header & LAYER_3.mask) >>> 0 !== LAYER_3.value) return null;
   const version = (header >>> 19) & 3;

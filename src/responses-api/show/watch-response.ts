@@ -19,14 +19,16 @@ export interface Watched {
 
 type Batches = AsyncGenerator<readonly RecordedEvent[], void>;
 
-/** Milliseconds between two reads of a response that another process makes, if that tells nothing of it. */
+/**
+ * The interval of polling a response that another process makes, if there are no messages about it, in milliseconds.
+ */
 const POLL_INTERVAL_MS = 200;
-/** How long to wait, in milliseconds, for another process to tell of the end of its response. */
+/** How long to wait for another process's message about the end of its response, in milliseconds. */
 const HEAR_MS_MAX = 2_000;
 
 /**
  * The events of a response numbered above `after`, or all if it is −1: stored ones, then new ones. Ends after the last
- * event. Waits for a store that is away; throws an `UnfinishedStream` if it stays away or cannot be read.
+ * event. Waits for a store that is down; throws an `UnfinishedStream` if it stays down or cannot be read.
  */
 export async function* watchResponse(services: WatchServices, watched: Watched, after: number): Batches {
   const { eventLog: log, runs } = services;
@@ -50,8 +52,8 @@ export async function* watchResponse(services: WatchServices, watched: Watched, 
 }
 
 /**
- * Passes on the events of a response that this process makes. If another process continues it, or they cannot be read
- * for a while, reads the rest from the log.
+ * Relays the events of a response that this process makes. If another process continues it, or its events cannot be
+ * read for a while, reads the rest from the log.
  */
 export async function* continueFromLog(
   services: WatchServices,
@@ -76,8 +78,8 @@ export async function* continueFromLog(
 }
 
 /**
- * Reads the log for the events of a response that another process makes, until it has ended. Between two looks it hears
- * what that process tells, or waits.
+ * Reads the log of another process's response until it has ended. Between two polls, it receives the process's
+ * messages, or waits.
  */
 async function* followLog(
   services: WatchServices,
@@ -111,7 +113,7 @@ async function* followLog(
   }
 }
 
-/** Whoever reads a stored response can resume it, so its stream is not ended with an event. */
+/** Readers can resume a stored response, so its stream does not end with an error event. */
 function unreadable({ responseId }: Watched, cause: unknown): UnfinishedStream {
   return new UnfinishedStream("the events of a stored response could not be read", {
     cause,
@@ -119,7 +121,7 @@ function unreadable({ responseId }: Watched, cause: unknown): UnfinishedStream {
   });
 }
 
-/** The events above `after`, as long as this process makes them, or the one that does tells of them. */
+/** The events above `after`, while this process makes them or receives them from the one that does. */
 async function* hearEvents(
   { neighbours, runs, eventLog: log }: WatchServices,
   { responseId, signal }: Watched,
@@ -149,7 +151,7 @@ export function isOver({ status }: Response): boolean {
 
 /**
  * The response once it has ended, or its state after `waitMs` milliseconds; null if it was deleted. Waits for a store
- * that is away, and rejects if it stays away.
+ * that is down, and rejects if it stays down.
  */
 export async function waitUntilOver(
   { store, neighbours }: Pick<ResponseServices, "store" | "neighbours">,
@@ -162,13 +164,13 @@ export async function waitUntilOver(
     const response = await findPatiently(store, watched, end);
     const leftMs = end - performance.now();
     if (response === null || isOver(response) || signal.aborted || leftMs < 0) return response;
-    if (neighbours === null || looks > 0) await rest(signal); // What was told before was no end.
+    if (neighbours === null || looks > 0) await rest(signal); // An earlier message was not the end.
     const outOfTime = AbortSignal.timeout(Math.ceil(Math.min(leftMs, HEAR_MS_MAX)));
     await neighbours?.waitForEnd(responseId, AbortSignal.any([signal, outOfTime]));
   }
 }
 
-/** Looks again while the store is away, until `end` at the latest. */
+/** Retries while the store is down, until `end` at the latest. */
 async function findPatiently(
   store: ResponseServices["store"],
   { owner, responseId, signal }: Watched,

@@ -9,7 +9,7 @@ import { shownCharacters } from "./shown-characters.ts";
 const LOGPROBS_INCLUDE = "message.output_text.logprobs";
 
 /**
- * The request to the model, made from the client's request, its first snapshot with all defaults, and the items of its
+ * The request to the model, from the client's request, its first snapshot with all defaults, and the items of its
  * context.
  */
 export function modelRequest(

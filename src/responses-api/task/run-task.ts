@@ -10,23 +10,23 @@ import { sealScope } from "../input/resolve-input.ts";
 import type { TaskTools } from "../offered-tools/task-tools.ts";
 import type { Sealer } from "../seal.ts";
 
-/** The task of a run, as plain JSON. A background response can be restarted from it, also by another process. */
+/** The task of a run, as plain JSON. A background response can be restarted from it, even by another process. */
 export interface RunTask {
   readonly ids: IdStem;
   readonly rawReasoningAs: RunPlan["rawReasoningAs"];
   /** Whether reasoning items include their sealed text. */
   readonly sealsReasoning: boolean;
-  /** The input tokens of `usage` if the model server counts none. */
+  /** The input tokens of `usage` if the model server reports none. */
   readonly inputTokensEstimate: number;
   readonly request: ModelRequest;
-  /** How the answer is spoken; null if it is not. */
+  /** How to speak the answer; null if it is not spoken. */
   readonly speech: SpeechOutput | null;
   readonly compaction: CompactionPlan | null;
-  /** What the tools of this server work with; null if the request has none. */
+  /** The tool loop's part; null if the request has no tools of this server. */
   readonly tools: TaskTools | null;
   /**
-   * What becomes of a text that was interrupted, and that the model server cannot go on with: it ends as incomplete and
-   * another one follows, or the response fails. Null: `restart` in the background, `fail` in the foreground.
+   * How to treat an interrupted text that the model server cannot continue: it ends as incomplete and another one
+   * follows, or the response fails. Null: `restart` in the background, `fail` in the foreground.
    */
   readonly interruption: "restart" | "fail" | null;
 }

@@ -4,7 +4,7 @@ import { sealScope } from "../input/resolve-input.ts";
 import type { OfferedHostedTool } from "../offered-tools/accept-tools.ts";
 import type { Sealer } from "../seal.ts";
 
-/** The secrets of tools, so that a stored task holds none in plain text. */
+/** The secrets of tools, so that a stored task contains none in plain text. */
 export interface ToolSecrets {
   seal(tools: readonly OfferedHostedTool[]): readonly OfferedHostedTool[];
   /** Null if a secret was sealed with a key that is gone. */
@@ -38,7 +38,7 @@ function mapSecrets(tool: ToolInput, map: (secret: string) => string): ToolInput
         ...tool,
         ...(authorization == null ? {} : { authorization: map(authorization) }),
         ...(headers == null ? {} : { headers: mapValues(headers, map) }),
-        ...(url == null ? {} : { server_url: map(url) }), // Its path often holds a key.
+        ...(url == null ? {} : { server_url: map(url) }), // Its path often contains a key.
       };
     }
     case "code_interpreter":

@@ -1,15 +1,15 @@
 import { rememberedJson } from "../../base/json/json-text.ts";
 import { isRecord } from "../../base/json/records.ts";
 
-/** A picture, file or recording is counted as a text of this length, whatever its size. */
+/** An image, file or recording counts as a text of this length, whatever its size. */
 const ATTACHMENT_CHARACTERS = 4000;
-/** A shorter `data` member, and whatever shorter JSON holds, is counted as text. */
+/** Shorter `data` members, and anything in shorter JSON, count as text. */
 const ATTACHMENT_MIN = 1000;
 const QUOTES = 2;
 
 /**
- * The length of a value's JSON, but for escapes, with each base64 attachment counted as `ATTACHMENT_CHARACTERS`. It
- * reads no text, so that megabytes cost no more than a word.
+ * The length of a value's JSON without escapes, with each base64 attachment counted as `ATTACHMENT_CHARACTERS`. Reads
+ * no text, so that megabytes cost no more than a word.
  */
 export function shownCharacters(value: unknown): number {
   const remembered = typeof value === "object" && value !== null ? rememberedJson(value) : null;
@@ -19,7 +19,7 @@ export function shownCharacters(value: unknown): number {
 
 function charactersOf(value: unknown, name: string): number {
   if (typeof value === "string") return isAttachment(value, name) ? ATTACHMENT_CHARACTERS : value.length + QUOTES;
-  let characters = 1; // A comma follows each member but the last, and two brackets are around all.
+  let characters = 1; // A comma follows each member but the last, and two brackets enclose all.
   if (Array.isArray(value)) {
     for (const element of value) characters += charactersOf(element, "") + 1;
   } else if (isRecord(value)) {

@@ -7,10 +7,10 @@ import type { TaskTools } from "../offered-tools/task-tools.ts";
 import type { RunTask } from "./run-task.ts";
 import type { ToolSecrets } from "./seal-tools.ts";
 
-/** A task, or why the stored text cannot be used. */
+/** A task, or why the stored text is unusable. */
 export type ReadTask = { readonly task: RunTask } | { readonly problem: "newer" | "unreadable" };
 
-/** The secrets of tools are sealed, and items of the context that the request has too are stored once. */
+/** The secrets of tools are sealed, and context items that are also in the request are stored once. */
 export async function writeTask(task: RunTask, secrets: ToolSecrets): Promise<string> {
   const { tools, request } = task;
   if (tools === null) return await writeJson({ version: TASK_VERSION, ...task });
@@ -20,7 +20,7 @@ export async function writeTask(task: RunTask, secrets: ToolSecrets): Promise<st
   return await writeJson({ version: TASK_VERSION, ...task, tools: stored });
 }
 
-/** Reads a task that this version or an earlier one has stored. */
+/** Reads a task stored by this version or an earlier one. */
 export function readTask(json: string, secrets: ToolSecrets): ReadTask {
   const stored = parseObject(json);
   if (stored === null) return { problem: "unreadable" };
@@ -35,7 +35,7 @@ export function readTask(json: string, secrets: ToolSecrets): ReadTask {
   return hosted === null ? { problem: "unreadable" } : { task: { ...task, tools: { ...task.tools, hosted } } };
 }
 
-/** Puts the items of the request back where the context only has their places. */
+/** Restores the request's items where the context only has their places. */
 function withWholeContext(stored: Stored): Stored {
   const { tools, request } = stored;
   if (!isRecord(tools) || !isRecord(request)) return stored;
@@ -47,7 +47,7 @@ function withWholeContext(stored: Stored): Stored {
 
 type Stored = Readonly<Record<string, unknown>>;
 
-/** Members that were added without a new version, because older programs can do without. */
+/** Members added without a new version, because older programs work without them. */
 const ADDED_MEMBERS: Pick<RunTask, "interruption"> = { interruption: null };
 
 /** Each function converts from one version to the next. A new one raises `TASK_VERSION`. */

@@ -5,14 +5,14 @@ import type { Owner } from "../../runs/ports/owner.ts";
 import type { ContextItem } from "../../runs/request/model-request.ts";
 import { approvalSpent, invalidApproval } from "../errors/approval-errors.ts";
 
-/** An approved call, as the context has it. */
+/** An approved call, as in the context. */
 type ClaimedCall = Omit<ApprovedCall, "isAskedHere">;
 type ApprovalRequest = Extract<StoredItem, { type: "mcp_approval_request" }>;
 type ApprovalResponse = Extract<StoredItem, { type: "mcp_approval_response" }>;
 
 /**
- * The calls that the end of this context approves, in the order of the approvals. An approval that the model has
- * answered to is over, and so is one whose call is in the context.
+ * The calls approved at the end of this context, in the order of the approvals. Approvals that the model has responded
+ * to, or whose call is in the context, are over.
  */
 export function approvedCalls(context: readonly StoredItem[]): readonly ClaimedCall[] {
   const { requests, spent, fresh } = readApprovals(context);
@@ -23,7 +23,7 @@ export function approvedCalls(context: readonly StoredItem[]): readonly ClaimedC
   });
 }
 
-/** The calls with whether this server has asked for them. */
+/** The calls, marked by whether this server requested their approval. */
 export async function withOrigin(
   store: Pick<ResponseStore, "findOutputs">,
   owner: Owner,
@@ -35,7 +35,7 @@ export async function withOrigin(
   return calls.map((call) => ({ ...call, isAskedHere: isRequestOf(asked.get(call.requestId), call) }));
 }
 
-/** Throws an `ApiError` for an approval of this context whose stored request asks for another call. */
+/** Throws an `ApiError` for an approval in this context whose stored request is for another call. */
 export async function checkStoredRequests(
   store: Pick<ResponseStore, "findOutputs">,
   owner: Owner,
@@ -64,15 +64,15 @@ function isRequestOf(item: StoredItem | undefined, call: ClaimedCall): boolean {
   );
 }
 
-/** The approvals of this context that were not acted on, by the ids of what they approve. */
+/** The unused approvals of this context, by the ids of their requests. */
 export function freshApprovals(context: readonly StoredItem[]): readonly string[] {
   return readApprovals(context).fresh.flatMap(({ approve, approval_request_id: id }) => (approve ? id : []));
 }
 
 /**
- * Checks the approvals of a context against each other and against the MCP servers of the request. Throws an `ApiError`
- * for an approval of a request that is unknown, was answered twice, was used already or belongs to no server of the
- * request, and for a request that nobody has answered.
+ * Checks the approvals of a context against each other and against the request's MCP servers. Throws an `ApiError` for
+ * an approval of a request that is unknown, was answered twice, is already used or belongs to no server of the request,
+ * and for an unanswered request.
  */
 export function checkApprovals(context: readonly StoredItem[], labels: ReadonlySet<string>): void {
   const { requests, spent, fresh, answered } = readApprovals(context);
@@ -93,12 +93,12 @@ export function checkApprovals(context: readonly StoredItem[], labels: ReadonlyS
 }
 
 interface Approvals {
-  /** Of several requests with one id the oldest counts: it is the stored one. */
+  /** If several requests have one id, the oldest counts: it is the stored one. */
   readonly requests: ReadonlyMap<string, ApprovalRequest>;
   /** The requests whose call is in the context. */
   readonly spent: ReadonlySet<string>;
   readonly answered: ReadonlySet<string>;
-  /** The responses that the model has not heard. */
+  /** The responses that the model has not seen. */
   readonly fresh: readonly ApprovalResponse[];
 }
 
@@ -119,13 +119,13 @@ function readApprovals(context: readonly StoredItem[]): Approvals {
   return { requests, spent, answered, fresh };
 }
 
-/** Whether the model said this after it had heard all that stands before it. Its requests are often sent back late. */
+/** Whether the model wrote this after it had seen everything before. Its requests are often sent back late. */
 function isModelsAnswer(item: StoredItem): boolean {
   if (item.type === "message") return item.role === "assistant";
   return item.type === "reasoning" || (item.type.endsWith("_call") && item.type !== "mcp_call");
 }
 
-/** Whether the item asks for one of these approvals, or gives it. */
+/** Whether the item requests or gives one of these approvals. */
 export function isApproval(item: ContextItem, requests: ReadonlySet<string>): boolean {
   if (item.type === "mcp_approval_request") return requests.has(item.id ?? "");
   return item.type === "mcp_approval_response" && requests.has(item.approval_request_id);

@@ -3,25 +3,25 @@ import type { ModelEvent } from "../../runs/ports/model-events.ts";
 
 type Batch = readonly ModelEvent[];
 
-/** Characters of events that may wait behind an unfinished call before the reading of the model pauses. */
+/** The maximum characters of events that wait behind an unfinished call before reading from the model pauses. */
 export const LINE_CHARACTERS_MAX = 16 * 1024 * 1024;
 /** Assumed size of an event without its text, in characters. */
 const EVENT_CHARACTERS = 64;
 
-/** One place in the line: what the model says between two calls, or one call. */
+/** One place in the line: the model's output between two calls, or one call. */
 export interface LinePlace {
   add(...events: readonly ModelEvent[]): void;
-  /** Nothing more is added here. */
+  /** Ends this place. */
   close(): void;
-  /** Resolves once all that was added is read, but at once if other places are in front of this one. */
+  /** Resolves once everything added is read, but at once if other places are in front. */
   read(): Promise<void>;
-  /** As `read`, but waits for room in the line if other places are in front of this one. */
+  /** Like `read`, but waits for room in the line if other places are in front. */
   room(): Promise<void>;
 }
 
 /**
- * Brings the events of many places into the order in which the places were taken, so that a reader sees one item after
- * the other while several calls are at work. Events of the place at the front pass at once; the others wait.
+ * Sorts the events of many places into the order of the places, so that a reader sees one item after the other while
+ * several calls run. Events of the front place pass at once; the others wait.
  */
 export class CallLine {
   readonly #places: Place[] = [];
@@ -54,13 +54,13 @@ export class CallLine {
     };
   }
 
-  /** The reader gets what waits, and then the end. */
+  /** The reader gets the waiting events, and then the end. */
   end(): void {
     this.#isEnded = true;
     this.#wakeReader();
   }
 
-  /** The reader gets what is at the front, and then the fault. */
+  /** The reader gets the events at the front, and then the fault. */
   fail(fault: unknown): void {
     this.#fault = { fault };
     this.end();
@@ -101,7 +101,7 @@ export class CallLine {
     while (!this.#isEnded && !isFree()) await new Promise<void>((wake) => this.#writers.push(wake));
   }
 
-  /** Whether the reader would take events of this place, and has not taken all of them. */
+  /** Whether the reader is at this place and has not read all of its events. */
   #isAtFront(place: Place): boolean {
     return this.#places[0] === place && place.events.length > 0;
   }
@@ -132,7 +132,7 @@ function eventSize(event: ModelEvent): number {
   return EVENT_CHARACTERS;
 }
 
-/** Characters of what a call gave back, as far as the item shows it. */
+/** The characters of a call's result, as far as the item shows it. */
 function resultSizeOf(item: HostedItem): number {
   if (item.type === "image_generation_call") return item.result?.length ?? 0;
   let size = 0;

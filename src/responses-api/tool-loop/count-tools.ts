@@ -7,17 +7,17 @@ import type { ResponseServices } from "../services.ts";
 import { deferredTools, offerTools, withNotes } from "./offer-tools.ts";
 import { openTools } from "./open-tools.ts";
 
-/** A turn of which only the tokens are counted. */
+/** A turn whose tokens are only counted. */
 export interface TurnToCount {
   readonly owner: Owner;
   readonly request: ModelRequest;
   readonly hosted: readonly OfferedHostedTool[];
-  /** The context as it is stored. */
+  /** The context in stored form. */
   readonly context: readonly StoredItem[];
 }
 
 /**
- * The request of the first turn with the functions of its hosted tools. MCP servers are not asked for theirs, so they
+ * The request of the first turn with the functions of its hosted tools. MCP servers are not called, so their functions
  * are missing.
  */
 export async function withHostedFunctions(

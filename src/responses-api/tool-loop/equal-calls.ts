@@ -4,10 +4,10 @@ import type { HostedOutput } from "../../runs/hosted.ts";
 import type { CallResult } from "./hosted-run.ts";
 import { readFence } from "./results/fence.ts";
 
-/** A call that was made so often without news, with the same arguments, ends its tool. */
+/** A tool ends after this many equal calls without a new result. */
 const EQUAL_CALLS_MAX = 3;
 
-/** What the model is told with the last of these results. */
+/** Added for the model to the last of these results. */
 const OVER = `You made this call ${EQUAL_CALLS_MAX} times, and its result stays the same. This tool cannot be called again. Answer with what you have.`;
 
 export interface Called {
@@ -18,7 +18,7 @@ export interface Called {
 }
 
 interface Counted {
-  /** How often the call has begun, and how often it brought the same result, since there was something new. */
+  /** How often the call has begun, and how often it had the same result, since the last new result. */
   begun: number;
   equal: number;
   /** A digest of its latest result; null before the first. */
@@ -26,7 +26,7 @@ interface Counted {
   first: Promise<CallResult>;
 }
 
-/** Counts equal calls that bring nothing new, and ends their tools. A new result of any call begins the count anew. */
+/** Counts equal calls without a new result, and ends their tools. A new result of any call restarts the count. */
 export class EqualCalls {
   readonly #counted = new Map<string, Counted>();
   readonly #over = new Set<string>();
@@ -36,7 +36,7 @@ export class EqualCalls {
     return this.#over.has(toolKey(name, server)) ? OVER : null;
   }
 
-  /** Starts the call. If too many equal ones have begun already, the first of them takes its place. */
+  /** Starts the call. If too many equal ones have already begun, the result of the first of them is used. */
   take(
     call: Called,
     start: () => Promise<CallResult>,
@@ -48,7 +48,7 @@ export class EqualCalls {
     return { isNew: true, result };
   }
 
-  /** The result of a call that has begun, with what the model is told if it was the last one. */
+  /** The result of a call, with a remark for the model if it was the last one. */
   end(call: Called, result: CallResult): CallResult {
     const { output } = result;
     if (output === null || !this.#isLast(call, output)) return result;
@@ -80,7 +80,7 @@ export class EqualCalls {
     return counted.equal >= EQUAL_CALLS_MAX;
   }
 
-  /** The call has brought something new, after which every other call may bring something new, too. */
+  /** The call had a new result, so every other call may have one, too. */
   #beginAnew(news: Counted): void {
     for (const counted of this.#counted.values()) {
       counted.equal = 0;
@@ -98,7 +98,7 @@ function callKey({ name, server, arguments: args }: Called): string {
   return JSON.stringify([name, server, jsonOrText(args)]);
 }
 
-/** Of what the tool returned, without the marks around it, which differ. */
+/** A digest of the tool's output, without its random marks. */
 function digestOf(output: string): string {
   return createHash("sha256")
     .update(readFence(output)?.text ?? output)

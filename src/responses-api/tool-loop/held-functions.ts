@@ -6,25 +6,25 @@ import type { ModelRequest } from "../../runs/request/model-request.ts";
 import type { LoopServices } from "./loop-parts.ts";
 import type { PlacedFunction, ToolSet } from "./open-tools.ts";
 
-/** The part of a model's window that the descriptions of MCP tools may take. */
+/** The maximum share of a model's window for descriptions of MCP tools. */
 const FUNCTIONS_SHARE = 0.25;
 /** Fewer characters of descriptions fit every window. */
 const CHARACTERS_MIN = 3000;
-/** The function by which a model finds what is held back. */
+/** The model's function for finding hidden functions. */
 const SEARCH_NAME = "find_tools";
 /** The items of such a search are not shown. */
 const HIDDEN_ID = "tsc_hidden";
 
 export interface HeldFunctions {
   readonly set: ToolSet;
-  /** How many functions the model has to find first. */
+  /** The number of functions that the model must find first. */
   readonly held: number;
 }
 
 /**
- * Holds back the functions of MCP servers where their descriptions would fill a small window: the model is offered a
- * search for them, of which the client sees nothing. What it finds, or has called before, is offered. Nothing is held
- * back where a tool choice names tools.
+ * Hides the functions of MCP servers if their descriptions would fill a small window: the model is offered a search for
+ * them, which the client does not see. Functions that it finds, or has called before, are offered. Nothing is hidden if
+ * a tool choice names tools.
  */
 export async function holdFunctions(
   { engine, tools }: Pick<LoopServices, "engine" | "tools">,

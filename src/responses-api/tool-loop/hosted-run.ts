@@ -25,29 +25,29 @@ export interface MadeRun {
   readonly name: string;
   readonly server: string | null;
   readonly callId: string;
-  /** Where its events go. */
+  /** The place of its events. */
   readonly place: LinePlace;
-  /** Null if it is not run; `refusal` then tells the model why. */
+  /** Null if it is not run; `refusal` then explains why to the model. */
   readonly call: ToolCall | null;
   readonly refusal: string | null;
-  /** What is shown of it. */
+  /** Its shown arguments. */
   readonly shown: ShownArguments;
   readonly approvalRequestId: string | null;
   /** As in `BegunExchange`. */
   readonly turn: number;
 }
 
-/** How a call came out. */
+/** The result of a call. */
 export interface CallResult {
-  /** What the model is shown; null if the client is asked, or if the call was cut off. */
+  /** The output for the model; null if the client must answer, or if the call was cut. */
   readonly output: HostedOutput | null;
-  /** Whether the client has to answer before the model can go on. */
+  /** Whether the client must answer before the model can continue. */
   readonly asks: boolean;
   /** The last form of the item, if the call ran. */
   readonly item: HostedItem | null;
 }
 
-/** The events that end the item of a call, and those that show what follows it. */
+/** The events that end the item of a call, and events of the items that follow. */
 export function endingEvents(
   { shown }: Pick<MadeRun, "shown">,
   outcome: Exclude<ToolOutcome, { type: "unknown" }>,
@@ -67,7 +67,7 @@ export function endingEvents(
   }
 }
 
-/** An item that is begun and ended at once. */
+/** An item that begins and ends at once. */
 export function wholeItem(first: HostedItem, last: HostedItem): readonly ModelEvent[] {
   return [
     { type: "item_started", item: first },
@@ -85,7 +85,7 @@ export function toolCallEnd(outcome: ToolOutcome): ToolCallEnd {
   return item.status === "failed" || item.status === "incomplete" ? item.status : "completed";
 }
 
-/** The last form of an item whose call failed without one of its own. `reason`: for a call of an MCP server. */
+/** The last form of a failed call's item without one of its own. `reason`: for a call of an MCP server. */
 export function brokenForm(item: HostedItem, reason = "The call could not be made."): HostedItem {
   switch (item.type) {
     case "web_search_call":
@@ -108,13 +108,13 @@ export function brokenForm(item: HostedItem, reason = "The call could not be mad
   }
 }
 
-/** The end of a call that may have taken effect, and that is not run again. `open` is its item, still open. */
+/** The end of a call that may have taken effect and is not repeated. `open`: its item, still open. */
 export function unknownResult(open: HostedItem, args: string): FinishedExchange {
   const item = brokenForm(withArguments(open, args), "interrupted; whether it took effect is unknown");
   return { itemId: open.id, item, output: UNKNOWN_EFFECT, parts: [], usage: null, outcome: "unknown" };
 }
 
-/** The end of a call without effects that a crash interrupted, and that cannot run again. */
+/** The end of a call without effects that a crash interrupted and that cannot be repeated. */
 export function notRepeatedResult(open: HostedItem, args: string): FinishedExchange {
   const reason = "The call was interrupted, and was not repeated.";
   const item = brokenForm(withArguments(open, args), reason);
@@ -134,7 +134,7 @@ const CLIENTS_TYPES: ReadonlySet<OutputItem["type"]> = new Set([
   "apply_patch_call",
 ]);
 
-/** Whether the item waits for the client, so that the response ends after the turn that made it. */
+/** Whether the item waits for the client, so that the response ends after its turn. */
 export function isClientsTurn(item: OutputItem): boolean {
   if (isUnfinishedCall(item) || isCutCall(item)) return false;
   if (item.type === "tool_search_call") return item.execution === "client";
@@ -142,13 +142,13 @@ export function isClientsTurn(item: OutputItem): boolean {
   return CLIENTS_TYPES.has(item.type);
 }
 
-/** Whether the model broke off within a call of the client. */
+/** Whether the model broke off within a client call. */
 function isCutCall(item: OutputItem): boolean {
   const isCall = item.type === "function_call" || item.type === "custom_tool_call" || item.type === "tool_search_call";
   return isCall && item.status === "incomplete";
 }
 
-/** The code of JSON-RPC for a fault within a server. */
+/** JSON-RPC's code for an internal error of a server. */
 const INTERNAL_ERROR = -32_603;
 
 /** The same item for another call. */
@@ -171,14 +171,14 @@ export function repeatOf(made: MadeRun, first: CallResult): CallResult {
   const output = outputOf(made, `${said}\nYou made this call before, and the answer is still this one.`);
   const { item } = made.shown;
   if (item === null) return { output, asks: false, item: null };
-  // The client need not run a call once more, and the outputs of commands are not shown again.
+  // The client need not run a call again, and the outputs of commands are not shown again.
   const isOver = first.item === null || first.asks || first.item.type === "shell_call";
   const last = isOver ? brokenForm(item) : copiedItem(first.item, item, made.callId);
   made.place.add({ type: "item_finished", item: last });
   return { output, asks: false, item: last };
 }
 
-/** Shows what could not be opened, and fails. */
+/** Shows the tool that could not be opened, and fails. */
 export async function* failingTurn(error: ToolNotOpened): AsyncGenerator<readonly ModelEvent[]> {
   yield wholeItem(error.opening.first, error.opening.last);
   throw error;
@@ -189,7 +189,7 @@ export function labelOf(item: OutputItem | StoredItem): string | null {
   return item.type === "mcp_list_tools" ? item.server_label : null;
 }
 
-/** The result of a call that was cut off. */
+/** The result of a call that was cut. */
 export const CUT: CallResult = { output: null, asks: false, item: null };
 
 /** Ends the item of a call that is not run. */
@@ -199,19 +199,19 @@ export function endUnrun({ shown, place }: MadeRun): CallResult {
   return CUT;
 }
 
-/** The call as it is kept before it begins. */
+/** The stored form of a call before it begins. */
 export function exchangeOf(made: MadeRun, { effect }: ToolCall, itemId: string, args: string): BegunExchange {
   const { callId, name, server, approvalRequestId, turn } = made;
   return { itemId, callId, name, server, arguments: args, effect, approvalRequestId, turn };
 }
 
-/** The id by which outputs name the call; null for items that are no calls. */
+/** The id that outputs use for the call; null for items that are not calls. */
 export function outputKeyOf(item: ContextItem | StoredItem): string | null {
   if (item.type === "hosted_call") return item.callId;
   return "call_id" in item && typeof item.call_id === "string" ? item.call_id : null;
 }
 
-/** Another response was quicker. */
+/** Another response was faster. */
 export function spentElsewhere(approvalRequestId: string): ModelError {
   return new ModelError(`Approval request '${approvalRequestId}' was used already.`, {
     status: 400,
@@ -221,11 +221,11 @@ export function spentElsewhere(approvalRequestId: string): ModelError {
   });
 }
 
-/** The ids of the calls in a response and in its context. Model servers may count theirs anew in each turn. */
+/** The ids of the calls in a response and in its context. Model servers may restart their numbers in each turn. */
 export class FreeCallIds {
   readonly #used = new Set<string>();
 
-  /** Null stands for an item without such an id. */
+  /** Null for an item without such an id. */
   add(callIds: readonly (string | null)[]): void {
     for (const callId of callIds) if (callId !== null) this.#used.add(callId);
   }

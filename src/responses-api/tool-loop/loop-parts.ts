@@ -11,15 +11,15 @@ import type { TaskTools } from "../offered-tools/task-tools.ts";
 import type { RunTask } from "../task/run-task.ts";
 import type { ModelRetries } from "./attempts/model-retries.ts";
 
-/** What the loop needs of the server. */
+/** The server's services for the loop. */
 export interface LoopServices {
   readonly engine: ModelEngine;
   readonly tools: HostedTools;
-  /** Null if the calls of this run are not kept. */
+  /** Null if the calls of this run are not stored. */
   readonly ledger: ToolLedger | null;
   /** Where approvals are marked as used by runs that are not stored. */
   readonly spending: Pick<ToolLedger, "spend">;
-  /** Tells which approvals this server has asked for. */
+  /** Looks up which approvals this server has requested. */
   readonly store: Pick<ResponseStore, "findOutputs">;
   readonly observer: ToolObserver;
   readonly retries: ModelRetries;
@@ -31,24 +31,24 @@ export interface LoopRun {
   readonly responseId: string;
   readonly onFault: (fault: unknown) => void;
   readonly signal: AbortSignal;
-  /** Whether the response has begun before its tools are opened, so that no HTTP status can tell of them. */
+  /** Whether the response has begun before its tools are opened, so that no HTTP status can report their failure. */
   readonly isBackground: boolean;
-  /** Whether the oldest items are left out of a turn that the model server has refused as too long. */
+  /** Whether to leave out the oldest items of a turn that the model server refused as too long. */
   readonly dropsOldest: boolean;
-  /** Told of each call that has run. */
+  /** Called with each call that has run. */
   readonly onExchange: (exchange: KnownExchange) => void;
-  /** Stores the run, if it is one that is stored. */
+  /** Stores the run if it is a stored one. */
   readonly storeNow: () => Promise<void>;
-  /** What was shown of the answer before a crash; null if the run begins. */
+  /** The part of the answer shown before a crash; null for a new run. */
   readonly shown: ShownAnswer | null;
   /** The failed attempts at its turn before it was suspended; null if there were none. */
   readonly attempts: TurnAttempts | null;
-  /** Told of what happens to the run itself, for its notes and for metrics. */
+  /** Called with incidents of the run, for its notes and for metrics. */
   readonly onHappening: (happening: RunHappening) => void;
 }
 
 /** The task of a run that has tools of this server. */
 export type ToolTask = RunTask & { readonly tools: TaskTools };
 
-/** The tools of a task that has none: the loop then asks its model for one turn. */
+/** The tools of a task without any: the loop then requests one turn from its model. */
 export const NO_TOOLS: TaskTools = { hosted: [], include: [], callsMax: null, context: [], fitsWindow: false };

@@ -12,22 +12,22 @@ import { FENCE_NOTE } from "./results/fence.ts";
 
 type Choice = ModelRequest["toolChoice"];
 
-/** What one turn of the model is offered. */
+/** The tools offered in one turn of the model. */
 export interface TurnOffer {
   readonly functions: readonly PlacedFunction[];
-  /** What tool searches held back at first, and what they found since. */
+  /** Tools that were deferred at first, and tools that searches have found since. */
   readonly deferred: readonly OfferedTool[];
   readonly found: readonly Tool[];
   readonly isFirst: boolean;
-  /** If false, no limit leaves room for a call of this server's tools. */
+  /** If false, the limits allow no further call of this server's tools. */
   readonly mayCall: boolean;
 }
 
 type Offered = Pick<ModelRequest, "tools" | "toolChoice">;
 
 /**
- * The tools and the tool choice of one turn. A choice that forces a tool holds for the first turn only, since the model
- * could otherwise never end. If no call of this server's tools may follow, they are not offered.
+ * The tools and the tool choice of one turn. A choice that forces a tool applies only to the first turn, because the
+ * model could otherwise never end. If no call of this server's tools may follow, they are not offered.
  */
 export function offerTools({ tools, toolChoice }: Offered, offer: TurnOffer): Offered {
   const { found, isFirst, mayCall } = offer;
@@ -37,12 +37,12 @@ export function offerTools({ tools, toolChoice }: Offered, offer: TurnOffer): Of
   const all = [...clients, ...functions.map(({ offered }) => offered)];
   const choice = choiceOf(toolChoice, functions, isFirst);
   if (mayCall) return { tools: all, toolChoice: choice };
-  // The functions stay where nothing else is offered, so that the prompt begins as it did before.
+  // The functions stay if nothing else is offered, so that the prompt begins as before.
   if (clients.length === 0) return { tools: all, toolChoice: "none" };
   return { tools: clients, toolChoice: withoutHosted(choice) };
 }
 
-/** The labels of MCP servers that no search has found yet. The server that a choice names is not held back. */
+/** The labels of MCP servers that no search has found yet. A server named in a choice is not deferred. */
 function heldServers({ deferred, found }: Pick<TurnOffer, "deferred" | "found">, choice: Choice): ReadonlySet<string> {
   const held = new Set(deferred.flatMap((tool) => (tool.type === "mcp" ? [tool.server_label] : [])));
   for (const tool of found) if (tool.type === "mcp") held.delete(tool.server_label);
@@ -53,7 +53,7 @@ function heldServers({ deferred, found }: Pick<TurnOffer, "deferred" | "found">,
 }
 
 /**
- * The client's tools and the MCP servers that the model is not offered until a search of this server finds them, now or
+ * The client tools and MCP servers that are hidden from the model until a search of this server finds them, now or
  * earlier in the context. All are offered if there is no such search.
  */
 export function deferredTools(
@@ -91,7 +91,7 @@ function choiceOf(choice: Choice, functions: readonly PlacedFunction[], isFirst:
   if (!isFirst) return "auto";
   if (choice.type === "mcp") return choiceOfServer(choice, functions);
   const kind = kindOfType(choice.type);
-  const [first] = functions.filter((placed) => placed.kind === kind); // Of a web search: to search, not to open a page.
+  const [first] = functions.filter((placed) => placed.kind === kind); // For a web search: search, not open a page.
   return first === undefined ? choice : choiceOfFunction(first.offered);
 }
 
@@ -101,7 +101,7 @@ function choiceOfServer(
 ): Choice {
   const fitting = functions.filter(({ kind, offered }) => kind === "mcp" && fits(offered, label, name));
   const [only, ...others] = fitting.map(({ offered }) => choiceOfFunction(offered));
-  if (only === undefined) return "auto"; // The server does not have the tool.
+  if (only === undefined) return "auto"; // The server lacks the tool.
   if (others.length === 0) return only;
   return { type: "allowed_tools", mode: "required", tools: [only, ...others].map((one) => ({ ...one })) };
 }
@@ -110,7 +110,7 @@ function fits(offered: HostedFunction, label: unknown, name: unknown): boolean {
   return (typeof label !== "string" || offered.server === label) && (typeof name !== "string" || offered.name === name);
 }
 
-/** The entries of `allowed_tools` that a hosted tool stands for; another entry stays. */
+/** Replaces an entry of `allowed_tools` for a hosted tool by its functions; other entries stay. */
 function entriesOf(entry: Record<string, unknown>, functions: readonly PlacedFunction[]): Record<string, unknown>[] {
   const { type, server_label: label, name } = entry;
   const kind: ToolKind | null = typeof type === "string" ? kindOfType(type) : null;
@@ -134,7 +134,7 @@ function choiceOfFunction({ name, server }: HostedFunction): HostedFunctionChoic
   return { type: "hosted_function", name, server };
 }
 
-/** The instructions with what the tools add to them, always in the same order. */
+/** The instructions with the tools' additions, always in the same order. */
 export function withNotes(
   { instructions, text }: Pick<ModelRequest, "instructions" | "text">,
   hosted: readonly OfferedHostedTool[],
@@ -150,12 +150,12 @@ export function withNotes(
   return [...(instructions === null || instructions === "" ? [] : [instructions]), added.join("\n")].join("\n\n");
 }
 
-/** Whether the answer is JSON, in which nothing can be cited. */
+/** Whether the answer is JSON, which cannot contain citations. */
 export function writesData({ text }: Pick<ModelRequest, "text">): boolean {
   return text.format != null && text.format.type !== "text";
 }
 
-/** Whether the tool returns what others wrote. A shell of the client returns nothing here. */
+/** Whether the tool returns outside text. A client's shell returns nothing here. */
 function bringsOutsideText({ kind, tool }: OfferedHostedTool): boolean {
   return returnsOutsideText(kind) && (tool.type !== "shell" || tool.environment?.type.startsWith("container") === true);
 }

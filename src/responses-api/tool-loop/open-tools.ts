@@ -14,14 +14,14 @@ import type { HostedFunction } from "../../runs/hosted.ts";
 import { ModelError } from "../../runs/ports/model-error.ts";
 import type { OfferedHostedTool } from "../offered-tools/accept-tools.ts";
 
-/** A function that the model is offered, and the tool it belongs to. */
+/** A function offered to the model, and its tool. */
 export interface PlacedFunction {
   readonly kind: ToolKind;
   readonly offered: HostedFunction;
   readonly tool: OpenTool;
 }
 
-/** A call that runs before the model is asked. */
+/** A call that runs before the first turn. */
 export interface PlacedCall {
   readonly kind: ToolKind;
   readonly server: string | null;
@@ -35,14 +35,14 @@ export interface ToolSet {
   readonly notes: readonly string[];
   readonly opening: readonly OpeningItem[];
   readonly pending: readonly PlacedCall[];
-  /** What can be cited before any call. */
+  /** Sources that can be cited before any call. */
   readonly sources: readonly Citable[];
   find(name: string, server: string | null): PlacedFunction | null;
-  /** Never rejects, and may be called again. */
+  /** Never rejects, and may be called repeatedly. */
   close(): Promise<void>;
 }
 
-/** Opens all tools at once. If one cannot be opened, closes the others and rejects as it did. */
+/** Opens all tools at once. If one cannot be opened, closes the others and rejects with its error. */
 export async function openTools(
   tools: HostedTools,
   hosted: readonly OfferedHostedTool[],
@@ -84,7 +84,7 @@ export async function openTools(
 
 async function open(found: HostedTool | null, { tool }: OfferedHostedTool, scope: ToolScope): Promise<OpenTool> {
   if (found !== null) return await found.open(tool, scope);
-  // A stored task may name a tool that this server had when it was made.
+  // A stored task may name a tool that this server had at the time.
   throw new ModelError(`Tools of type '${tool.type}' are no longer available on this server.`, {
     status: 400,
     type: "invalid_request_error",
@@ -97,7 +97,7 @@ function functionKey(name: string, server: string | null): string {
   return JSON.stringify([name, server]);
 }
 
-/** `goesOn`: whether a container with whatever is in it may be used again. */
+/** `goesOn`: whether a container may be reused with its content. */
 function readsPrivateThings(tool: ToolInput, goesOn: boolean): boolean {
   switch (tool.type) {
     case "mcp":

@@ -15,24 +15,21 @@ import { ToolLoop } from "./tool-loop.ts";
 type Turn = AsyncIterable<readonly ModelEvent[]>;
 
 export interface ToolTurns {
-  /** The events of all turns and of the tools between them, in the order in which they are shown. */
+  /** The events of all turns and of the tools in between, in the order in which they are shown. */
   readonly events: Turn;
-  /** What the answer may cite. Grows while it is made. */
+  /** The sources that the answer may cite. Grows during the response. */
   readonly sources: Sources;
-  /**
-   * What the model was offered last, with the context as it has seen it by now. Calls that the client has to answer are
-   * left out.
-   */
+  /** The latest offer to the model, with the context seen by now. Calls that the client must answer are left out. */
   readonly seen: () => ModelRequest;
 }
 
-/** Stops what is left. Made once: each error costs a stack trace. */
+/** Stops the remaining work. Created once: each error costs a stack trace. */
 const OVER = new Error("the response has ended");
 
 /**
- * Asks the model, runs the calls of this server's tools that it makes, shows it the results and asks again, until it
- * makes no more. Resolves once all tools are open and the model has accepted the first turn; rejects with `ModelError`
- * if one of them refused. Leaving the iteration or aborting stops all work.
+ * Calls the model, runs its calls of this server's tools, shows it the results and repeats, until it makes no more
+ * calls. Resolves once all tools are open and the model has accepted the first turn; rejects with `ModelError` if one
+ * of them refused. Leaving the iteration or aborting stops all work.
  */
 export async function runTools(services: LoopServices, task: ToolTask, run: LoopRun): Promise<ToolTurns> {
   const stop = new AbortController();
@@ -60,7 +57,7 @@ export async function runTools(services: LoopServices, task: ToolTask, run: Loop
     if (!run.isBackground || !(error instanceof ToolNotOpened)) throw error;
     return { events: failingTurn(error), sources: new Sources(), seen: () => task.request };
   }
-  run.signal.addEventListener("abort", () => void set.close(), { once: true }); // Also if nobody reads the events.
+  run.signal.addEventListener("abort", () => void set.close(), { once: true }); // Even if nobody reads the events.
   try {
     const { set: offered, held } = await holdFunctions(services, task.request, opening, set);
     const loop = new ToolLoop(services, { task, run, set: offered, held, deferred, signal, newItemId });

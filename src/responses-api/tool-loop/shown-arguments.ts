@@ -3,11 +3,11 @@ import type { CallWriter, ToolCall } from "../../domain/hosted-tool.ts";
 import type { HostedItem, HostedItemEvent } from "../../runs/hosted.ts";
 import type { LinePlace } from "./call-line.ts";
 
-/** Shows what an item shows of its call's arguments while they arrive, and knows whether the item has begun. */
+/** Shows a call's arguments in its item while they arrive, and knows whether the item has begun. */
 export class ShownArguments {
   readonly #place: LinePlace;
   readonly #writer: CallWriter | null;
-  /** Whether the writer says when the text is whole. */
+  /** Whether the writer reports when the text is complete. */
   readonly #endsTexts: boolean;
   #item: HostedItem | null;
   #text = "";
@@ -25,7 +25,7 @@ export class ShownArguments {
     return this.#item;
   }
 
-  /** Shows that the item begins, if it can be shown already. */
+  /** Shows the beginning of the item, if that is already possible. */
   begin(): void {
     if (this.#item !== null) this.#place.add({ type: "item_started", item: this.#item });
   }
@@ -37,12 +37,12 @@ export class ShownArguments {
     if (events.length > 0) this.#place.add(...events);
   }
 
-  /** Resolves once a reader has taken what was added, but at once if other calls are in front of this one. */
+  /** Resolves once a reader has read everything added, but at once if other calls are in front. */
   read(): Promise<void> {
     return this.#place.read();
   }
 
-  /** The arguments are whole. Models often write none at all for a function without parameters. Returns them. */
+  /** The arguments are complete. Models often write none for a function without parameters. Returns them. */
   end(): string {
     if (this.#text.trim() === "") {
       this.#text = "";

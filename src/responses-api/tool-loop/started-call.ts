@@ -6,24 +6,24 @@ import type { CallResult } from "./hosted-run.ts";
 export interface StartedCall {
   /** Adds a piece of the arguments. */
   add(piece: string): void;
-  /** Resolves once a reader has taken what is shown of them, but at once if other calls are in front of this one. */
+  /** Resolves once a reader has read its shown arguments, but at once if other calls are in front. */
   read(): Promise<void>;
   /**
-   * The arguments are whole, or were cut off. `ended` tells whether the turn has ended well. Returns the call as the
-   * model made it; null if it was cut off.
+   * The arguments are complete, or were cut. `ended`: whether the turn has ended well. Returns the call as the model
+   * made it; null if it was cut.
    */
   end(isCut: boolean, ended: Promise<boolean>): HostedCall | null;
-  /** How it came out. Call it after `end`. */
+  /** The result. Call it after `end`. */
   result(): Promise<CallResult>;
-  /** The id of its item; null if that begins only when it runs, or if there is none. */
+  /** The id of its item; null if the item begins only when the call runs, or if there is none. */
   readonly itemId: string | null;
   /** As in `MadeRun`. */
   readonly refusal: string | null;
-  /** Whether its tool was ended before, because its calls brought nothing new. */
+  /** Whether its tool was ended before, because its calls had no new results. */
   readonly isOver: boolean;
 }
 
-/** What the model is shown of a step, and whether the client has to answer before the model can go on. */
+/** The model's view of a step, and whether the client must answer before the model can continue. */
 export interface SettledStep {
   readonly items: readonly ContextItem[];
   readonly asks: boolean;

@@ -45,7 +45,7 @@ import { ToolUsageSum } from "./usage/tool-usage.ts";
 
 type CallStarted = Extract<ModelEvent, { type: "call_started" }>;
 
-/** What the model is shown if this server has a fault while a call runs, and before. */
+/** Sent to the model if this server has a bug while a call runs. */
 const BROKE = "The tool broke. How far it came is unknown.";
 const NOT_MADE = "The call was not made, because this server has a fault.";
 
@@ -62,7 +62,7 @@ export interface CallParts {
 
 /** Runs the calls of one response, several at a time, and shows each at its place in the line. */
 export class ToolCalls {
-  /** Functions of the client that tool searches have found. */
+  /** Client functions found by tool searches. */
   readonly found: Tool[] = [];
   readonly #parts: CallParts;
   readonly #slots: Semaphore;
@@ -71,7 +71,7 @@ export class ToolCalls {
   #calls = 0;
   #hasRun = false;
   #usedBefore: readonly ToolUsage[] = [];
-  /** The end of the call before, where calls run one after the other. */
+  /** The end of the previous call, if calls run one after the other. */
   #before: Promise<unknown> = Promise.resolve();
   readonly #equal = new EqualCalls();
   readonly #recorder: CallRecorder;
@@ -83,17 +83,17 @@ export class ToolCalls {
     this.#callIds.add(parts.task.request.items.map(outputKeyOf));
   }
 
-  /** Whether the limits leave room for another call. */
+  /** Whether the limits allow another call. */
   get hasRoom(): boolean {
     return this.#calls < this.#callsMax;
   }
 
-  /** Whether the function is not run any more, because its calls brought nothing new. */
+  /** Whether the function is not run any more, because its calls had no new results. */
   isOver(offered: Pick<HostedFunction, "name" | "server">): boolean {
     return this.#equal.refusal(offered) !== null;
   }
 
-  /** Whether a call has run, so that the work of the response is more than what its model said. */
+  /** Whether a call has run, so that the response consists of more than the model's text. */
   get hasRun(): boolean {
     return this.#hasRun;
   }
@@ -103,7 +103,7 @@ export class ToolCalls {
     return Math.min(task.tools.callsMax ?? Number.POSITIVE_INFINITY, services.tools.limits.callsMax);
   }
 
-  /** The model begins to write a call in this turn, counted from 1. */
+  /** The model starts to write a call in this turn, counted from 1. */
   start(event: CallStarted, turn: number): StartedCall {
     const { set, line, newItemId, run } = this.#parts;
     const server = event.namespace ?? null;
@@ -149,7 +149,7 @@ export class ToolCalls {
     this.#callIds.add(steps.map(callIdOfStep));
   }
 
-  /** Tells what tools had used before a crash, if they had used anything. */
+  /** Reports the tools' usage before a crash, if there was any. */
   showUsedBefore(): void {
     const place = this.#parts.line.take();
     const told = this.#usedBefore.map((used) => this.#toolUsage.add(used)).at(-1);
@@ -157,7 +157,7 @@ export class ToolCalls {
     place.close();
   }
 
-  /** Does what was left to be done at a crash. The steps are shown in the order in which this is called. */
+  /** Does a remaining step after a crash. The steps are shown in the order of the calls of this method. */
   async settle(step: ResumeStep): Promise<SettledStep> {
     if (step.type === "again") return await this.#runAgain(step);
     if (step.type === "planned") return await this.#runPlanned(step);
@@ -187,7 +187,7 @@ export class ToolCalls {
     return await this.#finishAgain(again, exchange.arguments);
   }
 
-  /** Runs a call for the first time, on which the model had decided before a crash, unless it had begun. */
+  /** Runs a call that the model had decided on before a crash, unless it had begun. */
   async #runPlanned({ call, exchange, turn, isOpen }: PlannedCall): Promise<SettledStep> {
     const { name, arguments: args, itemId } = call;
     const limit = exchange === null ? (call.refusal ?? this.#limitReached()) : null;
@@ -213,7 +213,7 @@ export class ToolCalls {
     return await this.#inTurn(() => this.#finishAgain(planned, args));
   }
 
-  /** A call as it was made before a crash, under the id of its item; null if its tool is gone. */
+  /** A call from before a crash, under the id of its item; null if its tool is gone. */
   #remake(call: RemadeCall, itemId: string | null): UnplacedCall | null {
     const { set, newItemId } = this.#parts;
     const { name, server, callId, approvalRequestId, turn } = call;
@@ -235,7 +235,7 @@ export class ToolCalls {
     return { items: [hostedCall(made, args), ...(output === null ? [] : [output])], asks };
   }
 
-  /** Runs a call that was approved. */
+  /** Runs an approved call. */
   async runApproved({ kind, server, pending }: PlacedCall): Promise<RunApproval> {
     const { name, callId, arguments: args, approvalRequestId, call } = pending;
     const place = this.#parts.line.take();
@@ -250,7 +250,7 @@ export class ToolCalls {
     return { approvalRequestId, call: hostedCall(made, text), output };
   }
 
-  /** At once, or after the call before if the request wants no calls side by side. */
+  /** At once, or after the previous call if the request forbids parallel calls. */
   #inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
     if (this.#parts.task.request.parallelToolCalls) return work();
     const done = this.#before.then(work);
@@ -285,7 +285,7 @@ export class ToolCalls {
   }
 
   async #started(made: MadeRun, call: ToolCall, args: string, ended: Promise<boolean>): Promise<CallResult> {
-    // A call with effects waits until the model has said all it wanted to say.
+    // A call with effects waits until the model has finished its turn.
     if (call.effect === "may_have" && !(await ended)) return endUnrun(made);
     const release = await this.#slots.take(this.#parts.signal);
     try {
@@ -336,7 +336,7 @@ export class ToolCalls {
   }
 }
 
-/** A call without what its place in the line needs. */
+/** A call without the members for its place in the line. */
 type UnplacedCall = Omit<MadeRun, "place" | "shown" | "refusal">;
 type RemadeCall = Pick<MadeRun, "name" | "server" | "callId" | "approvalRequestId" | "turn">;
 

@@ -23,29 +23,29 @@ import { LoopUsage, type TurnOnRecord } from "./usage/loop-usage.ts";
 
 type Batch = readonly ModelEvent[];
 type Turn = AsyncIterable<Batch>;
-/** How a turn came out: the model is asked again, or the response ends; null if the run ends without a finish. */
+/** How a turn ended: the model is called again, or the response ends; null if the run ends without a finish. */
 type TurnEnd = "again" | "broke off" | TurnFinish | null;
 
-/** A turn with fewer tokens left is not asked for. */
+/** A turn with fewer tokens left is not requested. */
 const OUTPUT_TOKENS_MIN = 16;
-/** Turns in a row that only call tools that were ended; in the last of them no tool of this server may be called. */
+/** Consecutive turns that only call ended tools; in the last of them, no tool of this server may be called. */
 const VAIN_TURNS_MAX = 1;
-/** How long the end of a response waits for its tools to be closed, in milliseconds. */
+/** How long the end of a response waits for its tools to close, in milliseconds. */
 const CLOSE_WAIT_MS = 1000;
 
 export interface LoopParts {
   readonly task: ToolTask;
   readonly run: LoopRun;
   readonly set: ToolSet;
-  /** How many functions of the set a search has to find first. */
+  /** The number of functions of the set that a search must find first. */
   readonly held: number;
-  /** Tools of the client that a search has to find first. */
+  /** Client tools that a search must find first. */
   readonly deferred: readonly OfferedTool[];
   readonly signal: AbortSignal;
   readonly newItemId: ToolScope["newItemId"];
 }
 
-/** Asks the model for one turn after the other, and runs the calls that it makes. */
+/** Requests one turn after the other from the model, and runs its calls. */
 export class ToolLoop {
   readonly sources = new Sources();
   readonly #services: LoopServices;
@@ -54,14 +54,14 @@ export class ToolLoop {
   readonly #calls: ToolCalls;
   readonly #usage: LoopUsage;
   readonly #models: ModelTurns;
-  /** The client's tools that no search has to find first. */
+  /** The client tools that are not deferred. */
   readonly #clientTools: readonly OfferedTool[];
   #items: readonly ContextItem[];
   #asked: ModelRequest;
   #turns = 0;
   #vainTurns = 0;
   #resumed: ResumePoint | null = null;
-  /** The item with which the next attempt at a turn goes on, where one broke off. */
+  /** The item of an interrupted turn that the next attempt continues. */
   #open: OpenPart | null = null;
 
   constructor(services: LoopServices, parts: LoopParts) {
@@ -89,7 +89,7 @@ export class ToolLoop {
     await this.#usage.goOnAt(point.used, { ...this.#asked, items: this.#items });
   }
 
-  /** All events. `first` is the first turn, if the model was asked for it already. `stop` stops all work. */
+  /** All events. `first`: the first turn, if it was already requested. `stop` stops all work. */
   async *events(first: Turn | null, stop: () => void): AsyncGenerator<Batch, void> {
     const work = this.#work(first).then(
       () => this.#line.end(),
@@ -105,7 +105,7 @@ export class ToolLoop {
     }
   }
 
-  /** Asks the model for the next turn; null if no tokens are left for it. */
+  /** Requests the next turn; null if no tokens are left for it. */
   async ask(): Promise<Turn | null> {
     const { engine } = this.#services;
     const { task, set, run, signal } = this.#parts;
@@ -140,12 +140,12 @@ export class ToolLoop {
       const came = turn === null ? this.#outOfTokens() : await this.#read(turn);
       if (came === null) return;
       if (came === "again")
-        this.#show({ type: "message_finished" }); // What the next turn says is another message.
+        this.#show({ type: "message_finished" }); // The text of the next turn is another message.
       else if (came !== "broke off") return this.#finish(came);
     }
   }
 
-  /** Does what a crash left to be done. Returns how the response ends after that; null if it goes on. */
+  /** Does the remaining steps after a crash. Returns how the response ends then; null if it continues. */
   async #settleResumed(): Promise<TurnFinish | null> {
     const point = this.#resumed;
     if (point?.endsOpen === true) this.#show({ type: "turn_cut" });
@@ -198,7 +198,7 @@ export class ToolLoop {
     };
   }
 
-  /** Whether tools of this server may be called in the next turn. In the last one the model may only speak. */
+  /** Whether tools of this server may be called in the next turn. In the last one, the model may only write. */
   #mayCall(): boolean {
     const isLast = this.#turns + 1 >= this.#services.tools.limits.turnsMax;
     if (isLast) this.#services.observer.limited("turns");
@@ -223,7 +223,7 @@ export class ToolLoop {
         if (signal.aborted) return null;
       }
       if (state.finish === null && !signal.aborted) return await this.#breakOff(state, this.#models.unfinished());
-      // The ledger is told of the turn before it is told of calls with effects.
+      // The ledger gets the turn before it gets calls with effects.
       counted = state.finish === null ? null : await this.#count(state, state.finish);
     } catch (fault) {
       if (signal.aborted) throw fault;
@@ -237,7 +237,7 @@ export class ToolLoop {
     return signal.aborted ? null : this.#afterTurn(state, state.finish, isAsking);
   }
 
-  /** Adds what was said and called to the context. Returns whether a call asks the client. */
+  /** Adds the turn's texts and calls to the context. Returns whether a call asks the client. */
   async #takeResults(state: TurnState): Promise<boolean> {
     const results = await Promise.all(state.calls.map((call) => call.result()));
     const outputs: HostedOutput[] = results.flatMap(({ output }) => (output === null ? [] : [output]));
@@ -246,8 +246,8 @@ export class ToolLoop {
   }
 
   /**
-   * Ends a turn that broke off. Calls without effects that had begun are part of the context, all others are dropped.
-   * Throws the fault if the model is not asked again.
+   * Ends an interrupted turn. Started calls without effects become part of the context, all others are dropped. Throws
+   * the fault if the model is not called again.
    */
   async #breakOff(state: TurnState, fault: unknown): Promise<TurnEnd> {
     const begun = this.#items.length;
@@ -274,7 +274,7 @@ export class ToolLoop {
   async #count({ usage, items, calls, record }: TurnState, finish: TurnFinish): Promise<TurnOnRecord> {
     const hasCalls = calls.length > 0;
     const { task } = this.#parts;
-    // What follows the last turn takes time, in which the process may die.
+    // The work after the last turn takes time, in which the process may die.
     const isFollowed = hasCalls || task.speech !== null || task.compaction?.type === "after";
     const decision = isFollowed ? (record?.take(finish) ?? null) : null;
     const turn = { number: this.#turns, usage, characters: items.characters, decision };
@@ -316,7 +316,7 @@ export class ToolLoop {
   }
 
   #beginCall(state: TurnState, event: Extract<ModelEvent, { type: "call_started" }>): void {
-    if (state.open.isText) this.#say(state, { type: "message_finished" }); // Also if the call shows no item.
+    if (state.open.isText) this.#say(state, { type: "message_finished" }); // Even if the call shows no item.
     state.place?.close();
     state.place = null;
     state.writing = this.#calls.start(event, this.#turns);
@@ -331,7 +331,7 @@ export class ToolLoop {
     state.record?.addCall(made, call);
   }
 
-  /** Runs the calls that were approved, before the model is asked. They take the place of their approvals. */
+  /** Runs the approved calls before the model is called. They replace their approvals. */
   async #runApproved(): Promise<void> {
     const runs = await Promise.all(this.#parts.set.pending.map((placed) => this.#calls.runApproved(placed)));
     const spent = new Set(runs.flatMap(({ approvalRequestId }) => approvalRequestId ?? []));

@@ -6,7 +6,7 @@ const LEVELS_MAX = 10;
 const FILTERS_MAX = 100;
 const VALUES_MAX = 1000;
 
-/** What is left to look at: a filter, its path in the request, and how deep it lies, from 1. */
+/** The next part to check: a filter, its path in the request, and its depth, from 1. */
 interface Place {
   readonly filter: FileSearchFilter;
   readonly param: string;
@@ -14,8 +14,8 @@ interface Place {
 }
 
 /**
- * Checks what the schema cannot say: how deep and large a filter is, and that each value suits its comparison.
- * `rootParam` is its path in the request. Throws an `ApiError`.
+ * Checks rules that the schema cannot express: depth and size of a filter, and that each value suits its comparison.
+ * `rootParam`: its path in the request. Throws an `ApiError`.
  */
 export function checkFilter(root: FileSearchFilter, rootParam: string): void {
   const open: Place[] = [{ filter: root, param: rootParam, level: 1 }];
@@ -43,7 +43,7 @@ function checkValue({ type, value }: ComparisonFilter, param: string): void {
   if (expected !== null) throw invalidType(param, expected, typeWords(value));
 }
 
-/** What the comparison compares with, if that is not what it was given; otherwise null. */
+/** The operand type that the comparison needs, if it has another one; otherwise null. */
 function expectedWords(type: ComparisonFilter["type"], value: ComparisonFilter["value"]): string | null {
   const isList = Array.isArray(value);
   if (type === "in" || type === "nin") return isList ? null : "an array";

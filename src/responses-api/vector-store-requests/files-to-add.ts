@@ -10,7 +10,7 @@ import type { NewStoreFile, NewVectorStore } from "../../domain/vector-stores.ts
 import { missingParameter, mutuallyExclusive } from "../errors/parameter-errors.ts";
 import { rangeError } from "../errors/validation/limit-error.ts";
 
-/** What `auto` stands for, and what counts where a request says nothing. */
+/** The meaning of `auto`, and the default. */
 const AUTO_CHUNKING: StaticChunking = { max_chunk_size_tokens: 800, chunk_overlap_tokens: 400 };
 
 export function storeToCreate(request: CreateVectorStoreRequest): NewVectorStore {
@@ -22,13 +22,13 @@ export function storeToCreate(request: CreateVectorStoreRequest): NewVectorStore
   };
 }
 
-/** The files that a new store begins with. Throws an `ApiError`. */
+/** The first files of a new store. Throws an `ApiError`. */
 export function filesOfNewStore({ file_ids, chunking_strategy }: CreateVectorStoreRequest): readonly NewStoreFile[] {
   const chunking = chunkingOf(chunking_strategy, "chunking_strategy");
   return [...new Set(file_ids)].map((fileId) => ({ fileId, attributes: {}, chunking }));
 }
 
-/** `path` is that of the file in the request, with its dot: empty for the request itself. Throws an `ApiError`. */
+/** `path`: the file's path in the request, with its dot; empty for the request itself. Throws an `ApiError`. */
 export function fileToAdd(request: CreateVectorStoreFileRequest, path = ""): NewStoreFile {
   return {
     fileId: request.file_id,
@@ -38,8 +38,8 @@ export function fileToAdd(request: CreateVectorStoreFileRequest, path = ""): New
 }
 
 /**
- * The files of a batch, each once: of several entries for one file the last counts. Throws an `ApiError`, also if the
- * request has both lists or none.
+ * The files of a batch, without duplicates: the last entry for a file counts. Throws an `ApiError`, also if the request
+ * has both lists or none.
  */
 export function filesOfBatch(request: CreateVectorStoreFileBatchRequest): readonly NewStoreFile[] {
   const { file_ids: ids, files } = request;
@@ -54,14 +54,14 @@ export function filesOfBatch(request: CreateVectorStoreFileBatchRequest): readon
   return [...new Set(ids)].map((fileId) => ({ fileId, attributes, chunking }));
 }
 
-/** A file without attributes is shown with none: null counts as that. */
+/** A file without attributes is shown with none; null means the same. */
 export function attributesOf(attributes: FileAttributes | null | undefined): FileAttributes {
   return attributes ?? {};
 }
 
 /**
- * The sizes that a strategy asks for. `param` is its path in the request. Throws an `ApiError` if pieces would overlap
- * by more than half.
+ * The sizes of a strategy. `param`: its path in the request. Throws an `ApiError` if chunks would overlap by more than
+ * half.
  */
 function chunkingOf(strategy: ChunkingStrategyInput | null | undefined, param: string): StaticChunking {
   if (strategy?.type !== "static") return AUTO_CHUNKING;

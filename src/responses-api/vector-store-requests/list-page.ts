@@ -14,7 +14,7 @@ interface FileListQuery extends ListQuery {
   readonly filter?: VectorStoreFile["status"];
 }
 
-/** The page that a query asks for: 20 entries, the newest first, where it says nothing. */
+/** The page of a query; by default, 20 entries, the newest first. */
 export function storePage({ limit, order, after, before }: ListQuery): VectorStorePageRequest {
   return {
     limit: limit ?? PAGE_ENTRIES_DEFAULT,
@@ -24,7 +24,7 @@ export function storePage({ limit, order, after, before }: ListQuery): VectorSto
   };
 }
 
-/** `batchId` limits the list to the files of that batch; null for all of the store. */
+/** `batchId` limits the list to the files of this batch; null for all files of the store. */
 export function storeFilePage(query: FileListQuery, batchId: string | null): StoreFilePageRequest {
   return { ...storePage(query), status: query.filter ?? null, batchId };
 }

@@ -1,7 +1,7 @@
-/** At this many waiting messages `put` makes its writer wait, so each writer can add one more. */
+/** With this many waiting messages, `put` makes its writer wait, so each writer can add one more. */
 const WAITING_MESSAGES_MAX = 32;
 
-/** Passes the messages of many writers to one reader, at the reader's pace. */
+/** Relays the messages of many writers to one reader, at the reader's pace. */
 export class BoundedMessageQueue {
   #waiting: object[] = [];
   #ended = false;
@@ -18,14 +18,14 @@ export class BoundedMessageQueue {
     return new Promise((resolve) => this.#wakeWriters.push(resolve));
   }
 
-  /** Ends the messages; those that wait are still read. */
+  /** Ends the messages; waiting ones are still read. */
   end(): void {
     this.#ended = true;
     this.#wakeReader();
     this.#wakeAllWriters();
   }
 
-  /** Ends the messages; after those that wait, the reader gets this error. */
+  /** Ends the messages; after the waiting ones, the reader gets this error. */
   fail(error: unknown): void {
     this.#fault ??= { error };
     this.end();

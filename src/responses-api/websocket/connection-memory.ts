@@ -33,14 +33,14 @@ export interface SizedTurn extends RememberedTurn {
   readonly characters: number;
 }
 
-/** A response that has ended: the parts that a turn is made of. */
+/** An ended response: the parts for a turn. */
 export interface EndedTurn {
   readonly previousId: string | null;
   /** The remembered turn of that response; null if it can only be in the store. */
   readonly previous: SizedTurn | null;
   /** Its input items, then its output items. */
   readonly items: readonly StoredItem[];
-  /** The calls of hosted functions that it made. */
+  /** Its calls of hosted functions. */
   readonly exchanges: readonly KnownExchange[];
 }
 
@@ -65,7 +65,7 @@ interface RememberedResponse {
 
 /**
  * Remembers the responses of one connection that are not stored: the latest of each lane. If the budget is used up, the
- * one remembered longest ago is removed.
+ * oldest one is removed.
  */
 export class ConnectionMemory implements RememberedTurns {
   readonly #shared: CharacterBudget;

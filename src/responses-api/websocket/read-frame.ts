@@ -15,13 +15,13 @@ export interface Frame {
   readonly lane: string | null;
   /** The size of the message; 0 if none of it is kept. */
   readonly bytes: number;
-  /** Null if the frame names none, or if the value is no string. */
+  /** Null if the frame names none, or if the value is not a string. */
   readonly previousId: string | null;
   readonly content:
     | { readonly type: "create"; readonly asked: CreateFrame }
     /** `responseId` is null if the frame names no response. */
     | { readonly type: "cancel"; readonly responseId: string | null }
-    /** `sent` is the message: null if it cannot be read, absent if it cancels a response and so requests none. */
+    /** `sent`: the message; null if it is unreadable, absent if it cancels a response and so requests none. */
     | { readonly type: "fault"; readonly fault: ApiError; readonly sent?: unknown };
 }
 
@@ -29,7 +29,7 @@ const CREATE = "response.create";
 const CANCEL = "response.cancel";
 const STEER = "response.steer";
 
-/** Never throws an `ApiError`: a faulty frame gives a content of type `fault`. */
+/** Never throws an `ApiError`: an invalid frame gives a content of type `fault`. */
 export function readFrame(message: unknown): Frame {
   if (!isRecord(message)) return faultFrame(bodyNotAnObject(typeWords(message)), message);
   const { type, stream_id: streamId, previous_response_id: previousId } = message;
@@ -57,7 +57,7 @@ export function faultFrame(fault: ApiError, sent: unknown): Frame {
   return { lane: null, bytes: 0, previousId: null, content: { type: "fault", fault, sent } };
 }
 
-/** The request for a response that the frame holds, valid or not; undefined if it holds none. */
+/** The request for a response in the frame, valid or not; undefined if there is none. */
 export function requestIn({ content }: Frame): unknown {
   if (content.type === "create") return content.asked.request;
   return content.type === "fault" ? content.sent : undefined;

@@ -210,7 +210,7 @@ class ConnectionServer {
     const request = requestIn(frame);
     if (request !== undefined) noteRefusal(this.#connection, request, fault);
     if (previousId !== null) this.#connection.memory.forget(previousId);
-    log.info({ requestId, lane, status: fault.status, code: fault.code }, "a WebSocket frame was refused");
+    log.info({ requestId, lane, status: fault.status, code: fault.code }, "WebSocket frame refused");
     await this.#queue.put(errorFrame(fault, lane));
   }
 
@@ -235,16 +235,16 @@ class ConnectionServer {
       if (this.#ending !== null) throw this.#markTold(this.#ending, frame);
       const response = await serveFrame(this.#connection, frame);
       const ms = Math.round(performance.now() - startedAt);
-      log.info({ ...fields, responseId: response.id, status: response.status, ms }, "a WebSocket turn ended");
+      log.info({ ...fields, responseId: response.id, status: response.status, ms }, "WebSocket turn ended");
     } catch (error) {
       if (error instanceof UnfinishedStream) return this.#breakOff(error);
       const fault = this.#faultOf(error, frame.lane);
-      log.info({ ...fields, status: fault.status, code: fault.code }, "a WebSocket turn was refused");
+      log.info({ ...fields, status: fault.status, code: fault.code }, "WebSocket turn refused");
       if (!signal.aborted) await this.#queue.put(errorFrame(fault, frame.lane));
     }
   }
 
-  /** Ends the connection without a reply, so that its client resumes the response. Stored responses go on. */
+  /** Ends the connection without a reply, so that its client resumes the response. Stored responses continue. */
   #breakOff(error: UnfinishedStream): void {
     this.#lanes.clear();
     this.#queue.fail(error);
@@ -261,7 +261,7 @@ class ConnectionServer {
     const refusal = storeError(error);
     if (refusal !== null) return refusal;
     const { log, requestId, signal } = this.#caller;
-    if (!signal.aborted) log.error({ err: error, requestId, lane }, "a WebSocket turn had an internal fault");
+    if (!signal.aborted) log.error({ err: error, requestId, lane }, "internal fault of a WebSocket turn");
     return internalError(requestId);
   }
 }

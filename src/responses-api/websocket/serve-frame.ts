@@ -106,12 +106,12 @@ async function beginFrameResponse(
   try {
     return await beginResponse(connection.services, request, caller);
   } catch (error) {
-    if (!caller.signal.aborted) noteRefusal(connection, request, error); // Nothing refused what its client stopped.
+    if (!caller.signal.aborted) noteRefusal(connection, request, error); // A stop by the client is not a refusal.
     throw error;
   }
 }
 
-/** Keeps a refusal, as over HTTP. `request`: what the client sent; null if it cannot be read. */
+/** Stores a refusal, as over HTTP. `request`: the client's message; null if it is unreadable. */
 export function noteRefusal({ services, caller }: WebSocketConnection, request: unknown, error: unknown): void {
   services.refusalKeeper.note(caller.principal, request, error, true);
 }

@@ -13,8 +13,7 @@ export interface Unit {
 
 /**
  * The units that may be left out of a context, oldest first: user messages except the last, answers, and tool calls
- * with their outputs and reasoning. Instructions, summaries of compactions and the results of the latest turn are not
- * among them.
+ * with their outputs and reasoning. Excludes instructions, summaries of compactions and the results of the latest turn.
  */
 export function droppableUnits(items: readonly Item[]): readonly Unit[] {
   const lastUser = items.findLastIndex((item) => roleOf(item) === "user" && !isSummary(item));

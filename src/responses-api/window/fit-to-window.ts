@@ -10,18 +10,19 @@ import { withShorterOutputs } from "./shorter-outputs.ts";
 export type WindowEngine = Pick<ModelEngine, "countTokens" | "contextWindow">;
 
 /**
- * Each round drops items by estimated size and then counts tokens once. The last round drops all that may be dropped.
+ * Each round drops items by estimated size and then counts tokens once. The last round drops everything that may be
+ * dropped.
  */
 const ROUNDS_MAX = 5;
-/** How often the latest outputs are cut shorter, and which part of the room a cut aims at. */
+/** How often the latest outputs are cut, and the share of the room that a cut aims at. */
 const CUTS_MAX = 4;
 const AIM = 0.9;
 
 /**
  * Leaves out the oldest items until input and answer fit the model's window. The results of the latest turn stay; they
- * are cut if nothing else can be left out. Counts tokens only if the request may be
- * too long. Returns the request unchanged if the window is unknown: the model server then refuses what is too long.
- * Throws `context_length_exceeded` if the items that must stay do not fit.
+ * are cut if nothing else can be left out. Counts tokens only if the request may be too long. Returns the request
+ * unchanged if the window is unknown: the model server then refuses requests that are too long. Throws
+ * `context_length_exceeded` if the required items do not fit.
  */
 export async function fitToWindow(
   engine: WindowEngine,

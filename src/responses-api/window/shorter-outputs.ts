@@ -3,7 +3,7 @@ import type { ContextItem } from "../../runs/request/model-request.ts";
 import { newestOutputsStart } from "./newest-outputs.ts";
 
 /**
- * The items with the texts of their latest outputs shorter by `characters` together, each by the same share. Null if
+ * The items with the texts of their latest outputs shortened by `characters` in total, each by the same share. Null if
  * these texts have fewer characters.
  */
 export function withShorterOutputs(items: readonly ContextItem[], characters: number): readonly ContextItem[] | null {

@@ -13,13 +13,13 @@ export interface HostedBlock {
   readonly item: HostedItem;
   /** The texts whose done events were sent. */
   readonly texts: readonly string[];
-  /** The text that deltas go to, if one has begun. */
+  /** The current output position; null if no text is open. */
   readonly open: GrowingText | null;
-  /** Whether the step that every whole item shows was shown. */
+  /** Whether the step that every complete item shows was shown. */
   readonly hasWorked: boolean;
-  /** Whether the event was sent that comes before `output_item.done`. */
+  /** Whether the event before `output_item.done` was sent. */
   readonly hasEnded: boolean;
-  /** Of a `shell_call_output`. */
+  /** The output of a `shell_call_output`. */
   readonly output: ShownOutput;
 }
 
@@ -39,7 +39,7 @@ export function openHosted(item: HostedItem, index: number, events: UnnumberedEv
   return block;
 }
 
-/** Grows the open text, or begins the next one. Text that the item has no place for is not shown. */
+/** Extends the open text, or opens the next one. A text without a place in the item is not shown. */
 export function addHostedText(block: HostedBlock, delta: string, events: UnnumberedEvent[]): HostedBlock {
   const { texts: shape } = shapeOf(block);
   const index = block.texts.length;
@@ -55,13 +55,13 @@ export function endHostedText(block: HostedBlock, events: UnnumberedEvent[]): Ho
   const { texts: shape, begins } = shapeOf(block);
   if (block.open === null || shape === null) return block;
   const text = wholeTextOf(block.open);
-  // As in the reference, a call that waited for its approval is in progress a second time.
+  // As in the reference, a call becomes in progress again after its approval.
   if (block.item.type === "mcp_call" && block.item.approval_request_id !== null) tell(block, begins, events);
   events.push(shape.done(hostedPlace(block), block.texts.length, text));
   return { ...block, texts: [...block.texts, text], open: null };
 }
 
-/** Shows a step. Steps of other items, and repeated ones, are not shown. */
+/** Shows a step. Repeated steps, and steps that the item type lacks, are not shown. */
 export function addStep(block: HostedBlock, step: ToolStep, events: UnnumberedEvent[]): HostedBlock {
   const { type } = block.item;
   if (step.type === "command_printed" || step.type === "command_ended") {
@@ -85,7 +85,7 @@ export function endWork(block: HostedBlock, failed: boolean, events: UnnumberedE
   return { ...block, hasEnded: true };
 }
 
-/** Ends the item with its last form. What that form has and was not shown yet is shown first. */
+/** Ends the item with its last form. First shows the parts of the last form that were not shown yet. */
 export function finishHosted(block: HostedBlock, last: HostedItem, events: UnnumberedEvent[]): HostedItem {
   const end = endOfItem(last);
   let ended = end === "incomplete" ? endHostedText(block, events) : showTexts(block, textsIn(last), events);
@@ -100,24 +100,24 @@ export function finishHosted(block: HostedBlock, last: HostedItem, events: Unnum
   return shown;
 }
 
-/** Ends an item that has no last form, because the run ends. */
+/** Ends an item without a last form, because the run ends. */
 export function cutHosted(block: HostedBlock, events: UnnumberedEvent[]): HostedItem {
   return finishHosted(block, cutForm(block.item), events);
 }
 
-/** Shows the texts of the last form as far as deltas have not shown them. */
+/** Shows the rest of the last form's texts after the deltas. */
 function showTexts(block: HostedBlock, texts: readonly string[], events: UnnumberedEvent[]): HostedBlock {
   let shown = block;
   for (const text of texts.slice(block.texts.length)) {
     const begun = shown.open === null ? "" : wholeTextOf(shown.open);
-    // What was shown cannot be taken back.
+    // Shown text cannot be withdrawn.
     if (text.startsWith(begun)) shown = addHostedText(shown, text.slice(begun.length), events);
     shown = endHostedText({ ...shown, open: shown.open ?? NO_TEXT }, events);
   }
   return endHostedText(shown, events);
 }
 
-/** Shows once that the tool works. Its text is whole by then, or is shown with the last form. */
+/** Shows once that the tool works. Its text is complete by then, or is shown with the last form. */
 function work(block: HostedBlock, events: UnnumberedEvent[]): HostedBlock {
   const { works, texts } = shapeOf(block);
   if (works === null || block.hasWorked) return block;

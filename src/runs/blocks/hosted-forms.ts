@@ -1,10 +1,10 @@
 import type { OutputItem } from "../../../generated/responses-api/types.ts";
 import type { HostedItem } from "../hosted.ts";
 
-/** How an item ended. `incomplete`: the run ended, or the call was cut, before the item was whole. */
+/** How an item ended. `incomplete`: the run ended or the call was cut before the item was complete. */
 export type ItemEnd = "whole" | "failed" | "incomplete";
 
-/** How the last form of an item says that it ended. */
+/** Derives from an item's last form how it ended. */
 export function endOfItem(item: HostedItem): ItemEnd {
   if (item.type === "mcp_list_tools") return item.error === undefined || item.error === null ? "whole" : "failed";
   if (!("status" in item)) return "whole";
@@ -12,19 +12,19 @@ export function endOfItem(item: HostedItem): ItemEnd {
   return item.status === "completed" ? "whole" : "incomplete";
 }
 
-/** Told to the client about a list that the run did not wait for. */
+/** Shown to the client for a tool list that the run did not await. */
 const LIST_CUT = "The response ended before the list arrived.";
 
-/** The last form of an item that the run did not wait for. */
+/** The last form of an item that the run did not await. */
 export function cutForm(item: HostedItem): HostedItem {
   if (item.type === "mcp_list_tools") return { ...item, error: LIST_CUT };
   if (item.type === "image_generation_call") return { ...item, status: "failed" };
-  // Neither has a status for it.
+  // Neither has a status for an incomplete item.
   if (item.type === "mcp_approval_request" || item.type === "apply_patch_call") return item;
   return { ...item, status: "incomplete" };
 }
 
-/** The texts of an item that deltas show, in order. */
+/** The texts of an item that are sent as deltas, in order. */
 export function textsIn(item: HostedItem): readonly string[] {
   if (item.type === "mcp_call") return [item.arguments];
   if (item.type === "shell_call") return item.action.commands;
@@ -32,18 +32,18 @@ export function textsIn(item: HostedItem): readonly string[] {
   return item.type === "apply_patch_call" && "diff" in item.operation ? [item.operation.diff] : [];
 }
 
-/** Whether the item is a call that the client would run, but that did not become whole. */
+/** Whether the item is a client call that is incomplete. */
 export function isUnfinishedCall(item: OutputItem): boolean {
   if (item.type === "shell_call")
     return item.status === "incomplete" && item.environment?.type !== "container_reference";
-  // The contract has no other status for it.
+  // The contract has no status for an incomplete one.
   if (item.type === "apply_patch_call") return item.status === "in_progress";
   return (item.type === "local_shell_call" || item.type === "computer_call") && item.status === "incomplete";
 }
 
 /**
- * The item with the texts that were shown. A call that did not become whole holds nothing that could be run: clients
- * may run a call whatever its status is.
+ * The item with the texts shown so far. An incomplete call contains nothing that could be run, because clients may run
+ * a call whatever its status is.
  */
 export function withTexts(item: HostedItem, texts: readonly string[]): HostedItem {
   if (!isUnfinishedCall(item)) return filled(item, texts);

@@ -3,11 +3,11 @@ import type { ToolStep } from "../hosted.ts";
 import type { UnnumberedEvent } from "../wire-event.ts";
 import type { HostedPlace } from "./hosted-shapes.ts";
 
-/** What a `shell_call_output` has shown so far. */
+/** The output that a `shell_call_output` has shown so far. */
 export interface ShownOutput {
-  /** One for each command that has ended. */
+  /** One entry for each command that has ended. */
   readonly ended: readonly ShellCommandOutput[];
-  /** What the running command printed; null if it printed nothing. */
+  /** The output of the running command; null if there is none. */
   readonly printed: Printed | null;
 }
 
@@ -33,7 +33,7 @@ export function showOutput(
     : endCommand(shown, step.output, place, events);
 }
 
-/** Shows what is missing of the outputs of all commands, and returns what was shown in the end. */
+/** Shows the missing outputs of all commands. Returns the outputs shown in total. */
 export function showOutputs(
   shown: ShownOutput,
   outputs: readonly ShellCommandOutput[],
@@ -42,7 +42,7 @@ export function showOutputs(
 ): ShellCommandOutput[] {
   let all = shown;
   for (const output of outputs.slice(shown.ended.length)) all = endCommand(all, output, place, events);
-  // A command that the run did not wait for.
+  // A command that the run did not await.
   if (all.printed !== null) all = endCommand(all, { ...all.printed, outcome: { type: "timeout" } }, place, events);
   return [...all.ended];
 }
@@ -73,7 +73,7 @@ function endCommand(shown: ShownOutput, output: ShellCommandOutput, place: Hoste
   return { ended: [...shown.ended, whole], printed: null };
 }
 
-/** What is missing of a text. Nothing if another text was shown, since that cannot be taken back. */
+/** The missing rest of a text. Empty if a different text was shown, because shown text cannot be withdrawn. */
 function restOf(text: string, shown: string): string {
   return text.startsWith(shown) ? text.slice(shown.length) : "";
 }

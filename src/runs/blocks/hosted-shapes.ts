@@ -8,7 +8,7 @@ export interface HostedPlace {
   readonly output_index: number;
 }
 
-/** The event types that tell nothing but how far an item is. */
+/** Event types that report only an item's progress. */
 export type ProgressType = Extract<
   UnnumberedEvent["type"],
   | `response.${"web_search" | "file_search"}_call.${"in_progress" | "searching" | "completed"}`
@@ -17,22 +17,22 @@ export type ProgressType = Extract<
   | `response.${"mcp_call" | "mcp_list_tools"}.${"in_progress" | "completed" | "failed"}`
 >;
 
-/** The events of one item type between `output_item.added` and `output_item.done`. */
+/** The events of an item type between `output_item.added` and `output_item.done`. */
 export interface ItemShape {
   /** Follows `output_item.added`. */
   readonly begins: ProgressType | null;
-  /** The step that every whole item shows. Its event comes once, after the texts. */
+  /** The step that every complete item shows. Its event comes once, after the texts. */
   readonly works: { readonly step: ToolStep["type"]; readonly shownAs: ProgressType } | null;
   /** Comes before `output_item.done`, unless the item is incomplete. */
   readonly ends: ProgressType | null;
-  /** Comes instead if the item failed. */
+  /** Replaces `ends` if the item failed. */
   readonly fails: ProgressType | null;
-  /** The texts that deltas show. */
+  /** The texts sent as deltas. */
   readonly texts: TextShape | null;
 }
 
 export interface TextShape {
-  /** The most texts that an item has. */
+  /** The maximum number of texts in an item. */
   readonly textsMax: number;
   /** The event that begins a text; null if there is none. */
   readonly added: ((place: HostedPlace, index: number) => UnnumberedEvent) | null;
@@ -84,7 +84,7 @@ const COMMANDS: TextShape = {
   }),
 };
 
-/** Shown by `output_item.added` and `output_item.done` alone. */
+/** Item types with only `output_item.added` and `output_item.done`. */
 const WHOLE: ItemShape = { begins: null, works: null, ends: null, fails: null, texts: null };
 
 export const ITEM_SHAPES: Readonly<Record<HostedItem["type"], ItemShape>> = {

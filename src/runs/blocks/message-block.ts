@@ -8,7 +8,7 @@ import { type GrowingText, grow, NO_TEXT, wholeTextOf } from "../../base/growing
 import type { ModelEvent } from "../ports/model-events.ts";
 import type { BlockEnd, UnnumberedEvent } from "../wire-event.ts";
 
-/** A message that is still being streamed: its finished parts, and at most one open part. */
+/** A message that is being streamed: its finished parts, and at most one open part. */
 export interface MessageBlock {
   readonly kind: "message";
   readonly id: string;
@@ -29,13 +29,13 @@ type OpenPart =
     }
   | { readonly kind: "refusal"; readonly refusal: GrowingText };
 
-/** A linked list, newest first: adding an entry copies nothing. */
+/** A linked list, newest first, so that adding an entry copies nothing. */
 type LogProbChain = { readonly entries: readonly LogProb[]; readonly before: LogProbChain } | null;
 
 export type TextDelta = Extract<ModelEvent, { readonly type: "text_delta" }>;
 
 const NONE: readonly LogProb[] = [];
-/** Of most events. Shared, because each would have an empty list of its own. Nobody changes an event's lists. */
+/** The log probabilities of most events. Shared to save memory; nobody changes an event's lists. */
 const NO_LOGPROBS: LogProb[] = [];
 
 export function openMessage(id: string, index: number, phase: Phase | null, events: UnnumberedEvent[]): MessageBlock {
@@ -44,7 +44,7 @@ export function openMessage(id: string, index: number, phase: Phase | null, even
   return block;
 }
 
-/** Adds texts that follow each other. Each has an event of its own. */
+/** Adds consecutive texts, one event each. */
 export function addTexts(block: MessageBlock, deltas: readonly TextDelta[], events: UnnumberedEvent[]): MessageBlock {
   const ready = block.part?.kind === "text" ? block : openTextPart(closePart(block, events), events);
   if (ready.part?.kind !== "text") return ready;
@@ -145,7 +145,6 @@ function roundedAlternative<Entry extends { readonly logprob: number }>(entry: E
   return { ...entry, logprob: rounded(entry.logprob) };
 }
 
-/** Rounds to six decimals. */
 function rounded(logprob: number): number {
   return Math.round(logprob * 1e6) / 1e6 + 0; // Adding 0 turns -0 into 0.
 }

@@ -21,7 +21,7 @@ function closeBlock(open: NonNullable<Answering["open"]>, end: BlockEnd, events:
       return closeReasoning(open, events);
     case "call":
       return closeCall(open, end, events);
-    case "hosted": // Only `item_finished` ends it well.
+    case "hosted": // Only `item_finished` ends it regularly.
       return cutHosted(open, events);
     default:
       return assertNever(open);
@@ -32,7 +32,7 @@ export function growAnswer(state: Answering, open: Answering["open"], characters
   return { ...state, open, characters: state.characters + characters };
 }
 
-/** The model server's id if it is unique in the response, otherwise a new one. */
+/** The model server's id if it is unique in the response, otherwise a new id. */
 export function uniqueCallId(state: Answering, given: string | null): string {
   const taken = state.output.some((item) => "call_id" in item && item.call_id === given);
   if (given !== null && given !== "" && !taken) return given;

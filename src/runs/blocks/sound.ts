@@ -5,7 +5,8 @@ import type { UnnumberedEvent } from "../wire-event.ts";
 type SoundEvent = Extract<ModelEvent, { type: "audio_delta" | "audio_transcript_delta" | "audio_done" }>;
 
 /**
- * Adds the audio events of an answer. They belong to the response, not to an item, so they may come between any events.
+ * Adds the audio events of an answer. They belong to the response and not to an item, so they may come between any
+ * events.
  */
 export function addSound(state: Answering, event: SoundEvent, events: UnnumberedEvent[]): Answering {
   switch (event.type) {

@@ -1,7 +1,7 @@
 import type { Compaction, ToolSearchCall } from "../../../generated/responses-api/types.ts";
 import type { UnnumberedEvent } from "../wire-event.ts";
 
-/** Shows an item without deltas; its arguments are empty in the `added` event. */
+/** Shows an item without deltas. Its arguments are empty in the `added` event. */
 export function showToolSearch(item: ToolSearchCall, index: number, events: UnnumberedEvent[]): void {
   const place = { output_index: index };
   events.push(

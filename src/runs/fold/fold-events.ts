@@ -2,7 +2,7 @@ import type { OutputItem, Response, ResponseStreamEvent } from "../../../generat
 import { assert } from "../../base/assert.ts";
 import { growItem, type ItemEvent } from "./fold-item.ts";
 
-/** Computes the response from a whole stream of events. */
+/** Computes the response from a complete stream of events. */
 export function foldEvents(events: Iterable<ResponseStreamEvent>): Response {
   const fold = new ResponseFold();
   for (const event of events) fold.apply(event);
@@ -10,12 +10,12 @@ export function foldEvents(events: Iterable<ResponseStreamEvent>): Response {
 }
 
 /**
- * Computes the response from its events, one at a time; `response` is the state so far. Items come from their own
+ * Computes the response incrementally from its events; `response` is the state so far. Items come from their own
  * events, everything else from the latest snapshot.
  */
 export class ResponseFold {
   #snapshot: Response | null = null;
-  /** By output index. The reference sometimes skips an index, so there may be gaps. */
+  /** Keyed by output index. The reference sometimes skips an index, so there may be gaps. */
   readonly #items = new Map<number, FoldedItem>();
 
   get response(): Response {
@@ -50,7 +50,7 @@ export class ResponseFold {
     if (folded !== undefined && !folded.done) growItem(folded.item, event);
   }
 
-  /** The reference sometimes sends no `output_item.done` for an item; the item of the last snapshot is used then. */
+  /** If the reference sends no `output_item.done` for an item, takes the item from the last snapshot. */
   #adoptUnfinished(output: readonly OutputItem[]): void {
     for (const item of output) {
       const folded = [...this.#items].find(([, known]) => known.item.id === item.id);

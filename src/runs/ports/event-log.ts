@@ -11,8 +11,8 @@ import type { Owner } from "./owner.ts";
 import type { WaitingEvent } from "./packed-deltas.ts";
 
 /**
- * The version of tasks as they are stored. Raise it with each change that an older program could not read. It is the
- * first member of a task's JSON, where workers look for it before they claim a run.
+ * The version of stored tasks. Raise it with each change that an older program cannot read. It is the first member of a
+ * task's JSON, where workers read it before they claim a run.
  */
 export const TASK_VERSION = 3;
 
@@ -21,22 +21,22 @@ export interface OpenedRun {
   readonly owner: Owner;
   /** The snapshot of `response.created`. */
   readonly response: Response;
-  /** The items of this request in the order sent, normalised and with ids. */
+  /** The items of this request in the order sent, normalized and with ids. */
   readonly inputItems: readonly StoredItem[];
-  /** JSON text from which a background run can be restarted after a crash. Null for a foreground run. */
+  /** JSON text for restarting a background run after a crash. Null for a foreground run. */
   readonly task?: string | null;
-  /** Whether the request asked for a stream; false if absent. The replies of cancel and replay depend on it. */
+  /** Whether the request had `stream`; false if absent. The replies of cancel and replay depend on it. */
   readonly streamed?: boolean;
-  /** Who asked for the response and how, for lists of responses. */
+  /** The origin of the request, for lists of responses. */
   readonly origin?: RunOrigin;
 }
 
-/** Who asked for a response, and how. */
+/** The sender and the circumstances of a request. */
 export interface RunOrigin {
   readonly kind: RunKind;
   /** The API key. */
   readonly keyId: string;
-  /** Where the response is not made exactly as asked. */
+  /** Notes on deviations from the request. */
   readonly notes: readonly ResponseNote[];
 }
 
@@ -44,18 +44,18 @@ export interface RunOrigin {
 export interface ClosedRun {
   readonly response: Response;
   readonly outputItems: readonly OutputItem[];
-  /** What only its end shows of how the response was made; none if absent. */
+  /** Notes that are only known at the end; none if absent. */
   readonly notes?: readonly ResponseNote[];
-  /** The recorder adds them. */
+  /** Added by the recorder. */
   readonly times?: RunTimes;
 }
 
 /**
- * The events of stored runs, and notes on them. They are durable when the promise resolves. Appends of all runs share
+ * The events of stored runs, and notes on them. Promises resolve once the data is durable. Appends of all runs share
  * commits. Writes reject with `RunLost` if this worker no longer holds the run.
  */
 export interface EventLog {
-  /** The run's first events may be appended before this has resolved. */
+  /** The run's first events may be appended before this resolves. */
   open(run: OpenedRun, events: readonly RecordedEvent[]): Promise<void>;
   append(responseId: string, events: readonly WaitingEvent[]): Promise<void>;
   /** Appends events and replaces the stored snapshot; the run continues. */
@@ -63,11 +63,11 @@ export interface EventLog {
   close(responseId: string, events: readonly WaitingEvent[], end: ClosedRun): Promise<void>;
   /** Stores a run that has ended, with all its events, as one change. */
   storeWhole(run: OpenedRun, events: readonly RecordedEvent[], end: ClosedRun): Promise<void>;
-  /** Adds a note to those of a stored run, unless it has too many. */
+  /** Adds a note to a stored run, unless it has too many. */
   addNote(responseId: string, note: ResponseNote): Promise<void>;
   /**
-   * The stored events with a number above `after`, oldest first, in batches; all of them if `after` is −1. Ends at the
-   * last stored event.
+   * The stored events with a number above `after`, oldest first, in batches; all if `after` is −1. Ends at the last
+   * stored event.
    */
   read(responseId: string, after: number): AsyncIterable<readonly RecordedEvent[]>;
 }

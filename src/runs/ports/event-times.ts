@@ -1,36 +1,36 @@
 import { timeOfId } from "../../base/ids.ts";
 
-/** How many different times are kept of a run. If there are more, they are kept less exactly. */
+/** The maximum number of recorded times of a run. Beyond it, times are recorded less precisely. */
 const MARKS_MAX = 8_192;
 
-/** When something happened to a run, in milliseconds since it was asked for. */
+/** Times of a run, in milliseconds since its request. */
 export interface RunTimes {
-  /** The times of the events, as `readEventTimes` reads them. */
+  /** The times of the events, in the format of `readEventTimes`. */
   readonly events: string;
-  /** When a background run left its queue; null if it was in none. */
+  /** When a background run left its queue; null if it was not queued. */
   readonly queuedMs: number | null;
-  /** When the first piece of an answer arrived; null if none did. */
+  /** When the first piece of an answer arrived; null if there was none. */
   readonly firstTextMs: number | null;
   readonly durationMs: number;
 }
 
-/** Notes when the events of a run are made. Consecutive events of one millisecond share a mark. */
+/** Records when the events of a run are created. Consecutive events of one millisecond share a mark. */
 export class EventTimes {
   readonly #startMs: number;
   readonly #now: () => number;
-  /** Pairs of a number and the milliseconds at which it and the events after it were made. */
+  /** Pairs of an event number and the milliseconds of this and the following events. */
   #marks: number[] = [];
   #resolutionMs = 1;
   #queuedMs: number | null = null;
   #firstTextMs: number | null = null;
 
-  /** `startMs`: when the run was asked for, in Unix milliseconds, as `now`. */
+  /** `startMs`: the time of the request, in Unix milliseconds, like `now`. */
   constructor(startMs: number, now: () => number = Date.now) {
     this.#startMs = startMs;
     this.#now = now;
   }
 
-  /** The times of a run with this id, which tells when it was asked for; from now on if it does not. */
+  /** The times of a run with this id. The id contains the time of the request; otherwise the times start now. */
   static ofRun(responseId: string): EventTimes {
     return new EventTimes(timeOfId(responseId) ?? Date.now());
   }
@@ -40,12 +40,12 @@ export class EventTimes {
     this.#queuedMs = this.#elapsed();
   }
 
-  /** Events from this number on are made now. */
+  /** Records that events from this number on are created now. */
   note(firstNumber: number, events: readonly object[]): void {
     const atMs = this.#elapsed();
     if (this.#firstTextMs === null && events.some(isDelta)) this.#firstTextMs = atMs;
     const marks = this.#marks;
-    // Numbers that nobody has seen are given again.
+    // Numbers of unseen events are reused.
     while (marks.length > 0 && (marks.at(-2) ?? 0) >= firstNumber) marks.length -= 2;
     if (marks.length > 0 && atMs - (marks.at(-1) ?? 0) < this.#resolutionMs) return;
     marks.push(firstNumber, atMs);
@@ -74,13 +74,13 @@ export class EventTimes {
     }
   }
 
-  /** Never negative and never less than before, though clocks may be set back. */
+  /** Never negative and never decreasing, even if the clock is set back. */
   #elapsed(): number {
     return Math.max(0, this.#marks.at(-1) ?? 0, Math.round(this.#now() - this.#startMs));
   }
 }
 
-/** The milliseconds of each event, by number; null where none are known. */
+/** Returns the milliseconds of each event by number; null if unknown. */
 export function readEventTimes(text: string): (number: number) => number | null {
   const marks: (readonly [number: number, atMs: number])[] = [];
   let number = 0;
@@ -95,7 +95,7 @@ export function readEventTimes(text: string): (number: number) => number | null 
   return (wanted) => marks[lastBefore(marks, wanted)]?.[1] ?? null;
 }
 
-/** The place of the last mark that is not after this number; −1 if there is none. */
+/** The index of the last mark at or before this number; −1 if there is none. */
 function lastBefore(marks: readonly (readonly [number: number, atMs: number])[], wanted: number): number {
   let low = 0;
   let high = marks.length;
@@ -107,7 +107,7 @@ function lastBefore(marks: readonly (readonly [number: number, atMs: number])[],
   return low - 1;
 }
 
-/** Each mark as its distance from the one before, `numbers:milliseconds`. */
+/** Writes each mark as its distance from the previous one: `numbers:milliseconds`. */
 function writeMarks(marks: readonly number[]): string {
   const written: string[] = [];
   for (let index = 0; index < marks.length; index += 2) {

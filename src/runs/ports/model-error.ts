@@ -1,19 +1,19 @@
 /**
- * Why a model gave no answer. Before a turn is accepted it becomes the HTTP reply, afterwards the events `error` and
+ * Why a model gave no answer. Before a turn is accepted, it becomes the HTTP reply; afterwards, the events `error` and
  * `response.failed`.
  */
 export class ModelError extends Error {
   override readonly name = "ModelError";
-  /** The HTTP status to reply with, if nothing was sent yet. */
+  /** The HTTP status of the reply, if nothing was sent yet. */
   readonly status: number;
   /** The error object's `type`, such as `server_error`, `rate_limit_error`, `invalid_request_error`. */
   readonly type: string;
   readonly code: string | null;
   readonly param: string | null;
   readonly retryAfterSeconds: number | null;
-  /** The part of the message that quotes another server. It is shown to the caller but not logged. */
+  /** The part of the message that quotes another server. Shown to the caller but not logged. */
   readonly quoted: string | null;
-  /** Whether the same turn may succeed a moment later. `once`: the fault is likely to come again. */
+  /** Whether a retry of the turn may succeed. `once`: the fault is likely to recur. */
   readonly retry: "often" | "once" | "never";
 
   constructor(

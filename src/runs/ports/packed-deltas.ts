@@ -1,22 +1,22 @@
 import { readOwnJson } from "../../base/json/read-json.ts";
 import { type DeltaTemplate, RecordedDelta, type RecordedEvent } from "../recorded-event.ts";
 
-/** Fewer deltas stay objects. */
+/** With fewer, deltas stay objects. */
 const DELTAS_MIN = 4;
 /** A lot is full once it has this many deltas, */
 const LOT_DELTAS = 256;
 /** or this many characters. The delta that reaches the limit still goes in. */
 const LOT_CHARACTERS = 16 * 1024;
 
-/** Consecutive deltas of one template. While they wait, they take a tenth of the memory that their objects would. */
+/** Consecutive deltas of one template. Waiting deltas take a tenth of the memory of objects. */
 export class PackedDeltas {
-  /** Of the first. */
+  /** The number of the first delta. */
   readonly number: number;
   readonly count: number;
   readonly template: DeltaTemplate;
   /** The texts as JSON, separated by commas. */
   readonly textJson: string;
-  /** About how many characters they keep in memory once they are objects again. */
+  /** The approximate size in memory, in characters, once they are objects again. */
   readonly size: number;
 
   constructor(deltas: readonly RecordedDelta[], first: RecordedDelta) {
@@ -33,10 +33,10 @@ export class PackedDeltas {
   }
 }
 
-/** Events that wait, to be stored or to be read. */
+/** Events that wait to be stored or read. */
 export type WaitingEvent = RecordedEvent | PackedDeltas;
 
-/** Packs the deltas among events that follow each other. */
+/** Packs consecutive deltas among the events. */
 export function packDeltas(events: readonly WaitingEvent[]): readonly WaitingEvent[] {
   if (events.length < DELTAS_MIN) return events;
   const packed: WaitingEvent[] = [];

@@ -1,24 +1,27 @@
-/** Another process kept the database locked beyond the maximum wait. Nothing was changed. */
+/** Another process locked the database beyond the maximum wait. Nothing was changed. */
 export class StoreBusy extends Error {
   override readonly name: string = "StoreBusy";
 }
 
-/** The database is another program, which did not answer in time. It may have carried out what it was asked. */
+/** The database is another program and did not respond in time. The statement may have been executed. */
 export class StoreAway extends StoreBusy {
   override readonly name = "StoreAway";
 }
 
-/** Another worker has claimed the run, or it was deleted. This worker can store no more of it and must show no more. */
+/**
+ * Another worker has claimed the run, or it was deleted. This worker can no longer store its events and must not show
+ * more.
+ */
 export class RunLost extends Error {
   override readonly name: string = "RunLost";
 }
 
-/** The run waits, and any worker may go on with it once the time has come. */
+/** The run waits. Any worker may continue it once it is due. */
 export class RunSuspended extends RunLost {
   override readonly name = "RunSuspended";
-  /** How long nobody goes on with it, in milliseconds. */
+  /** How long nobody continues it, in milliseconds. */
   readonly pauseMs: number;
-  /** The attempts at its model so far. */
+  /** The attempts so far. */
   readonly attempts: TurnAttempts;
 
   constructor(pauseMs: number, attempts: TurnAttempts) {
@@ -28,18 +31,18 @@ export class RunSuspended extends RunLost {
   }
 }
 
-/** How often a turn of a model was tried. It is stored with a run that waits, so it is plain JSON. */
+/** The attempts at a model turn. Stored with a waiting run, so plain JSON. */
 export interface TurnAttempts {
   /** The turn, from 1. */
   readonly turn: number;
   /** How often it failed. */
   readonly failures: number;
-  /** When it failed first, in Unix milliseconds. */
+  /** The time of the first failure, in Unix milliseconds. */
   readonly since: number;
 }
 
 /**
- * The store ended while it worked, or was away for too long. It is unknown whether the events are stored, so the run is
+ * The store stopped while writing, or was down for too long. It is unknown whether the events are stored, so the run is
  * left to the worker that claims it.
  */
 export class StoreStopped extends RunLost {

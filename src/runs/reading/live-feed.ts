@@ -2,28 +2,28 @@ import { packDeltas, unpackDeltas, type WaitingEvent } from "../ports/packed-del
 import type { RecordedEvent } from "../recorded-event.ts";
 
 /**
- * How many characters of unread events are kept for a reader; the latest events may exceed it. Beyond it the reader
- * must read the log, or the run waits for it.
+ * The maximum of buffered unread characters for a reader; the latest events may exceed it. Beyond it, the reader must
+ * read the log, or the run waits for it.
  */
 export const READER_LAG_CHARACTERS_MAX = 256 * 1024;
-/** A reader takes no more events at once when it has this many. */
+/** The maximum of events that a reader takes at once. */
 const TAKEN_EVENTS = 256;
 
 /** One reader's stream of the events of a running response. */
 export interface Subscription {
-  /** The number of the last event that was published before; −1 if none was. */
+  /** The number of the last event published before the subscription; −1 if none was. */
   readonly shownBefore: number;
   /**
    * The next events since the last call; waits if there are none. `null` once the feed has ended and every event was
    * taken.
    */
   next(): Promise<readonly RecordedEvent[] | null>;
-  /** True if events were dropped since the last call because the reader was slow. They are in the log. */
+  /** True if events were dropped since the last call because the reader was slow. The log has them. */
   takeLagged(): boolean;
   close(): void;
 }
 
-/** Passes the events of one running response to any number of readers, each at its own pace. */
+/** Publishes the events of one running response to any number of readers, each at its own pace. */
 export class LiveFeed {
   readonly #readers = new Set<FeedReader>();
   /** True if slow readers can catch up from the log. If false, the run waits for them. */
@@ -35,12 +35,12 @@ export class LiveFeed {
     this.#logged = logged;
   }
 
-  /** The number of the last event that was published, or that readers were told of; −1 if there is none. */
+  /** The number of the last event that was published or announced; −1 if there is none. */
   get shown(): number {
     return this.#shown;
   }
 
-  /** A reader that has read the log up to `seen`, if it has, is told of what was published since. */
+  /** `seen`: the last event that the reader has read from the log. Events published since are announced to it. */
   subscribe(seen = Number.POSITIVE_INFINITY): Subscription {
     const reader = new FeedReader(this.#logged, this.#shown, () => this.#readers.delete(reader));
     if (seen < this.#shown) reader.lag();
@@ -49,7 +49,7 @@ export class LiveFeed {
     return reader;
   }
 
-  /** Readers find events that are missing before these in the log. */
+  /** Readers find earlier missing events in the log. */
   publish(events: readonly WaitingEvent[]): void {
     const first = events[0];
     const last = events.at(-1);
@@ -62,18 +62,18 @@ export class LiveFeed {
     }
   }
 
-  /** Lets readers know of events up to this number that are in the log and not published here. */
+  /** Announces events up to this number, which are in the log and not published here. */
   skipTo(number: number): void {
     this.#shown = Math.max(this.#shown, number);
     for (const reader of this.#readers) reader.lag();
   }
 
-  /** From now on the run waits for no reader. Called when the run is stopped, because few events follow. */
+  /** Stops waiting for readers. Called when the run is stopped, because few events follow. */
   stopWaiting(): void {
     for (const reader of this.#readers) reader.stopWaiting();
   }
 
-  /** Resolves when every reader has room again; at once if readers can catch up from the log. */
+  /** Resolves when every reader has room; at once if readers can catch up from the log. */
   async waitForRoom(): Promise<void> {
     if (this.#logged) return;
     for (const reader of this.#readers) await reader.waitForRoom();
@@ -109,7 +109,7 @@ class FeedReader implements Subscription {
       this.#drop();
       this.#lagged = true;
     } else {
-      // A reader that waits takes them at once.
+      // A waiting reader takes them at once.
       for (const event of this.#wakeReader === null ? packDeltas(events) : events) this.#add(event);
     }
     this.#wake();
@@ -163,7 +163,7 @@ class FeedReader implements Subscription {
     this.#wakeWriter?.();
   }
 
-  /** Takes some events, and leaves the rest as small as they are. */
+  /** Takes some events and leaves the rest packed. */
   #take(): readonly RecordedEvent[] {
     let events = 0;
     let end = 0;

@@ -6,16 +6,16 @@ export interface EventSource {
   readonly responseId: string;
   /** The stored events; null for a run that is not stored. */
   readonly log: Pick<EventLog, "read"> | null;
-  /** A subscription made before reading began; null if the response is not made by this process. */
+  /** A subscription made before reading began; null if another process makes the response. */
   readonly live: Subscription | null;
   /** Whether `live` was subscribed before the first event, so that the log need not be read first. */
   readonly isLiveFromStart: boolean;
 }
 
 /**
- * The events numbered above `after`, or all if it is −1: first the stored ones, then new ones as they arrive, in order
- * and each once. Ends after the event that ends the run. A reader that lags behind catches up from the log. Ends early
- * where the log lacks events that come before the next ones.
+ * The events numbered above `after`, or all if it is −1: first stored events, then new events as they arrive, in order
+ * and each once. Ends after the event that ends the run. A lagging reader catches up from the log. Ends early if the
+ * log lacks the next events.
  */
 export async function* readEvents(source: EventSource, after: number): AsyncGenerator<readonly RecordedEvent[]> {
   const { live } = source;

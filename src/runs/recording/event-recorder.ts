@@ -11,19 +11,19 @@ import { makeLongEnd } from "./long-end.ts";
 /** How many characters of events may wait for a commit before `record` waits. */
 const UNSTORED_CHARACTERS_MAX = 256 * 1024;
 
-/** Numbers the events of one run, stores them, then shows them. No other code makes a `sequence_number`. */
+/** Numbers the events of one run, stores them, then shows them. No other code assigns a `sequence_number`. */
 export interface EventRecorder {
-  /** Whether the run is in the store once it was opened, so that another worker could continue it. */
+  /** Whether the run is stored once opened, so that another worker could continue it. */
   readonly isStored: boolean;
-  /** When its events were made so far; null if nobody will ask. */
+  /** The times of its events so far; null if nobody will need them. */
   readonly times: EventTimes | null;
-  /** Resolves when the events are stored and shown. Only `record` may be called before. */
+  /** Resolves when the events are stored and shown. Before, only `record` may be called. */
   open(run: OpenedRun, events: readonly UnnumberedEvent[]): Promise<void>;
   /** Records events and replaces the stored snapshot; the run continues. */
   advance(events: readonly UnnumberedEvent[], response: Response): Promise<void>;
   /**
-   * Takes the events at once. The promise resolves when there is room for more, not when they are stored; there is
-   * none if there is room now.
+   * Takes the events at once. The promise resolves when there is room for more, not when they are stored; it is
+   * undefined if there is room now.
    */
   record(events: readonly UnnumberedEvent[]): Promise<void> | undefined;
   /**
@@ -33,7 +33,7 @@ export interface EventRecorder {
   close(events: readonly UnnumberedEvent[], end: ClosedRun): Promise<void>;
   /** Shows an end that could not be stored, so that live readers still get one. */
   showUnstoredEnd(events: readonly UnnumberedEvent[]): void;
-  /** Closes the readers' streams without an end: the rest of the run is another worker's. */
+  /** Closes the readers' streams without an end: another worker continues the run. */
   closeFeed(): void;
 }
 
@@ -42,7 +42,7 @@ export interface RecorderParts {
   /** Null if the run is not stored. */
   readonly log: EventLog | null;
   readonly feed: LiveFeed;
-  /** Greater than 0 if an earlier worker has recorded events of this run. */
+  /** Greater than 0 if an earlier worker recorded events of this run. */
   readonly nextNumber: number;
 }
 
@@ -151,7 +151,7 @@ export class StoredRecorder implements EventRecorder {
   }
 
   /**
-   * Hands the waiting events and the end to the log together. It does not wait for the append in progress, so that both
+   * Passes the waiting events and the end to the log together. Does not wait for the append in progress, so that both
    * can share a commit.
    */
   async close(events: readonly UnnumberedEvent[], end: ClosedRun): Promise<void> {

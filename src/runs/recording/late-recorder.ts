@@ -8,22 +8,21 @@ import type { UnnumberedEvent } from "../wire-event.ts";
 import { type EventRecorder, StoredRecorder } from "./event-recorder.ts";
 import { makeLongEnd } from "./long-end.ts";
 
-/** How much a run keeps in memory before it is stored, in characters. The batch that reaches it is kept as well. */
+/** The maximum of buffered characters before a run is stored. The batch that reaches it is buffered as well. */
 export const KEPT_CHARACTERS_MAX = 64 * 1024;
-/** What an event counts beside its delta. */
+/** The size of an event besides its delta. */
 const EVENT_CHARACTERS = 64;
 
 /**
- * For stored runs whose events nobody reads before their end. Keeps the events, and stores the run as a whole when it
- * is closed. If that is too long to wait for, `storeNow` stores what there is; from then on the run is recorded as any
- * other.
+ * For stored runs whose events nobody reads before their end. Buffers the events, and stores the whole run when it is
+ * closed. If the run takes too long, `storeNow` stores it early, and it is then recorded like any other run.
  */
 export class LateRecorder implements EventRecorder {
   readonly #responseId: string;
   readonly #log: EventLog;
   readonly #feed: LiveFeed;
   readonly times: EventTimes;
-  /** Records the run once it was stored early. */
+  /** Records the run after it was stored early. */
   #recorder: StoredRecorder | null = null;
   #run: OpenedRun | null = null;
   #kept: UnnumberedEvent[] = [];
@@ -88,7 +87,7 @@ export class LateRecorder implements EventRecorder {
     }
   }
 
-  /** Gives up what was kept. */
+  /** Returns the buffer and empties it. */
   #take(): { readonly run: OpenedRun | null; readonly events: UnnumberedEvent[] } {
     const taken = { run: this.#run, events: this.#kept };
     this.#run = null;
@@ -114,7 +113,7 @@ export class LateRecorder implements EventRecorder {
     const numbered = new Numbering(0).number(events);
     const making = makeLongEnd(numbered, end);
     if (making !== undefined) await making;
-    rememberJson(end.response, jsonOf(end.response)); // It is stored, and it is the reply.
+    rememberJson(end.response, jsonOf(end.response)); // Needed twice: for the store and for the reply.
     await this.#log.storeWhole(run, numbered, { ...end, times: this.times.soFar() });
     this.#isStored = true;
     this.#feed.end();

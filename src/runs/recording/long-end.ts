@@ -3,8 +3,8 @@ import type { ClosedRun } from "../ports/event-log.ts";
 import type { WaitingEvent } from "../ports/packed-deltas.ts";
 
 /**
- * Makes and caches the JSON of the end of a long run over several turns of the event loop: the text stands in the
- * response, in its item, and in three events. Undefined if it is short, because it is then made where it is needed.
+ * Creates and caches the JSON of the end of a long run over several turns of the event loop: the text is in the
+ * response, in its item, and in three events. Undefined for a short end, whose JSON is created on demand.
  */
 export function makeLongEnd(events: readonly WaitingEvent[], end: ClosedRun): Promise<void> | undefined {
   return isSmall(end.outputItems) ? undefined : makeJson(events, end);

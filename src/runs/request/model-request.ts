@@ -2,10 +2,10 @@ import type { InputItem, TextConfig, Tool, ToolChoice } from "../../../generated
 import type { TraceContext } from "../../base/trace-context.ts";
 import type { HostedCall, HostedFunction, HostedFunctionChoice, HostedOutput } from "../hosted.ts";
 
-/** An item of a context; calls of hosted tools are in the model's words instead of their wire form. */
+/** An item of a context. Calls of hosted tools are in the model's form instead of the wire form. */
 export type ContextItem = InputItem | HostedCall | HostedOutput;
 
-/** A tool that a model is offered: run by the client, or a function that this server runs. */
+/** A tool offered to a model: run by the client, or a function of this server. */
 export type OfferedTool = Tool | HostedFunction;
 
 /**
@@ -16,7 +16,7 @@ export interface ModelRequest {
   readonly model: string;
   readonly instructions: string | null;
   readonly items: readonly ContextItem[];
-  /** The tools that the client runs, those that items added, and the functions of hosted tools. */
+  /** The client's tools, tools added by items, and functions of hosted tools. */
   readonly tools: readonly OfferedTool[];
   readonly toolChoice: ToolChoice | HostedFunctionChoice;
   readonly parallelToolCalls: boolean;
@@ -27,17 +27,17 @@ export interface ModelRequest {
   readonly topP: number | null;
   readonly presencePenalty: number | null;
   readonly frequencyPenalty: number | null;
-  /** Number of alternatives per token; null if log probabilities were not requested. */
+  /** The number of alternatives per token; null if log probabilities were not requested. */
   readonly topLogprobs: number | null;
   readonly user: string | null;
   readonly promptCacheKey: string | null;
   readonly serviceTier: string | null;
   readonly metadata: Readonly<Record<string, string>>;
-  /** Sent to the model server as the parent trace of the call. Nothing is sent if it is absent or null. */
+  /** Sent to the model server as the parent trace of the call; not sent if absent or null. */
   readonly trace?: TraceContext | null;
 }
 
-/** A request that asks for nothing special, without its model and items. */
+/** A request with defaults only, without its model and items. */
 export const PLAIN_REQUEST: Omit<ModelRequest, "model" | "items"> = {
   instructions: null,
   tools: [],

@@ -13,13 +13,13 @@ import { ProcessBroker } from "../../processes/process-broker.ts";
 const CONNECT_WAITS_MAX = 50;
 const CONNECT_WAIT_MS = 20;
 
-/** What the bus works with, besides its broker. */
+/** What the bus needs besides its broker. */
 export interface BusFoundations extends Omit<RunBusParts, "broker" | "log"> {
   /** Null if this process serves alone. */
   readonly joined: JoinedProcess | null;
 }
 
-/** The bus to the other processes that serve the database; null if they have no way to tell each other anything. */
+/** The bus to the other processes that share the database; null if none of them can be reached. */
 export async function chooseBus(
   config: Config,
   { joined, ...parts }: BusFoundations,
@@ -30,7 +30,9 @@ export async function chooseBus(
   return broker === null ? null : new RunBus({ ...parts, broker, log });
 }
 
-/** Tells all servers of the database that keys were changed, unless it takes long. They also find out by themselves. */
+/**
+ * Notifies all servers of the database of changed keys, unless it takes long. Without it, they notice by themselves.
+ */
 export async function tellKeysChanged(config: Config): Promise<void> {
   const broker = await networkBroker(config, silentBusObserver, silentLogger);
   if (broker === null) return;
@@ -40,7 +42,7 @@ export async function tellKeysChanged(config: Config): Promise<void> {
   await broker.close();
 }
 
-/** The broker between machines; null with SQLite, which one machine serves alone. */
+/** The broker between machines; null with SQLite, which only one machine serves. */
 async function networkBroker(
   { databaseUrl, busUrl }: Config,
   observer: BusObserver,
@@ -49,6 +51,6 @@ async function networkBroker(
   if (databaseUrl === null) return null;
   const database = databaseUrl.reveal();
   if (busUrl === null) return new NotifyBroker({ url: database, observer, log });
-  const { RedisBroker } = await import("../../bus/brokers/redis-broker.ts"); // Its client has 500 modules.
+  const { RedisBroker } = await import("../../bus/brokers/redis-broker.ts"); // The client has 500 modules.
   return new RedisBroker({ url: busUrl.reveal(), namespace: () => findNamespace(database), observer, log });
 }

@@ -11,17 +11,17 @@ interface Foundations {
   readonly telemetry: Pick<Telemetry, "code">;
 }
 
-/** The sandboxes of this server, which are found in the background. */
+/** The sandboxes of this server. They are found in the background. */
 export interface CodeParts extends CodeFinder {
-  /** Begins to look for an engine, if nobody has asked for it yet. */
+  /** Starts the search for an engine if it has not started. */
   start(): void;
-  /** A line of the start banner, once it is known. */
+  /** The line for the start banner, once the engine is known. */
   line(): Promise<string>;
   /** Ends all sessions. */
   close(): Promise<void>;
 }
 
-/** Chooses the engine that runs code, by the settings and what is there. Takes no time until it starts. */
+/** Chooses the engine that runs code, by the settings and by what is installed. Does no work until `start`. */
 export function chooseCode(config: Config, { stored, telemetry }: Foundations, log: Logger): CodeParts {
   const closing = new AbortController();
   let known: CodeOffer | null = config.codeEngine === "off" ? OFF : null;
@@ -30,16 +30,16 @@ export function chooseCode(config: Config, { stored, telemetry }: Foundations, l
   const find = async (): Promise<CodeOffer> => {
     const startedAt = performance.now();
     const found = await findCodeEngine(config, closing.signal).catch((error: unknown): FoundEngine => {
-      if (!closing.signal.aborted) log.error({ err: error }, "no engine that runs code could be started");
+      if (!closing.signal.aborted) log.error({ err: error }, "no code engine could be started");
       return { engine: null, reason: "Code cannot be run, because no engine could be started." };
     });
     if (found.engine === null && !closing.signal.aborted)
-      log.warn({ reason: found.reason }, "this server runs no code");
+      log.warn({ reason: found.reason }, "this server does not run code");
     if (found.engine === null) return { sessions: null, reason: found.reason };
     place = found.place;
     if (found.passedOver !== null)
       log.warn({ reason: found.passedOver }, `code runs in ${place}, because the Python of CODE_PYTHON does not work`);
-    log.debug({ place, ms: Math.round(performance.now() - startedAt) }, "an engine that runs code is found");
+    log.debug({ place, ms: Math.round(performance.now() - startedAt) }, "code engine found");
     return offer(found.engine);
   };
   const offer = (engine: SandboxEngine): CodeOffer => {

@@ -6,11 +6,11 @@ import { createEgress, type Egress, newLookupSlots } from "../../egress/egress.t
 const CONNECT_TIMEOUT_MS = 10_000;
 const IDLE_TIMEOUT_MS = 15_000;
 
-/** The guards of one server. They share the slots for look-ups of names. */
+/** The guards of one server. They share the slots for name lookups. */
 export interface Guards {
-  /** For URLs that clients name. */
+  /** For URLs that clients choose. */
   readonly egress: Egress;
-  /** For URLs that the operator names, who may name any address; redirects are refused there too. */
+  /** For URLs that the operator chooses. Any address is allowed, but redirects are refused here too. */
   readonly operatorEgress: Egress;
 }
 

@@ -14,11 +14,11 @@ import { ContainerFolder } from "../../store/stores/containers/container-folder.
 import type { ContainerBytes, FileBytes } from "../../store/stores/files/file-bytes.ts";
 import { FileFolder } from "../../store/stores/files/file-folder.ts";
 
-/** Where the bytes of files are kept outside of the data folder. */
+/** A storage for the bytes of files outside the data folder. */
 export interface FilesElsewhere {
   readonly files: FileBytes;
   readonly containers: ContainerBytes;
-  /** Whether they can be reached. Takes at most some seconds. */
+  /** Checks whether the storage can be reached. Takes a few seconds at most. */
   isReachable(): Promise<boolean>;
   close(): Promise<void>;
 }
@@ -27,8 +27,8 @@ const TRY_MS_MAX = 5000;
 const TRIED_NAME_DIGITS = 32;
 
 /**
- * Writes and removes a file where they are kept outside of the data folder. Rejects with `ConfigError` if that is
- * refused. A storage that does not answer is only logged, because everything else can go on without it.
+ * Writes and removes a test file if files are stored outside the data folder. Rejects with `ConfigError` if the storage
+ * refuses it. A storage that does not respond is only logged, because everything else works without it.
  */
 export async function tryFiles(config: Config, log: Logger): Promise<void> {
   const elsewhere = chooseFiles(config);
@@ -40,7 +40,7 @@ export async function tryFiles(config: Config, log: Logger): Promise<void> {
     await elsewhere.files.remove(id);
   } catch (error) {
     if (!limit.aborted && !(error instanceof FileStorageAway)) throw filesUrlError(error);
-    log.error({ err: error }, "the storage of files (FILES_URL) does not answer; files cannot be used until it does");
+    log.error({ err: error }, "the file storage (FILES_URL) does not respond; files are unavailable until it does");
   } finally {
     await elsewhere.close();
   }
@@ -55,11 +55,11 @@ function filesUrlError(error: unknown): ConfigError {
   return new ConfigError([`FILES_URL cannot be used: ${why}.`]);
 }
 
-/** Null if they are kept in the data folder. */
+/** Null if files are stored in the data folder. */
 export function chooseFiles(config: Config): FilesElsewhere | null {
   if (config.filesUrl === null) return null;
   const place = readFilesUrl(config.filesUrl);
-  assert(place !== null, "the configuration holds only a FILES_URL that can be read");
+  assert(place !== null, "the configuration accepts only a valid FILES_URL");
   if (place.type === "folder") {
     const files = new FileFolder(join(place.path, "files"));
     return {
@@ -85,7 +85,7 @@ export function chooseFiles(config: Config): FilesElsewhere | null {
   };
 }
 
-/** Any answer of the storage will do, such as that there is no such file. */
+/** Any response of the storage counts, an error included. */
 async function answersAtAll(client: S3Client, key: string): Promise<boolean> {
   try {
     await client.send({ method: "HEAD", key, signal: AbortSignal.timeout(TRY_MS_MAX) });

@@ -9,11 +9,11 @@ import { findLocalDaemon } from "../../model-engines/chat-completions/find-local
 
 export interface Formatting {
   readonly find: FindProvider;
-  /** What is known without a request to the provider. */
+  /** The state known without a request to the provider. */
   tier(): FormattingTier;
 }
 
-/** How long to wait before a missing daemon is looked for again. */
+/** The pause between two searches for a missing daemon. */
 const SEARCH_PAUSE_MS = 15_000;
 
 /** The configured provider, or else Ollama if it runs on this machine. */
@@ -47,7 +47,7 @@ function providerAt(url: string, apiKey: string | null, config: Config): Authori
   return rememberRefusals(createChatCompletionsProvider({ ...common, baseUrl: url }));
 }
 
-/** Looks for Ollama at the first use, and again while there is none. */
+/** Searches for Ollama at the first use, and again while it is missing. */
 function foundFormatter(config: Config): Formatting {
   let found: AuthorizedProvider | null = null;
   let nextSearchAt = 0;
@@ -64,7 +64,7 @@ function foundFormatter(config: Config): Formatting {
     await searching;
     return found;
   };
-  void find(); // Early, so that /healthz can tell.
+  void find(); // Early, so that /healthz knows the state.
   return { find, tier: () => (found === null ? inactiveTier("no_key") : tierOf(found)) };
 }
 

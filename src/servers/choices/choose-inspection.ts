@@ -9,14 +9,14 @@ const TOKENS_PRICED = 1_000_000;
 /** Sums are rounded to this many digits, because prices of single tokens have no exact binary form. */
 const DIGITS = 9;
 
-/** Null if the settings keep no exchanges. */
+/** Null if the settings store no exchanges. */
 export function chooseExchangeKeeper(
   config: Pick<Config, "keepExchanges">,
   { exchanges }: Pick<Store, "exchanges">,
   log: Logger,
 ): ExchangeKeeper | null {
   if (config.keepExchanges === "none") return null;
-  return new ExchangeKeeper(exchanges, (fault) => log.warn({ err: fault }, "an exchange could not be kept"));
+  return new ExchangeKeeper(exchanges, (fault) => log.warn({ err: fault }, "an exchange could not be stored"));
 }
 
 /** The prices of the settings. Throws `ConfigError` if their file cannot be used. */

@@ -7,7 +7,7 @@ import { createMcpTool } from "../../tools/mcp/mcp-tool.ts";
 import { programVersion } from "../../version/program-version.ts";
 import type { Guards } from "./choose-egress.ts";
 
-/** The tool mcp. Throws `ConfigError` if the file of the operator's servers cannot be used. */
+/** The MCP tool. Throws `ConfigError` if the operator's file of servers is unusable. */
 export function chooseMcp(config: Config, guards: Guards, log: Logger): HostedTool {
   return createMcpTool({
     mode: config.mcp,

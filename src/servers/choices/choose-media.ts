@@ -6,7 +6,7 @@ import type { FileTranscriber } from "../../speech/speech-engine.ts";
 import { createTranscriptionServer } from "../../speech/transcription-server.ts";
 
 /**
- * Prepares pictures, files and recordings for the chosen model. `speech` transcribes if no transcription server is
+ * Prepares images, files and recordings for the chosen model. `speech` transcribes if no transcription server is
  * configured.
  */
 export function chooseMedia(

@@ -14,11 +14,11 @@ import type { ModelAbilities, ModelEngine } from "../../runs/ports/model-engine.
 
 export interface ChosenModel {
   readonly engine: ModelEngine;
-  /** The engine's column in the field ledger. Changes if a model server is found later. */
+  /** The engine's column in the field ledger. Changes if a model server appears later. */
   readonly kind: EngineKind;
   /** Base URL of the model server; null for the built-in engine. */
   readonly baseUrl: string | null;
-  /** For the start banner: which engine answers, and why. */
+  /** For the start banner: the engine in use, and the reason. */
   readonly description: string;
 }
 
@@ -29,17 +29,17 @@ export interface ChosenModel {
 export async function chooseModel(config: Config, log: Logger): Promise<ChosenModel> {
   const chosen = await chooseEngine(config, log);
   const onReached = (model: string): void =>
-    log.warn({ model }, "an answer reached a limit of this server, and ends there as incomplete");
+    log.warn({ model }, "a limit of this server cut an answer, which ends as incomplete");
   return withEngine(chosen, limitAnswers(chosen.engine, answerLimits(config), onReached));
 }
 
-/** The same with another engine, which asks the first. */
+/** The same choice with another engine in front. */
 export function withEngine(chosen: ChosenModel, engine: ModelEngine): ChosenModel {
   return {
     ...chosen,
     engine,
     get kind() {
-      return chosen.kind; // It may change.
+      return chosen.kind; // The value can change.
     },
   };
 }
@@ -93,7 +93,7 @@ async function chooseEngine(config: Config, log: Logger): Promise<ChosenModel> {
   };
 }
 
-/** A model server that was started on this machine after this server. */
+/** Looks for a model server that was started on this machine after this server. */
 async function lookForDaemon(config: Config, log: Logger): Promise<ModelEngine | null> {
   const daemon = await findLocalDaemon();
   if (daemon === null) return null;
@@ -118,8 +118,7 @@ function modelServer(
     connectionsMax: config.modelConnectionsMax,
     contextWindow: config.modelContextWindow,
     onWarning: (warning, model) => log.warn({ model }, warning),
-    onPathFound: (apiPath) =>
-      log.warn({ path: apiPath }, `the model server is asked under ${apiPath}, which MODEL_BASE_URL lacks`),
+    onPathFound: (apiPath) => log.warn({ path: apiPath }, `MODEL_BASE_URL lacks a path; using ${apiPath}`),
     profile: {
       ...(config.modelProfile === "auto" ? {} : PROFILES[config.modelProfile]),
       ...knownAbilities(config.modelInput),
@@ -129,7 +128,7 @@ function modelServer(
   return { engine, kind: "chat-completions", baseUrl, description };
 }
 
-/** The abilities that the operator configured; they win over those of the profile. */
+/** The abilities set by the operator; they override the profile's. */
 function knownAbilities(input: Config["modelInput"]): { readonly abilities?: ModelAbilities } {
   if (input.includes("auto")) return {};
   return {

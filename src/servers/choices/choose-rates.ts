@@ -14,16 +14,16 @@ import { MemoryStreamRates } from "../../rate-limits/stream-rates.ts";
 import type { Store } from "../../store/open-store.ts";
 import { PostgresCounts } from "../../store/stores/rate-counts.ts";
 
-/** What counts rates, and its connections. */
+/** A rate counter and its connections. */
 export interface Chosen<Rates> {
   readonly rates: Rates;
   close(): Promise<void>;
 }
 
-/** How often it looks how many servers live. */
+/** The interval of counting live servers. */
 const LOOK_MS = 10_000;
 
-/** All servers of a database count together, or the processes of this one, by RATE_LIMITS. */
+/** Chooses who counts rates, by RATE_LIMITS: all servers of the database, or the processes of this server. */
 export async function chooseRates(
   config: Config,
   { store, joined }: { readonly store: Pick<Store, "countWorkers">; readonly joined: JoinedProcess | null },
@@ -46,7 +46,7 @@ export async function chooseRates(
   return { rates, close: async () => {} };
 }
 
-/** The same for streams of speech. */
+/** The same for speech streams. */
 export async function chooseStreamRates(config: Config, log: Logger): Promise<Chosen<StreamRates>> {
   const limits = {
     streamsPerMinute: config.sttCloudStreamsPerMinute,
@@ -66,18 +66,18 @@ async function commonCounts({ rateLimits, databaseUrl, busUrl }: Config, log: Lo
   const counts = busUrl === null ? new PostgresCounts(database) : await redisCounts(busUrl.reveal(), database);
   const where = busUrl === null ? "PostgreSQL" : "the broker of BUS_URL";
   return new CountBatches(counts, {
-    away: (error) => log.warn({ err: error }, `${where} does not count rates: each server lets its part through`),
+    away: (error) => log.warn({ err: error }, `${where} does not count rates: each server allows its share`),
     back: () => log.info({}, `${where} counts rates again`),
   });
 }
 
-/** Loads the client of Redis, which has 500 modules, only where it is used. */
+/** Loads the Redis client, which has 500 modules, only if it is used. */
 async function redisCounts(url: string, database: string): Promise<CommonCounts> {
   const { RedisCounts } = await import("../../rate-limits/redis-counts.ts");
   return new RedisCounts(url, () => findNamespace(database));
 }
 
-/** While the database does not tell, the last known number counts. */
+/** If the database does not respond, the last known number is used. */
 function watchLiving(store: Pick<Store, "countWorkers">): { count(): number; stop(): void } {
   let count = 1;
   const look = async (): Promise<void> => {

@@ -6,19 +6,19 @@ import type { ConfiguredStore } from "../open-configured-store.ts";
 import type { ChosenModel } from "./choose-model.ts";
 
 /**
- * How long PostgreSQL may take to answer, in milliseconds. Load balancers and Kubernetes wait about two seconds, and
- * what does not answer them looks like a dead server instead of one that says what is missing.
+ * The timeout of PostgreSQL in milliseconds. Load balancers and Kubernetes wait about two seconds, and take a server
+ * for dead if it does not say in time what is missing.
  */
 const DATABASE_MS_MAX = 1_500;
 
 interface ReadinessParts extends Pick<Readiness, "isLeaving" | "code"> {
   readonly store: Pick<ConfiguredStore, "isReady" | "hasRoom" | "reachesFiles">;
   readonly model: Pick<ChosenModel, "engine">;
-  /** Null if this server tells others nothing. */
+  /** Null if this server has no bus. */
   readonly neighbours: { readonly isConnected: boolean } | null;
 }
 
-/** What `/readyz` looks at. */
+/** The checks of `/readyz`. */
 export function chooseReadiness(
   config: Config,
   { store, model, neighbours, isLeaving, code }: ReadinessParts,
@@ -45,7 +45,7 @@ function filesHealth({ reachesFiles }: Pick<ConfiguredStore, "reachesFiles">): P
   return reachesFiles === null ? null : new PartHealth(reachesFiles);
 }
 
-/** No answer in time counts as no. Questions at the same time share one. */
+/** A timeout counts as false. Concurrent calls share one check. */
 function inTime(ask: () => Promise<boolean>): () => Promise<boolean> {
   let asked: Promise<boolean> | null = null;
   return async () => {

@@ -15,7 +15,7 @@ import { WhisperEngine, type WhisperOptions } from "../../speech/whisper/whisper
 
 const DOWNLOAD_URL = "https://huggingface.co/ggerganov/whisper.cpp/resolve/main";
 
-/** The speech engine for streams, and a transcriber of whole recordings that uses it. */
+/** The speech engine for streams, and its transcriber of whole recordings. */
 export interface Hearing {
   readonly engine: SpeechEngine;
   readonly recordings: RecordingTranscriber;
@@ -38,7 +38,7 @@ export function openSpeech(config: Config, log: Logger): SpeechService {
   return { ...hearingWith(engine, config), close: () => engine.close() };
 }
 
-/** An engine, and a transcriber of whole recordings that uses it. */
+/** An engine, and its transcriber of whole recordings. */
 export function hearingWith(engine: SpeechEngine, config: Config): Hearing {
   const ffmpeg = config.ffmpegPath ?? "ffmpeg";
   const decoder = createRecordingDecoder({ ffmpeg, durationMsMax: config.sttRecordingMsMax });

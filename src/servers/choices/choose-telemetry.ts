@@ -38,10 +38,10 @@ export interface Telemetry {
   /** Adds tracing to the model if tracing is on. */
   watchModel(model: ChosenModel): ChosenModel;
   watchHost(host: RunHost): void;
-  /** Measures what this server shares with others. `bus`: null if it tells them nothing. */
+  /** Measures resources shared with other servers. `bus`: null if there is none. */
   watchOthers(store: Pick<Store, "lanes">, bus: WatchedBus | null): void;
   metricsText(): Promise<string>;
-  /** Sends waiting traces. */
+  /** Sends the remaining traces. */
   close(): Promise<void>;
 }
 

@@ -19,8 +19,8 @@ import { chooseMcp } from "./choose-mcp.ts";
 import { chooseWebSearch } from "./choose-web-search.ts";
 
 /**
- * The tools that this server runs, by the settings. `more` are added to those that the settings give, and take the
- * place of those that serve the same types. Throws `ConfigError` if a tool is set up wrongly.
+ * The tools that this server runs, by the settings. Tools in `more` replace configured tools of the same types. Throws
+ * `ConfigError` if a tool is misconfigured.
  */
 export async function chooseTools(
   config: Config,
@@ -40,7 +40,7 @@ export async function chooseTools(
   });
 }
 
-/** The tools that this program knows; each says by itself what it lacks. */
+/** All tools of this program; each reports what it lacks. */
 async function configuredTools(config: Config, guards: Guards, log: Logger): Promise<readonly HostedTool[]> {
   return [
     await chooseWebSearch(config, guards.egress),

@@ -12,16 +12,16 @@ import { StoredPassages } from "../../vector-stores/passage-finder.ts";
 import type { ChosenModel } from "./choose-model.ts";
 import type { Telemetry } from "./choose-telemetry.ts";
 
-/** What serves vector stores beside the store itself. */
+/** The parts of vector stores beside the store itself. */
 export interface VectorStoreParts {
   readonly passages: PassageFinder;
   /** The tool file_search. */
   readonly fileSearch: HostedTool;
-  /** Takes files in from now on. To be stopped before the store is closed. */
+  /** Starts ingesting files. Stop it before the store is closed. */
   readonly startIntake: () => Intake;
 }
 
-/** Passes on that files wait, from the store, which is there first, to the intake. */
+/** Notifies the ingester of new files; the store exists before it. */
 export class FilesWaiting {
   #listener: (() => void) | null = null;
 
@@ -41,12 +41,12 @@ interface Foundations {
   readonly joined: JoinedProcess | null;
 }
 
-/** A search without its vectors goes by words, so it waits less long than taking files in. */
+/** Shorter than for ingestion, because a search without vectors still works by words. */
 const SEARCH_TIMEOUT_MS = 10_000;
-/** With growing pauses, half a minute for a server that starts or has much to do. */
+/** With growing pauses, half a minute in total for a server that starts or is overloaded. */
 const INTAKE_REPEATS_MAX = 6;
 
-/** Builds the search and the intake of vector stores. Throws `ConfigError` if no server has the embedding model. */
+/** Builds the search and the ingestion of vector stores. Throws `ConfigError` if the embedding model has no server. */
 export function chooseVectorStores(
   config: Config,
   { store, model, telemetry, filesWaiting, joined }: Foundations,

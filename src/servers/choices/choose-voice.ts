@@ -7,10 +7,10 @@ import type { VoiceEngine } from "../../voices/ports.ts";
 import { createSpeechServerEngine } from "../../voices/speech-server/engine.ts";
 import { createSpokenOutput } from "../../voices/spoken-output.ts";
 
-/** The voice that a speech server is asked for if the request names none: the server requires one. */
+/** The voice for requests that name none: the server requires one. */
 const SERVER_VOICE = "alloy";
 
-/** The configured speech server, or else espeak-ng. If that is missing, only requests for speech fail. */
+/** The configured speech server, otherwise espeak-ng. If both are missing, only requests for speech fail. */
 export function chooseVoice(config: Config, log: Logger): SpokenOutput {
   return createSpokenOutput({
     engine: voiceEngine(config),

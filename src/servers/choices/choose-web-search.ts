@@ -31,7 +31,7 @@ const ADDRESSES: Readonly<Record<ProviderName, string>> = {
   serper: "https://google.serper.dev",
 };
 
-/** The tool web_search with the search server of the settings. Throws `ConfigError` if that lacks its key. */
+/** The web_search tool with the configured search server. Throws `ConfigError` if the server's key is missing. */
 export async function chooseWebSearch(config: Config, egress: Egress): Promise<HostedTool> {
   const provider = await chooseProvider(config);
   return webSearchTool(provider === null ? null : { provider, pages: new PageReader(egress), open: config.webOpen });

@@ -7,8 +7,8 @@ import type { SandboxEngine } from "../../containers/ports.ts";
 
 export type FoundEngine =
   /**
-   * `place`: what the engine runs in, such as `bubblewrap`. `passedOver`: why the Python of CODE_PYTHON is not used;
-   * null if it is, or if none is named.
+   * `place`: the sandbox of the engine, such as `bubblewrap`. `passedOver`: why the Python of CODE_PYTHON is not used;
+   * null if it is, or if none is set.
    */
   | {
       readonly engine: SandboxEngine;
@@ -22,7 +22,7 @@ export type FoundEngine =
 const PROGRAM_FOLDER = resolve(import.meta.dirname, "../../..");
 const THIS_MACHINE = /^(localhost|127(\.\d{1,3}){3}|::1|\[::1\])$/i;
 
-/** Tries the engines that CODE_ENGINE allows, the best one first. Rejects with the signal's reason. */
+/** Tries the engines that CODE_ENGINE allows, the best first. Rejects with the signal's reason. */
 export async function findCodeEngine(config: Config, signal: AbortSignal): Promise<FoundEngine> {
   switch (config.codeEngine) {
     case "off":
@@ -42,10 +42,7 @@ export async function findCodeEngine(config: Config, signal: AbortSignal): Promi
   }
 }
 
-/**
- * Pyodide without bubblewrap is hardened by Node alone. So it serves this machine, and others only if CODE_ENGINE asks
- * for it.
- */
+/** Without bubblewrap, only Node hardens Pyodide. It then serves this machine only, unless CODE_ENGINE names it. */
 async function findAny(config: Config, signal: AbortSignal): Promise<FoundEngine> {
   const system = await findBubblewrap(config, signal);
   if (system.engine !== null) return system;

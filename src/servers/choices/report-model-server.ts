@@ -6,7 +6,7 @@ import { explainTransportError } from "../../model-engines/chat-completions/erro
 /** Long enough for a server in another country. */
 const CONNECT_MS_MAX = 5000;
 
-/** Logs one line if the model server accepts no connection now. Never rejects. */
+/** Logs one line if the model server does not accept connections now. Never rejects. */
 export async function reportModelServer(baseUrl: string, log: Logger): Promise<void> {
   const { hostname, port, protocol } = new URL(baseUrl);
   const standardPort = protocol === "https:" ? 443 : 80;
@@ -16,7 +16,7 @@ export async function reportModelServer(baseUrl: string, log: Logger): Promise<v
     await once(socket, "connect", { signal: AbortSignal.timeout(CONNECT_MS_MAX) });
   } catch (error) {
     const { message } = explainTransportError(isTimeout(error) ? TOO_SLOW : error, CONNECT_MS_MAX);
-    log.warn({}, `${message} Clients get an error until it answers. MODEL_BASE_URL is its address.`);
+    log.warn({}, `${message} Requests fail until it responds. Its address is MODEL_BASE_URL.`);
   } finally {
     socket.destroy();
   }

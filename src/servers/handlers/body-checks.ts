@@ -10,8 +10,7 @@ import { checkFileUpload } from "../../responses-api/checks/check-file-upload.ts
 import type { BodyCheck } from "../../transport/contract.ts";
 
 /**
- * The checks of request bodies by operation, where the schema alone is not enough or the reference checks in another
- * order.
+ * Checks of request bodies, by operation, that the schema cannot express or that the reference makes in another order.
  */
 export const responsesApiBodyChecks: Readonly<Record<string, BodyCheck>> = {
   createResponse: checkCreateBody,
@@ -20,7 +19,7 @@ export const responsesApiBodyChecks: Readonly<Record<string, BodyCheck>> = {
   // Both bodies are parts of a create call's body and are checked in the same way.
   countInputTokens: (body) => (body === undefined ? undefined : checkContextBody(body, validateInputTokensRequest)),
   compactResponse: (body) => checkContextBody(body, validateCompactRequest),
-  // Lists of items may hold references without a type, which the schema alone cannot check.
+  // Item lists may hold references without a type, which the schema cannot check.
   createConversation: (body) =>
     body === undefined ? undefined : checkItemsBody(body, validateCreateConversationRequest),
   createConversationItems: (body) => checkItemsBody(body, validateCreateConversationItemsRequest),

@@ -13,31 +13,31 @@ const NOT_BUILT = `<!doctype html><html lang="en"><meta charset="utf-8"><title>T
 <h1>The page is not built</h1><p>Run <code>make page</code> in the folder of the server, and start it again. Everything else of this server works.</p></html>`;
 
 export interface BuiltPage {
-  /** As messages name it: "the inspector". */
+  /** The name in messages: "the inspector". */
   readonly name: string;
-  /** The output folder of `make page`, in which `index.html` and these files lie. */
+  /** The output folder of `make page`, with `index.html` and these files. */
   readonly folder: URL;
-  /** Where the page itself is found. */
+  /** The paths of the page itself. */
   readonly paths: readonly string[];
-  /** The path that its scripts and styles lie under. */
+  /** The path of its scripts and styles. */
   readonly filesPath: string;
   readonly files: readonly string[];
-  /** Makes the page from the text of `index.html`. */
+  /** Creates the page from the text of `index.html`. */
   readonly fill?: (html: string) => string;
-  /** Directives of the content security policy besides those of all pages. */
+  /** Directives of the content security policy in addition to those of all pages. */
   readonly policy: readonly string[];
 }
 
 /**
- * A page as `make page` built it. Its files are read once; those that an older build lacks are left out. If it is not
- * built, visitors and the log are told.
+ * A page built by `make page`. Its files are read once; files missing in an older build are left out. If the page is
+ * not built, visitors and the log get a message.
  */
 export function builtPage({ name, folder, paths, filesPath, files, fill, policy }: BuiltPage, log: Logger): Assets {
   const headers = pageHeaders(policy);
   const index = new URL("index.html", folder);
   const at = (page: Asset): Assets => Object.fromEntries(paths.map((path) => [path, page]));
   if (!existsSync(index)) {
-    log.warn({}, `${name} is not built; run make page, and start again`);
+    log.warn({}, `${name} is not built; run make page and restart`);
     return at({ status: 503, contentType: PAGE, headers, bytes: NOT_BUILT });
   }
   const html = readFileSync(index, "utf8");
@@ -54,7 +54,7 @@ export function builtPage({ name, folder, paths, filesPath, files, fill, policy 
   };
 }
 
-/** The page loads nothing from elsewhere but what `policy` allows, and may not be framed. */
+/** The page loads only from its own server and from sources in `policy`, and cannot be framed. */
 function pageHeaders(policy: readonly string[]): Readonly<Record<string, string>> {
   const directives = [
     "default-src 'none'",

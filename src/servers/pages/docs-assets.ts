@@ -3,12 +3,12 @@ import type { Assets } from "../../transport/http/assets.ts";
 import { programVersion } from "../../version/program-version.ts";
 
 const GENERATED = new URL("../../../generated/", import.meta.url);
-/** The attribute of the page that names the interface to show first. */
+/** The page's attribute for the interface to show first. */
 const FIRST_SHOWN = /data-interface="[^"]*"/;
 
 /**
- * The contract of an interface at `/openapi.json`, and a page that shows it at `/docs`. Both load nothing from
- * elsewhere.
+ * An interface's contract at `/openapi.json`, and a page that shows it at `/docs`. Neither loads anything from other
+ * servers.
  */
 export function docsAssets(contract: "local-stt" | "responses-api"): Assets {
   const page = readFileSync(new URL("docs/index.html", GENERATED), "utf8");
@@ -25,7 +25,9 @@ export function docsAssets(contract: "local-stt" | "responses-api"): Assets {
   };
 }
 
-/** `/` of Interface A: leads browsers to the inspector, and tells programs where the API is. Its paths are relative. */
+/**
+ * `/` of Interface A: redirects browsers to the inspector, and shows programs the API's path. All paths are relative.
+ */
 export function frontDoor(): Assets {
   const places = {
     object: "server",

@@ -24,7 +24,7 @@ test("a page that is not built says so, to the visitor and in the log", async ()
   const { "/": page, "/demo": demo } = demoPage(CONFIG, log, await folderWith({}));
   expect(page).toEqual(demo);
   expect(page).toMatchObject({ status: 503, bytes: expect.stringContaining("make page") });
-  expect(warnings).toEqual(["the chat lab is not built; run make page, and start again"]);
+  expect(warnings).toEqual(["the chat lab is not built; run make page and restart"]);
 });
 
 test("the page names the Responses API of its own process", async () => {

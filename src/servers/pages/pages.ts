@@ -27,7 +27,7 @@ export function demoPage(config: PageConfig, log: Logger, folder: URL = CHAT_LAB
   return builtPage(page, log);
 }
 
-/** The inspector, at `/inspector`. It speaks only to the server that sent it. */
+/** The inspector, at `/inspector`. It connects only to its own server. */
 export function inspectorPage(log: Logger, folder: URL = INSPECTOR_FOLDER): Assets {
   const page = {
     name: "the inspector",
@@ -45,7 +45,7 @@ export function responsesApiUrl({ port }: Pick<Config, "port">): string {
   return `http://127.0.0.1:${port === 0 ? USUAL_PORT : port}/v1`;
 }
 
-/** Reduces the entry to one origin, so that it cannot add further sources to the policy. */
+/** Reduces the entry to one origin, so that it cannot inject sources into the policy. */
 function originOf(server: string): string {
   const origin = URL.canParse(server) ? new URL(server).origin : "";
   if (!/^https?:\/\/[\w.*:[\]-]+$/.test(origin))

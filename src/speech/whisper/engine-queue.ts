@@ -115,12 +115,12 @@ export class EngineQueue {
     } catch (error) {
       if (job.signal.aborted) return this.#waitUntilIdle(engine, job.timeoutMs);
       if (error instanceof EngineRefusal) {
-        this.#log.warn({ error }, "the speech engine refused a recording");
+        this.#log.warn({ error }, "speech engine refused a recording");
         return job.reject(new SpeechError("crashed", "The speech engine cannot transcribe this recording", error));
       }
       this.#killEngine(engine);
       if (limit.aborted) {
-        this.#log.warn({ timeoutMs: job.timeoutMs }, "the speech engine took too long and was stopped");
+        this.#log.warn({ timeoutMs: job.timeoutMs }, "stopping speech engine: it took too long");
         return job.reject(new SpeechError("crashed", "The speech engine took too long for this recording", error));
       }
       job.attempts += 1;

@@ -63,8 +63,8 @@ const REPETITIONS_MAX = 3;
 /** Shorter repeated phrases are kept, because people do repeat one or two words. */
 const WORDS_OF_A_REPEATED_PHRASE = 3;
 /**
- * The engine rounds the ends of segments; an end further beyond the sound is wrong. In tests with human voices 700 ms
- * and 1500 ms found no more errors, but caused more second questions.
+ * The engine rounds the ends of segments; an end further beyond the sound is wrong. In tests with human voices, 700 ms
+ * and 1500 ms found no more errors but caused more second questions.
  */
 const BEYOND_SOUND_MS_MAX = 1900;
 /** The engine's value for a segment without a known end, so it says nothing about the answer. */

@@ -23,7 +23,7 @@ import { Transcriber } from "./transcriber.ts";
 export interface WhisperOptions {
   /** Path of a `whisper-server`; null to build the one from `nodejs-whisper`. */
   readonly program: string | null;
-  /** Where builds are kept. */
+  /** Builds are stored here. */
   readonly buildFolder: string;
   readonly model: ModelChoice;
   /** The demo model that answers while the configured model is not available. Left out for none. */
@@ -136,7 +136,7 @@ export class WhisperEngine implements SpeechEngine {
     } catch (error) {
       if (signal.aborted) return;
       const { log } = this.#options;
-      log.error({ error }, "the speech engine cannot be started");
+      log.error({ error }, "speech engine cannot be started");
       this.#show({ state: "failed", reason: reasonOf(error) });
     }
   }
@@ -190,7 +190,7 @@ export class WhisperEngine implements SpeechEngine {
       if (signal.aborted || !replaced.signal.aborted) throw error;
     }
     const model = await chosen;
-    this.#options.log.info({ model: model.name }, "the speech model is available and replaces the demo model");
+    this.#options.log.info({ model: model.name }, "speech model available; it replaces the demo model");
     this.#model = model;
     this.#starts = 0;
     await this.#keepRunning(server, model, signal);
@@ -200,7 +200,7 @@ export class WhisperEngine implements SpeechEngine {
     const { threads, window, language, log } = this.#options;
     void this.#checkModel(model, signal);
     if (language !== null && !isKnownLanguage(language, model.shape.isMultilingual))
-      log.warn({ model: model.name, language }, "the speech model knows English only: SPEECH_LANGUAGE is ignored");
+      log.warn({ model: model.name, language }, "ignoring SPEECH_LANGUAGE: the speech model knows English only");
     const transcriber = new Transcriber({ queue: this.#queue, shape: model.shape, window, language });
     this.#show({ state: "loading" });
     await superviseEngine(
@@ -241,7 +241,7 @@ export class WhisperEngine implements SpeechEngine {
     if (expected !== null && expected !== this.#modelSha256)
       this.#options.log.warn(
         { path, sha256: this.#modelSha256, expected },
-        "the speech model differs from the published file of this name",
+        "speech model differs from the published file of this name",
       );
   }
 

@@ -7,7 +7,7 @@ import { isRecord } from "../../base/json/records.ts";
 import { BackupError } from "./backup-error.ts";
 import { faultsOf } from "./database-copy.ts";
 
-/** The names in a backup. Files lie below `files` and `containers`, as in the data folder. */
+/** The names in a backup. Files are below `files` and `containers`, as in the data folder. */
 export const DATABASE_NAME = "antiphon.db";
 export const KEY_FILES = ["seal-key", "api-key"] as const;
 const SUMS_NAME = "SHA256SUMS";
@@ -25,19 +25,19 @@ export interface BackedUpFile {
   readonly sha256: string;
 }
 
-/** What a backup says about itself, in `backup.json`. */
+/** The description of a backup in `backup.json`. */
 export interface BackupSummary {
   readonly madeAt: string;
   /** The version of the program that made it. */
   readonly version: string;
   readonly files: number;
-  /** The sum of the file with the sums. */
+  /** The checksum of the file of checksums. */
   readonly sums: string;
-  /** Sentences about what somebody has to keep elsewhere. */
+  /** Sentences about data that must be backed up elsewhere. */
   readonly notIncluded: readonly string[];
 }
 
-/** Copies a file and makes it durable. Resolves to its sum; null if it is not there. */
+/** Copies a file durably. Resolves to its checksum; null if the file does not exist. */
 export async function copyFile(from: string, to: string): Promise<string | null> {
   await mkdir(dirname(to), { recursive: true, mode: OWNER_ONLY_FOLDER });
   const source = await open(from).catch(nullIfMissing);
@@ -70,7 +70,7 @@ export async function sumOf(file: string): Promise<string> {
   return hash.digest("hex");
 }
 
-/** Writes the sums, which `sha256sum --check` reads too, and the summary. */
+/** Writes the checksums, in the format of `sha256sum --check`, and the summary. */
 export async function describeBackup(
   folder: string,
   files: readonly BackedUpFile[],
@@ -85,14 +85,14 @@ export async function describeBackup(
   return summary;
 }
 
-/** A backup whose files are as they were written. */
+/** A backup whose files are unchanged. */
 export interface CheckedBackup {
   readonly files: readonly BackedUpFile[];
   /** The version of the program that made it. */
   readonly version: string;
 }
 
-/** Checks all sums and the database. Rejects with `BackupError` if anything is not as it was written. */
+/** Checks all checksums and the database. Rejects with `BackupError` if anything was changed. */
 export async function checkBackup(folder: string): Promise<CheckedBackup> {
   const summary = await readSummary(folder);
   const sumsFile = join(folder, SUMS_NAME);
@@ -114,16 +114,16 @@ async function readSummary(folder: string): Promise<Pick<BackupSummary, "files" 
   if ((await stat(folder).catch(nullIfMissing))?.isDirectory() !== true)
     throw new BackupError(`There is no folder ${folder}.`);
   const text = await readFile(join(folder, SUMMARY_NAME), "utf8").catch(nullIfMissing);
-  if (text === null) throw new BackupError(`${folder} is no whole backup: it has no ${SUMMARY_NAME}.`);
+  if (text === null) throw new BackupError(`${folder} is not a complete backup: it has no ${SUMMARY_NAME}.`);
   const read = jsonOrUndefined(text);
   if (!isRecord(read) || typeof read["files"] !== "number" || typeof read["sums"] !== "string")
     throw spoilt(SUMMARY_NAME);
   if (read["format"] !== FORMAT)
-    throw new BackupError(`The backup has the format ${String(read["format"])}, which a later version reads.`);
+    throw new BackupError(`The backup has the format ${String(read["format"])}, which needs a later version.`);
   return { files: read["files"], sums: read["sums"], version: String(read["version"]) };
 }
 
-/** Names that lead out of the backup are none of ours. */
+/** Names that lead out of the backup are invalid. */
 function fileIn(line: string): readonly BackedUpFile[] {
   const [, sha256, path] = SUM_LINE.exec(line) ?? [];
   if (sha256 === undefined || path === undefined || path.startsWith("/") || path.split("/").includes("..")) return [];
@@ -131,7 +131,7 @@ function fileIn(line: string): readonly BackedUpFile[] {
 }
 
 function spoilt(name: string): BackupError {
-  return new BackupError(`The backup was changed after it was made: ${name} is not what was written.`);
+  return new BackupError(`The backup was changed after it was made: ${name} has other contents.`);
 }
 
 export function nullIfMissing(error: unknown): null {

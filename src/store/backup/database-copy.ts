@@ -3,7 +3,7 @@ import { backup, DatabaseSync } from "node:sqlite";
 import { MIGRATIONS } from "../database/sqlite/migrate.ts";
 import { isBusy, isSpoilt } from "../database/sqlite/sqlite-faults.ts";
 
-/** More pages than a database has: all are copied in one read, so that writers never make the copy start again. */
+/** More pages than any database has: one read copies all, so that writers never restart the copy. */
 const ALL_PAGES = 2 ** 31 - 1;
 const OWNER_ONLY_FILE = 0o600;
 
@@ -11,11 +11,11 @@ const OWNER_ONLY_FILE = 0o600;
 export interface FileOfRow {
   readonly table: "files" | "container_files";
   readonly id: string;
-  /** Relative to the folder that holds `files` and `containers`. */
+  /** Relative to the folder of `files` and `containers`. */
   readonly path: string;
 }
 
-/** Copies a database that others may be writing: the copy is what was committed at one moment, in a single file. */
+/** Copies a database that other processes may be writing: a snapshot of committed data, in a single file. */
 export async function copyDatabase(from: string, to: string): Promise<void> {
   closeSync(openSync(to, "wx", OWNER_ONLY_FILE));
   const source = new DatabaseSync(from, { readOnly: true });
@@ -27,7 +27,7 @@ export async function copyDatabase(from: string, to: string): Promise<void> {
   withDatabase(to, (copy) => copy.exec("pragma journal_mode = delete"));
 }
 
-/** What SQLite finds wrong in a database; empty if it is sound. */
+/** The faults that SQLite finds in a database; empty if there are none. */
 export function faultsOf(file: string): readonly string[] {
   try {
     return withDatabase(file, (database) => {
@@ -40,7 +40,7 @@ export function faultsOf(file: string): readonly string[] {
   }
 }
 
-/** The changes of tables that this program does not know, because a later version made them. */
+/** Table migrations of a later version, which this program does not know. */
 export function listUnknownMigrations(file: string): readonly string[] {
   return withDatabase(file, (database) => {
     const ran = database.prepare("select name from migrations order by name").all();
@@ -77,8 +77,8 @@ export function forgetFiles(file: string, gone: readonly FileOfRow[]): void {
 }
 
 /**
- * Works while nobody else has the database open and nobody can open it. Resolves to false, without working, if somebody
- * has.
+ * Runs the work while nobody else can open the database. Resolves to false, without running it, if the database is open
+ * elsewhere.
  */
 export async function alone(file: string, work: () => Promise<void>): Promise<boolean> {
   if (!existsSync(file)) {
@@ -87,14 +87,14 @@ export async function alone(file: string, work: () => Promise<void>): Promise<bo
   }
   const database = new DatabaseSync(file, { timeout: 0 });
   try {
-    // Each user of a write-ahead log holds a lock that forbids another journal.
+    // Each user of a write-ahead log has a lock that forbids another journal mode.
     const mode = database.prepare("pragma journal_mode = delete").get();
     if (Object.values(mode ?? {})[0] !== "delete") return false;
     database.exec("begin exclusive");
   } catch (error) {
     database.close();
     if (isSpoilt(error)) {
-      await work(); // A damaged database is what a backup is for.
+      await work(); // A backup is also for a damaged database.
       return true;
     }
     if (isBusy(error)) return false;

@@ -17,33 +17,33 @@ import { copyDatabase, type FileOfRow, forgetFiles, listFilesOfRows } from "./da
 
 export interface BackupSource {
   readonly databaseFile: string;
-  /** The folder with the files of keys. */
+  /** The folder of the key files. */
   readonly dataDir: string;
-  /** The folder with `files` and `containers`; null if files are kept where this program cannot copy them. */
+  /** The folder of `files` and `containers`; null if this program cannot copy the storage of files. */
   readonly filesRoot: string | null;
 }
 
 export interface BackupOptions {
   readonly withKeys: boolean;
   readonly version: string;
-  /** Sentences about what is kept elsewhere. */
+  /** Sentences about data stored elsewhere. */
   readonly elsewhere: readonly string[];
-  /** Removes what was copied so far and ends the work as soon as that is possible. */
+  /** Removes the partial copy and stops as soon as possible. */
   readonly signal?: AbortSignal;
 }
 
 const OWNER_ONLY_FOLDER = 0o700;
 
 /**
- * Backs everything up into a new folder while servers go on. It is as of one moment, but without the files that were
- * deleted during the backup. The folder gets its name once all sums and the database have been checked.
+ * Backs everything up into a new folder while servers run. The backup is a snapshot, without files that were deleted
+ * during the backup. The folder gets its name once all checksums and the database are verified.
  */
 export async function makeBackup(source: BackupSource, folder: string, options: BackupOptions): Promise<BackupSummary> {
   const place = resolve(folder);
-  if (existsSync(place)) throw new BackupError(`${folder} is there already. A backup is made in a new folder.`);
-  if (!existsSync(source.databaseFile)) throw new BackupError(`There is no database ${source.databaseFile}.`);
+  if (existsSync(place)) throw new BackupError(`${folder} exists already. A backup needs a new folder.`);
+  if (!existsSync(source.databaseFile)) throw new BackupError(`The database ${source.databaseFile} does not exist.`);
   const draft = `${place}.partial-${process.pid}`;
-  // SQLite copies the database in one piece and hears no signal, so a caller that was told to end need not wait for it.
+  // SQLite copies the database in one step and ignores the signal, so an aborted caller need not wait for it.
   const removeDraft = (): void => rmSync(draft, { recursive: true, force: true });
   options.signal?.addEventListener("abort", removeDraft, { once: true });
   try {
@@ -76,7 +76,7 @@ async function fill(draft: string, source: BackupSource, { withKeys, version, el
 const KEYS_LEFT_OUT =
   "The files seal-key and api-key of the data folder. Without the same sealing keys, sealed reasoning, compactions and secrets of waiting responses cannot be opened.";
 
-/** Copies what the rows say. Files that are deleted meanwhile are forgotten in the copy of the database, too. */
+/** Copies the files of the rows. Files deleted meanwhile are removed from the copy of the database, too. */
 async function copyFiles(root: string, draft: string, database: string): Promise<readonly BackedUpFile[]> {
   const copied: BackedUpFile[] = [];
   const gone: FileOfRow[] = [];
@@ -98,21 +98,21 @@ async function copyKeys(dataDir: string, draft: string): Promise<readonly Backed
   return copied;
 }
 
-/** Backups in one folder are named by their time, so that their names are in its order. */
+/** Names in one folder contain their time, so that they sort by time. */
 const TIMED_NAME = /^antiphon-\d{4}-\d\d-\d\dT\d{6}Z$/;
 
 export function timedName(now: Date): string {
   return `antiphon-${now.toISOString().replaceAll(":", "").replace(/\.\d+/, "")}`;
 }
 
-/** What a process leaves that was killed while it made a backup. */
+/** Left by a process that was killed during a backup. */
 const UNFINISHED_NAME = /^antiphon-\d{4}-\d\d-\d\dT\d{6}Z\.partial-\d+$/;
-/** No backup takes as long as this. */
+/** No backup takes this long. */
 const UNFINISHED_MS_MAX = 24 * 3600_000;
 
 /**
- * Removes all but the newest of the backups that are named by their time, and what others of such names left that were
- * killed more than a day ago. Resolves to the names of the removed.
+ * Removes all but the newest of the backups with timed names, and partial backups that are more than a day old.
+ * Resolves to the names of the removed ones.
  */
 export async function removeOldBackups(folder: string, keep: number): Promise<readonly string[]> {
   const names = (await readdir(folder)).toSorted();

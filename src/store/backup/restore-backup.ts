@@ -10,19 +10,19 @@ import type { BackupSource } from "./make-backup.ts";
 export interface Restored {
   readonly files: number;
   readonly hasKeys: boolean;
-  /** Where data lie now that were there before. */
+  /** Where the previous data is now. */
   readonly movedTo: readonly string[];
 }
 
-/** A file or folder that a backup may hold, and its place. */
+/** A file or folder that a backup may contain, and its target. */
 interface Part {
   readonly name: string;
   readonly to: string;
 }
 
 /**
- * Puts a checked backup in the place of the data. Data that are there already are moved aside if `replaces`; otherwise
- * nothing is changed. Nobody may use the database meanwhile. If anything fails, all is as it was.
+ * Replaces the data by a checked backup. Existing data is moved aside if `replaces`; otherwise nothing is changed.
+ * Nobody may use the database meanwhile. If anything fails, everything is as before.
  */
 export async function restoreBackup(folder: string, target: BackupSource, replaces: boolean): Promise<Restored> {
   const parts = backupParts(target);
@@ -31,13 +31,13 @@ export async function restoreBackup(folder: string, target: BackupSource, replac
     const logs = ["-wal", "-shm"].map((end) => target.databaseFile + end);
     const present = [...parts.map(({ to }) => to), ...logs].filter((path) => existsSync(path));
     if (present.length > 0 && !replaces)
-      throw new BackupError(`${present.join(", ")}: there already. --replace moves these aside.`);
+      throw new BackupError(`${present.join(", ")} exists already. --replace moves existing data aside.`);
     let movedTo: readonly string[] = [];
     const isAlone = await alone(target.databaseFile, async () => {
       await copyDrafts(folder, parts, files);
       movedTo = await putInPlace(parts, present);
     });
-    if (!isAlone) throw new BackupError(`${target.databaseFile} is in use. Stop the servers that use it first.`);
+    if (!isAlone) throw new BackupError(`${target.databaseFile} is in use. Stop its servers first.`);
     return { files: files.length, hasKeys: files.some(({ path }) => path === KEY_FILES[0]), movedTo };
   } catch (error) {
     for (const { to } of parts) await rm(draftOf(to), { recursive: true, force: true });
@@ -45,7 +45,7 @@ export async function restoreBackup(folder: string, target: BackupSource, replac
   }
 }
 
-/** The files of a backup that is whole, and that this version of the program can use. */
+/** The files of a backup that is complete and usable by this version of the program. */
 async function checkFor(folder: string): Promise<readonly BackedUpFile[]> {
   const { files, version } = await checkBackup(folder);
   const unknown = listUnknownMigrations(join(folder, DATABASE_NAME));
@@ -55,7 +55,7 @@ async function checkFor(folder: string): Promise<readonly BackedUpFile[]> {
   );
 }
 
-/** The database is the last, so that a server finds either all or no data. */
+/** The database is last, so that a server finds either all data or none. */
 function backupParts({ databaseFile, dataDir, filesRoot }: BackupSource): readonly Part[] {
   const folders = filesRoot === null ? [] : ["files", "containers"];
   return [
@@ -65,7 +65,7 @@ function backupParts({ databaseFile, dataDir, filesRoot }: BackupSource): readon
   ];
 }
 
-/** Copies everything beside its place, so that little can go wrong once data are moved. */
+/** Copies everything beside its target, so that little can fail once data is moved. */
 async function copyDrafts(folder: string, parts: readonly Part[], files: readonly BackedUpFile[]): Promise<void> {
   for (const { name, to } of parts) {
     await rm(draftOf(to), { recursive: true, force: true });
@@ -79,14 +79,14 @@ function draftOf(path: string): string {
 }
 
 /**
- * Moves what is there aside and the drafts into its place, or nothing if one cannot be moved. The database goes first
- * and comes last, so that nobody finds it without its files. Returns where the data are that were there.
+ * Moves existing data aside and the drafts into place, or nothing if a move fails. The database moves away first and
+ * into place last, so that nobody finds it without its files. Returns where the existing data is now.
  */
 async function putInPlace(parts: readonly Part[], present: readonly string[]): Promise<readonly string[]> {
   const end = `.before-${new Date().toISOString().replaceAll(/[:.]/g, "")}`;
   const moved: (readonly [from: string, to: string])[] = [];
   const move = async (from: string, to: string): Promise<void> => {
-    if (!existsSync(from)) return; // The log of the database may be gone by now.
+    if (!existsSync(from)) return; // The database's log may be gone by now.
     await rename(from, to);
     moved.push([from, to]);
   };

@@ -3,14 +3,14 @@ import { assert } from "../../base/assert.ts";
 import type { Database } from "./schema.ts";
 import { type IdValue, timeFirst } from "./time-first.ts";
 
-/** What a builder writes in place of the values that its query gets each time it runs. */
+/** Placeholders for the values that a query gets each time it runs. */
 export interface StandIns<Names extends object> {
   value<Name extends keyof Names & string>(name: Name): RawBuilder<Names[Name]>;
   /** The value of a name that is an id, for `isId`. */
   id(name: keyof Names & string): IdValue;
 }
 
-/** A query whose SQL is built once for each database, because building it can take longer than running it. */
+/** A query whose SQL is built once per database, because building can take longer than running. */
 export type BuiltOnce<Names extends object, Row> = (db: Kysely<Database>, given: Names) => Promise<QueryResult<Row>>;
 
 export function builtOnce<Names extends object, Row>(
@@ -20,7 +20,7 @@ export function builtOnce<Names extends object, Row>(
   const readers: ((given: Names) => unknown)[] = [];
   const standIns = standInsFor(readers);
   return (db, given) => {
-    const { adapter } = db.getExecutor(); // A database and its transactions share it.
+    const { adapter } = db.getExecutor(); // Shared by a database and its transactions.
     const query = known.get(adapter) ?? build(db, standIns);
     known.set(adapter, query);
     const parameters = query.parameters.map((value) =>

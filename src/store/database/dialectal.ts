@@ -1,11 +1,11 @@
 import { ExpressionWrapper, type OperationNode, type RawBuilder, sql } from "kysely";
 
-/** The form for PostgreSQL of each node that has one. */
+/** The PostgreSQL form of each node that has one. */
 const POSTGRES_FORMS = new WeakMap<OperationNode, () => RawBuilder<unknown>>();
 
 /**
- * SQL that SQLite and PostgreSQL write differently. Which of the two forms is used is decided when a query is compiled,
- * so whoever uses it needs not know the database. The form for SQLite is the usual one and is always built.
+ * SQL that differs between SQLite and PostgreSQL. The form is chosen when a query is compiled, so callers need not know
+ * the database. The SQLite form is the default and is always built.
  */
 export function dialectal<Type>(sqlite: RawBuilder<Type>, postgres: () => RawBuilder<Type>): RawBuilder<Type> {
   const node = sqlite.toOperationNode();
@@ -13,12 +13,12 @@ export function dialectal<Type>(sqlite: RawBuilder<Type>, postgres: () => RawBui
   return sql<Type>`${new ExpressionWrapper(node)}`;
 }
 
-/** What PostgreSQL's compiler writes in place of this node; null if it is the same for both databases. */
+/** The node that PostgreSQL's compiler writes instead; null if both databases use the same form. */
 export function postgresForm(node: OperationNode): OperationNode | null {
   return POSTGRES_FORMS.get(node)?.().toOperationNode() ?? null;
 }
 
-/** The time in Unix milliseconds. In PostgreSQL it is that of the database, which all machines share. */
+/** The time in Unix milliseconds. PostgreSQL's own clock is shared by all machines. */
 export function nowMs(): RawBuilder<number> {
   return dialectal(
     sql<number>`${Date.now()}`,
@@ -26,7 +26,7 @@ export function nowMs(): RawBuilder<number> {
   );
 }
 
-/** Whether a column holds one of these numbers. `numbers`: a JSON list, so that it is one parameter. */
+/** Whether a column contains one of these numbers. `numbers`: a JSON list, so that it is one parameter. */
 export function isListedNumber(column: string, numbers: RawBuilder<string>): RawBuilder<boolean> {
   const name = sql.ref(column);
   return dialectal(
@@ -36,18 +36,18 @@ export function isListedNumber(column: string, numbers: RawBuilder<string>): Raw
   );
 }
 
-/** At the end of a query for rows to change: those that another transaction is changing are passed over. */
+/** At the end of a query for rows to change: skips rows that another transaction is changing. */
 export const SKIP_LOCKED = dialectal(sql``, () => sql`for update skip locked`);
 
-/** At the end of a query: nobody may change or remove these rows before the transaction ends. */
+/** At the end of a query: locks these rows against changes and removal until the transaction ends. */
 export const KEEP_ROWS = dialectal(sql``, () => sql`for share`);
 
-/** The same for rows of one table, of which only the key must stay. */
+/** The same for rows of one table whose key alone must remain. */
 export function keepKeysOf(table: string): RawBuilder<unknown> {
   return dialectal(sql``, () => sql`for key share of ${sql.ref(table)}`);
 }
 
-/** Whether a text column holds this text anywhere. */
+/** Whether a text column contains this text. */
 export function hasText(column: string, text: string | RawBuilder<string>): RawBuilder<boolean> {
   const name = sql.ref(column);
   return dialectal(sql<boolean>`instr(${name}, ${text}) > 0`, () => sql<boolean>`strpos(${name}, ${text}) > 0`);

@@ -4,17 +4,17 @@ import { STATEMENT_VARIABLES_MAX } from "./sqlite/sqlite.ts";
 import { textLength } from "./text-length.ts";
 import { timeFirst, timeFirstSql } from "./time-first.ts";
 
-/** How much text, and how many rows, one statement inserts, unless a single row is larger. */
+/** The maximum text and number of rows per insert statement, unless a single row is larger. */
 const STATEMENT_CHARACTERS_MAX = 1024 * 1024;
 const STATEMENT_ROWS_MAX = 2_000;
 
 /**
- * The SQL of larger inserts is not cached: few have the same number of rows, and building it is cheap beside running
- * it.
+ * The SQL of larger inserts is not cached: few have the same number of rows, and building it is cheap compared to
+ * running it.
  */
 const REMEMBERED_ROWS_MAX = 32;
 
-/** A row that belongs to a response, before the response's number is known. */
+/** A row of a response, before the response's number is known. */
 export type RowOfResponse<Table extends ResponseParts> = Omit<InsertObject<Database, Table>, "response_number"> & {
   readonly response_id: string;
 };
@@ -27,7 +27,7 @@ export interface RowInserter {
     table: Table,
     rows: readonly InsertObject<Database, Table>[],
   ): Promise<void>;
-  /** The same for rows that belong to responses. Leaves out those whose response is not stored. */
+  /** The same for rows of responses. Leaves out rows whose response is not stored. */
   insertParts<Table extends ResponseParts>(
     db: Kysely<Database>,
     table: Table,
@@ -35,7 +35,7 @@ export interface RowInserter {
   ): Promise<void>;
 }
 
-/** Lists all values. Caches the SQL of small inserts, which would take longer to build than to run. */
+/** Lists all values. Caches the SQL of small inserts, which takes longer to build than to run. */
 export class ValuesInserter implements RowInserter {
   readonly #queries = new Map<string, CompiledQuery>();
 

@@ -49,7 +49,7 @@ export interface Database {
 }
 
 export interface ResponsesTable {
-  /** Increases with each stored response and is never used again. Items and events refer to it. */
+  /** Increases with each stored response and is never reused. Items and events refer to it. */
   readonly number: Generated<number>;
   readonly id: string;
   readonly organization: string;
@@ -65,42 +65,39 @@ export interface ResponsesTable {
   readonly version: number;
   /** The worker that makes the response; null once it has ended, or if any worker may claim it. */
   readonly worker: number | null;
-  /** JSON from which the run can be restarted; null once it has ended, or if it cannot be restarted. */
+  /** JSON for restarting the run; null once it has ended, or if it cannot be restarted. */
   readonly task: string | null;
   /** Whether the request had `stream`: 0 or 1. */
   readonly streamed: number;
-  /** Whether its worker was asked to stop it: 0 or 1. */
+  /** Whether its worker has a request to stop it: 0 or 1. */
   readonly stop_asked: number;
-  /** How often a worker restarted it since its latest step. A restart that ended by a clean release does not count. */
+  /** Restarts by a worker since the latest step. Restarts that ended with a clean release do not count. */
   readonly restarts: Generated<number>;
-  /** How many steps had ended at the latest restart. */
+  /** The number of completed steps at the latest restart. */
   readonly restart_steps: Generated<number>;
-  /** Nobody goes on with a run that waits before this time, in Unix milliseconds; null if it does not wait. */
+  /** A suspended run is not continued before this time, in Unix milliseconds; null if it is not suspended. */
   readonly due_at: Generated<number | null>;
   /** The failed attempts at its current turn, as JSON; null if there were none. */
   readonly turn_attempts: Generated<string | null>;
-  /** The conversation that the response was made in, or null. */
+  /** The conversation of the response, or null. */
   readonly conversation_id: Generated<string | null>;
-  /**
-   * The sequence of the conversation's last item before the response's own, so that a chain knows what the response
-   * saw.
-   */
+  /** The sequence of the conversation's last item before the response's own: what the response saw, for chains. */
   readonly conversation_seen: Generated<number | null>;
-  /** How it was asked for; null for responses of earlier releases, like all that follow. */
+  /** The kind of its request. Null for responses of earlier releases, like all following columns. */
   readonly kind: Generated<RunKind | null>;
-  /** The API key that asked for it. */
+  /** The API key of the request. */
   readonly key_id: Generated<string | null>;
   /** JSON object. */
   readonly metadata: Generated<string | null>;
-  /** The beginning of the last text that was sent. */
+  /** The beginning of the last text in the request. */
   readonly input_preview: Generated<string | null>;
-  /** Where it is not made exactly as asked: a JSON list, or null if it is. */
+  /** Deviations from the request: a JSON list, or null. */
   readonly notes: Generated<string | null>;
-  /** What lists show of the answer, as JSON; null until the response has ended. */
+  /** The answer's part of lists, as JSON; null until the response has ended. */
   readonly reply_summary: Generated<string | null>;
-  /** When its events were made, as `readEventTimes` reads it; null until the response has ended. */
+  /** The times of its events in the format of `readEventTimes`; null until the response has ended. */
   readonly event_times: Generated<string | null>;
-  /** Null where the response has no usage. */
+  /** Null if the response has no usage. */
   readonly input_tokens: Generated<number | null>;
   readonly output_tokens: Generated<number | null>;
   /** From request to end; null until then. */
@@ -109,24 +106,24 @@ export interface ResponsesTable {
   readonly first_text_ms: Generated<number | null>;
 }
 
-/** Responses that were deleted while others continued them. Only the chains of those can read them. */
+/** Responses that were deleted while others continued them. Only chains of continuing responses can read them. */
 export interface AncestorsTable
   extends Pick<
     ResponsesTable,
     "id" | "organization" | "project" | "status" | "previous_response_id" | "conversation_id" | "conversation_seen"
   > {
-  /** The number that it had as a response; negative if it was deleted before responses had numbers. */
+  /** Its number as a response; negative if it was deleted before responses had numbers. */
   readonly number: number;
   /** Whether no response continues it any more, so that it can be erased with its items: 0 or 1. */
   readonly is_unused: number;
 }
 
 /**
- * One item of one response. Several responses may have an item of the same id, because clients send items back with
+ * One item of one response. Several responses may have items with the same id, because clients send items back with
  * their ids.
  */
 export interface ItemsTable {
-  /** Increases with each stored item: of several items with one id, the newest has the highest. */
+  /** Increases with each stored item: among items with one id, the newest has the highest. */
   readonly sequence: Generated<number>;
   readonly id: string;
   readonly response_number: number;
@@ -147,7 +144,7 @@ export interface EventChunksTable {
   readonly response_number: number;
   readonly first_number: number;
   readonly last_number: number;
-  /** The events, one or more per line, as `event-blocks/` writes them. */
+  /** The events, one or more per line, in the format of `event-blocks/`. */
   readonly body: string;
 }
 
@@ -155,7 +152,7 @@ export interface EventChunksTable {
 export interface EventJournalTable {
   /** Each worker has its own journal. */
   readonly worker: number;
-  /** How many characters the journal held before this row. */
+  /** The number of characters in the journal before this row. */
   readonly position: number;
   /** In the format of `journal.ts`. */
   readonly body: string;
@@ -173,7 +170,7 @@ export interface ApiKeysTable {
   readonly owners: string | null;
   readonly name: string;
   readonly last_four: string;
-  /** Null: the default of the settings applies. The same holds for the next column. */
+  /** Null: the server's default. Also for the next column. */
   readonly requests_per_minute: number | null;
   readonly tokens_per_minute: number | null;
   /** JSON list of the kinds of tools that the key may use; null for all. */
@@ -187,11 +184,11 @@ export interface ApiKeysTable {
 /** The processes that serve this database and renew their leases. */
 export interface WorkersTable {
   readonly id: Generated<number>;
-  /** The host and process namespace in which the process number is valid. */
+  /** The host and process namespace of the process number. */
   readonly host: string;
   readonly pid: number;
   /**
-   * Start time of that process in clock ticks of its system, because process numbers are reused; null if it is unknown.
+   * The start time of that process in clock ticks of its system, because process numbers are reused; null if unknown.
    */
   readonly started: string | null;
   /** In Unix milliseconds. */
@@ -210,8 +207,8 @@ export interface ConversationsTable {
 }
 
 /**
- * One item of one conversation, in the order of `sequence`. Items of a deleted conversation stay while a response that
- * was made in it is stored.
+ * One item of one conversation, ordered by `sequence`. Items of a deleted conversation remain while a response made in
+ * it is stored.
  */
 export interface ConversationItemsTable {
   readonly sequence: Generated<number>;
@@ -227,24 +224,24 @@ export interface DeletedConversationsTable {
   readonly id: string;
 }
 
-/** Calls in a conversation of which a client has deleted one half: the call or its output. */
+/** Calls in a conversation that lost their call or output to a client's delete. */
 export interface SplitCallsTable {
   readonly conversation_id: string;
   readonly call_id: string;
 }
 
-/** How much is stored for each owner, kept by triggers. Empty unless storage is limited. */
+/** The stored bytes per owner, maintained by triggers. Empty unless storage is limited. */
 export interface OwnerUsageTable {
   readonly organization: string;
   readonly project: string;
   readonly bytes: number;
 }
 
-/** The hold of a response on a conversation. It has no effect once the response is not live and its worker is gone. */
+/** A response's lock on a conversation. It has no effect once the response is not live and its worker is gone. */
 export interface ConversationLocksTable {
   readonly conversation_id: string;
   readonly response_id: string;
-  /** The worker that took the hold; another worker may make the response by now. */
+  /** The worker that took the lock; another worker may make the response by now. */
   readonly worker: number;
 }
 
@@ -262,15 +259,13 @@ export interface FilesTable {
   readonly created_at: number;
   readonly expires_at: number | null;
   /**
-   * The worker that is writing or removing the contents; the file is invisible meanwhile. Null once the file is
+   * The worker that is writing or removing the contents; meanwhile, the file is invisible. Null once the file is
    * complete.
    */
   readonly holder: number | null;
 }
 
-/**
- * A call of a hosted tool and what the model was shown of its result. A row goes with the last stored item of its id.
- */
+/** A call of a hosted tool, and its result as the model saw it. Deleted with the last stored item of its id. */
 export interface ToolExchangesTable {
   readonly item_id: string;
   readonly response_id: string;
@@ -287,15 +282,15 @@ export interface ToolExchangesTable {
   readonly output: string | null;
   /** JSON list of content parts. */
   readonly parts: string | null;
-  /** The last form of the item as JSON, whole, whatever the request includes. */
+  /** The last form of the item as JSON, complete, whatever the request includes. */
   readonly item: string | null;
-  /** The approval that it spent; null if it needed none. */
+  /** The approval used by the call; null if it needed none. */
   readonly approval_request_id: string | null;
   /** In Unix seconds. */
   readonly created_at: number;
-  /** The turn of the model that made it, from 1; 0 if it ran before the model was asked. */
+  /** The model's turn that made the call, from 1; 0 if it ran before the first turn. */
   readonly turn: number;
-  /** What it used, as JSON; null until it has ended, or if it used nothing that is counted. */
+  /** The call's usage as JSON; null until it has ended, or if nothing is counted. */
   readonly usage: string | null;
   /** As in `FinishedExchange`. Null until it has ended, and for calls of earlier releases, which count as finished. */
   readonly outcome: "finished" | "unknown" | null;
@@ -308,9 +303,9 @@ export interface ToolTurnsTable {
   readonly project: string;
   /** From 1. */
   readonly number: number;
-  /** The tokens that the turn used, as JSON. */
+  /** The token usage of the turn, as JSON. */
   readonly usage: string;
-  /** What the model decided, as JSON; null for a turn of an earlier release. */
+  /** The model's decision as JSON; null for a turn of an earlier release. */
   readonly decision: Generated<string | null>;
 }
 
@@ -327,15 +322,15 @@ export interface ContainersTable {
   readonly created_at: number;
   readonly last_active_at: number;
   readonly expires_after_minutes: number;
-  /** A running container counts as expired from then on. */
+  /** From then on, a running container counts as expired. */
   readonly expires_at: number;
-  /** A deleted container is invisible. Its row goes once its files are gone. */
+  /** A deleted container is invisible. Its row is removed once its files are gone. */
   readonly state: Generated<"running" | "expired" | "deleted">;
-  /** Whether its files are gone for ever: 0 or 1. */
+  /** Whether its files are permanently gone: 0 or 1. */
   readonly is_emptied: Generated<number>;
-  /** The session whose call was the last to begin; null if there was none. */
+  /** The session of the most recent call; null if there was none. */
   readonly session_id: Generated<string | null>;
-  /** What the column above was before the latest call. */
+  /** The previous value of the column above, before the latest call. */
   readonly previous_session_id: Generated<string | null>;
 }
 
@@ -357,7 +352,7 @@ export interface ContainerFilesTable {
   readonly holder: number | null;
 }
 
-/** What other servers were asked for a response. A row goes with its response. */
+/** Requests to other servers for a response. A row is removed with its response. */
 export interface ResponseExchangesTable {
   /** Increases with each exchange. */
   readonly sequence: Generated<number>;
@@ -367,7 +362,7 @@ export interface ResponseExchangesTable {
   readonly project: string;
   /** In Unix seconds. */
   readonly created_at: number;
-  /** What it counts of its owner's room. */
+  /** The bytes counted for its owner. */
   readonly bytes: number;
   /** JSON. */
   readonly body: string;

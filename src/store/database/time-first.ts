@@ -2,17 +2,17 @@ import { type RawBuilder, type SqlBool, sql } from "kysely";
 import { dialectal } from "./dialectal.ts";
 
 /**
- * How many characters at the end of an id move to its start. In ids that `base/ids` makes from a stem, they begin with
- * the time.
+ * How many characters at the end of an id move to its start. In ids that `base/ids` derives from a stem, they begin
+ * with the time.
  */
 const MOVED = 32;
 const MOVED_SQL = sql.lit(MOVED);
 
 /**
- * An id as indexes hold it: its last 32 characters, then the others; shorter ids are unchanged. Ids begin with random
- * digits, so each new one would go to a random page of the index. In this order new ids go to its end.
+ * The indexed form of an id: its last 32 characters, then the others; shorter ids are unchanged. Ids begin with random
+ * digits, so each new id would go to a random page of the index. In this form, new ids go to its end.
  *
- * As in SQLite, characters are code points, and a text ends at its first NUL. Two such texts can have one form, so
+ * As in SQLite, characters are code points, and a text ends at its first NUL. Two such texts can have the same form, so
  * conditions also compare the ids themselves.
  */
 export function timeFirst(id: string): string {
@@ -22,7 +22,7 @@ export function timeFirst(id: string): string {
   return [end, start].map((part) => (typeof part === "string" ? part : part.join(""))).join("");
 }
 
-/** `timeFirst` in SQL. An index is used only by conditions that contain its very expression. */
+/** `timeFirst` in SQL. Only conditions with exactly this expression use the index. */
 export function timeFirstSql(column: string): RawBuilder<string> {
   const name = sql.ref(column);
   return dialectal(
@@ -31,7 +31,7 @@ export function timeFirstSql(column: string): RawBuilder<string> {
   );
 }
 
-/** The same expression for PostgreSQL, which counts from the end in another way. */
+/** The same expression for PostgreSQL, which counts differently from the end. */
 function timeFirstInPostgres(text: RawBuilder<unknown>): RawBuilder<string> {
   return sql<string>`(right(${text}, ${MOVED_SQL}) || left(${text}, -${MOVED_SQL}))`;
 }
@@ -42,20 +42,20 @@ export interface IdValue {
   readonly timeFirst: RawBuilder<string>;
 }
 
-/** Whether a column, named like `table.column`, holds this id. Uses the column's index. */
+/** Whether a column, such as `table.column`, contains this id. Uses the column's index. */
 export function isId(column: string, id: string | IdValue): RawBuilder<SqlBool> {
   const value = typeof id === "string" ? { id: sql.val(id), timeFirst: sql.val(timeFirst(id)) } : id;
   const form = dialectal<string>(value.timeFirst, () => timeFirstInPostgres(sql`${value.id}::text`));
   return sql<SqlBool>`(${timeFirstSql(column)} = ${form} and ${sql.ref(column)} = ${value.id})`;
 }
 
-/** Whether two columns hold the same id. Uses the index of the first. */
+/** Whether two columns contain the same id. Uses the index of the first. */
 export function isSameId(column: string, other: string): RawBuilder<SqlBool> {
   const isSame = sql`${sql.ref(column)} = ${sql.ref(other)}`;
   return sql<SqlBool>`(${timeFirstSql(column)} = ${timeFirstSql(other)} and ${isSame})`;
 }
 
-/** Whether a column holds one of these ids. Uses the column's index. */
+/** Whether a column contains one of these ids. Uses the column's index. */
 export function isOneOf(column: string, ids: readonly string[]): RawBuilder<SqlBool> {
   const name = sql.ref(column);
   const form = timeFirstSql(column);

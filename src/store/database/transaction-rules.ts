@@ -2,19 +2,19 @@ import type { InsertObject, Kysely } from "kysely";
 import { type RowInserter, type RowOfResponse, ValuesInserter } from "./row-inserter.ts";
 import type { Database } from "./schema.ts";
 
-/** What a transaction must do in one database and not in the other. */
+/** Differences between the transactions of the two databases. */
 export interface TransactionRules {
   readonly inserter: RowInserter;
-  /** How commits go on after faults; null if every fault is final and known. */
+  /** How commits continue after faults; null if every fault is final and known. */
   readonly recovery: CommitRecovery | null;
   /**
-   * Adds everything in one statement, or nothing if the worker was removed as dead. Null where a statement costs too
-   * little for that.
+   * Adds everything in one statement, or nothing if the worker was removed as dead. Null if the database does not need
+   * it.
    */
   readonly addAll: ((db: Kysely<Database>, additions: Additions) => Promise<void>) | null;
-  /** Lets nobody else change these conversations, or their holds, before the transaction ends. */
+  /** Locks these conversations and their locks against changes until the transaction ends. */
   holdConversations(transaction: Kysely<Database>, ids: readonly string[]): Promise<void>;
-  /** Lets nobody else remove links of chains before the transaction ends. */
+  /** Locks chains against removal of links until the transaction ends. */
   holdChains(transaction: Kysely<Database>): Promise<void>;
 }
 
@@ -23,32 +23,31 @@ export interface Additions {
   /** The text may be empty. */
   readonly journal: { readonly worker: number; readonly position: number; readonly body: string };
   readonly responses: readonly InsertObject<Database, "responses">[];
-  /** Of these responses, like the next. */
+  /** Parts of these responses, like the next member. */
   readonly items: readonly RowOfResponse<"items">[];
   readonly chunks: readonly RowOfResponse<"event_chunks">[];
 }
 
 /**
- * Finds commits whose answer was lost. For that, each commit adds a row to its worker's journal, though it may have no
- * text.
+ * Resolves commits whose reply was lost. For this, each commit adds a row to its worker's journal, even without text.
  */
 export interface CommitRecovery {
-  /** How long a commit is tried again, in milliseconds. */
+  /** How long a commit is retried, in milliseconds. */
   readonly patienceMs: number;
-  /** Whether the fault may pass. */
+  /** Whether the fault is temporary. */
   mayPass(error: unknown): boolean;
-  /** Whether the statement may have been carried out in spite of the fault. */
+  /** Whether the statement may have been executed despite the fault. */
   isUnknown(error: unknown): boolean;
   /**
-   * Finds out whether a commit was carried out that was to add this row. If not, it never will be. `gone`: nobody can
-   * tell, because the worker was removed as dead.
+   * Finds out whether the commit with this row was executed. If not, it never will be. `gone`: unknown, because the
+   * worker was removed as dead.
    */
   settle(db: Kysely<Database>, row: { readonly worker: number; readonly position: number }): Promise<CommitEnd>;
 }
 
 export type CommitEnd = "stored" | "undone" | "gone";
 
-/** In SQLite, a transaction is alone from its first write on, and its answer comes from this process. */
+/** In SQLite, a transaction is alone from its first write on, and its result is never lost. */
 export const SQLITE_RULES: TransactionRules = {
   inserter: new ValuesInserter(),
   recovery: null,

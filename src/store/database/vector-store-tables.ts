@@ -19,7 +19,7 @@ export interface VectorStoresTable {
   readonly expires_at: number | null;
   /** 0 or 1. */
   readonly is_expired: Generated<number>;
-  /** The model of the vectors that are searched; null if there are none. */
+  /** The model of the searched vectors; null if there are none. */
   readonly model_number: Generated<number | null>;
 }
 
@@ -35,7 +35,7 @@ export interface VectorStoreBatchesTable {
 
 /** A file in a vector store. A file that is added again gets a new row. */
 export interface VectorStoreFilesTable {
-  /** Increases with each row and is never used again. Chunks refer to it by their keys. */
+  /** Increases with each row and is never reused. The keys of chunks contain it. */
   readonly number: Generated<number>;
   readonly store_number: number;
   readonly file_id: string;
@@ -52,20 +52,20 @@ export interface VectorStoreFilesTable {
   readonly chunking: string;
   readonly usage_bytes: Generated<number>;
   readonly batch_number: number | null;
-  /** The worker that takes it in; null if it waits, or if it is done. */
+  /** The worker that ingests it; null if it is waiting or done. */
   readonly worker: Generated<number | null>;
-  /** How often it was begun. */
+  /** The number of started attempts. */
   readonly attempts: Generated<number>;
   readonly chunk_count: Generated<number>;
-  /** How many words its chunks have. */
+  /** The number of words in its chunks. */
   readonly word_count: Generated<number>;
-  /** The model by which all of its chunks have vectors; null if none. */
+  /** The model with vectors for all of its chunks; null if none. */
   readonly model_number: Generated<number | null>;
 }
 
-/** A piece of a file. Its words are in the index `vector_store_words`. */
+/** A chunk of a file. Its words are in the index `vector_store_words`. */
 export interface VectorStoreChunksTable {
-  /** The number of the file times 2^20, and the place of the chunk in it. */
+  /** The number of the file times 2^20, plus the place of the chunk in the file. */
   readonly key: number;
   readonly text: string;
   /** The range in the text of the file, in UTF-16 units; `last` is exclusive. */
@@ -83,7 +83,7 @@ export interface VectorStoreVectorsTable {
   readonly vector: Uint8Array;
 }
 
-/** Files that may have vectors which neither they nor their stores use any more. */
+/** Files that may have vectors that neither they nor their stores use any more. */
 export interface VectorStoreLeftoversTable {
   readonly file_number: number;
 }

@@ -10,7 +10,7 @@ export interface Statement {
 }
 
 export interface StatementResult {
-  /** `never`, because only the writer of the statement knows their shape. */
+  /** `never`, because only the author of the statement knows their shape. */
   readonly rows: never[];
   readonly numAffectedRows: bigint | undefined;
   readonly insertId: bigint | undefined;
@@ -21,11 +21,11 @@ export interface UnmadeRow {
   readonly id: string;
   readonly organization: string;
   readonly project: string;
-  /** Whether a model will be asked for it: 0 or 1. */
+  /** Whether a model will be called for it: 0 or 1. */
   readonly needsPlace: number;
-  /** The beginning of its task, which says its version; null if it cannot be restarted. */
+  /** The beginning of its task, with its version; null if it cannot be restarted. */
   readonly taskHead: string | null;
-  /** The worker that last held it; null if it was released. */
+  /** Its last worker; null if it was released. */
   readonly worker: number | null;
 }
 
@@ -43,24 +43,25 @@ export interface ClaimedRun {
 }
 
 /**
- * What only the owner of the database's connection can do: single statements, and work that needs a transaction or the
- * state of the worker. Arguments and results are plain data, because they are copied between threads. Besides what is
- * named below, calls reject with `StoreBusy`, `StoreSpoilt`, or `StoreStopped` if the owner ends before it answers.
+ * Operations that need the owner of the database's connection: single statements, and work that needs a transaction or
+ * the worker's state. Arguments and results are plain data, because they are copied between threads. Besides the
+ * documented errors, calls reject with `StoreBusy`, `StoreSpoilt`, or with `StoreStopped` if the owner ends before it
+ * responds.
  */
 export interface DatabaseCalls {
-  /** Returns false if damage was found in the database; rejects if it does not answer. */
+  /** Returns false if the database is damaged; rejects if it does not respond. */
   isSound(): Promise<boolean>;
   /**
-   * Statements with the same lock name run one after the other, each after the commit of the one before. In SQLite all
+   * Statements with the same lock name run one after the other, each after the previous commit. In SQLite, all
    * statements do.
    */
   query(statement: Statement, lockName?: string): Promise<StatementResult>;
   /**
-   * Runs statements in one transaction and resolves to how many rows each changed. If the first changes none, nothing
-   * is changed: it is the condition of the others, and the result is null.
+   * Runs statements in one transaction and resolves to the number of changed rows of each. The first is a condition: if
+   * it changes no row, nothing is changed, and the result is null.
    */
   transact(statements: readonly Statement[]): Promise<readonly bigint[] | null>;
-  /** Stores all jobs in their order, or none. A commit begins when those that were asked for before it have ended. */
+  /** Stores all jobs in order, or none. A commit begins after all earlier ones have ended. */
   commit(jobs: readonly WriteJob[]): Promise<readonly WriteOutcome[]>;
   /** The events of a live run that are in no chunk yet, whichever worker makes it; null if there are none. */
   findTail(responseId: string): Promise<Chunk | null>;
@@ -71,10 +72,10 @@ export interface DatabaseCalls {
   findDeadWorkers(): Promise<readonly number[]>;
   /** Removes dead workers and lists the runs without a living worker, oldest first, including this worker's own. */
   listUnmadeRuns(): Promise<readonly UnmadeRow[]>;
-  /** Assigns those of these runs that are still live and unmade to this worker. */
+  /** Assigns the runs of this list that are still live and unmade to this worker. */
   claimRuns(ids: readonly string[]): Promise<readonly ClaimedRun[]>;
   deleteExpired(before: number, cursor: ExpiryCursor | null): Promise<ExpiryStep>;
   eraseUnused(cursor: ErasureCursor): Promise<ErasureStep>;
-  /** Removes this worker from the list and closes the database. Nothing can be called afterwards. */
+  /** Removes this worker from the list and closes the database. No call is allowed afterwards. */
   close(): Promise<void>;
 }

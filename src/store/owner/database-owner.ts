@@ -13,13 +13,13 @@ import type { Lease } from "./workers/lease.ts";
 
 export interface OwnedDatabase<OwnLease extends Lease> {
   readonly db: Kysely<Database>;
-  /** Takes the commits of runs. It may be the same as `db`. */
+  /** For the commits of runs. May be the same as `db`. */
   readonly writes: Kysely<Database>;
   readonly lease: OwnLease;
   readonly rules: TransactionRules;
 }
 
-/** What is the same for every database: its statements, the writer of runs, and the lease of this worker. */
+/** The common part of both databases: statements, the writer of runs, and the lease of this worker. */
 export abstract class DatabaseOwner<OwnLease extends Lease = Lease> implements DatabaseCalls {
   readonly db: Kysely<Database>;
   protected readonly lease: OwnLease;
@@ -43,7 +43,7 @@ export abstract class DatabaseOwner<OwnLease extends Lease = Lease> implements D
   abstract query(statement: Statement, lockName?: string): Promise<StatementResult>;
   abstract close(): Promise<void>;
 
-  /** For statements only: a database in which transactions can fail may run them again. */
+  /** For statements only: a database in which transactions can fail may repeat them. */
   protected transaction<Result>(work: (transaction: Kysely<Database>) => Promise<Result>): Promise<Result> {
     return this.db.transaction().execute(work);
   }

@@ -22,7 +22,7 @@ export async function listUnmadeRuns(
   });
 }
 
-/** Claims runs that `listUnmadeRuns` has listed, unless they have ended or another worker has claimed them since. */
+/** Claims runs listed by `listUnmadeRuns`, unless they have ended or were claimed since. */
 export async function claimRuns(
   db: Kysely<Database>,
   lease: Lease,
@@ -48,8 +48,8 @@ interface Takeover {
 }
 
 /**
- * Another server may claim the same runs at this moment. PostgreSQL passes over those that it has locked, and each is
- * claimed only if it has no other holder since.
+ * Another server may claim the same runs now. PostgreSQL skips runs locked by the other, and each run is claimed only
+ * if its holder is unchanged.
  */
 async function takeOver(db: Kysely<Database>, { own, holder, ids }: Takeover): Promise<readonly ClaimedRow[]> {
   const isStillHeld = holder === null ? sql<SqlBool>`worker is null` : sql<SqlBool>`worker = ${holder}`;
@@ -67,14 +67,14 @@ async function takeOver(db: Kysely<Database>, { own, holder, ids }: Takeover): P
 
 type ClaimedRow = ClaimedRun & Dated;
 
-/** Whether a model will be asked for it: it can be restarted, and nobody asked to stop it. */
+/** Whether a model will be called for it: it can be restarted, and no stop was requested. */
 const NEEDS_PLACE = sql<number>`(case when task is not null and stop_asked = 0 then 1 else 0 end)`;
 
-/** Where the version of a task stands. */
+/** The beginning of a task, which contains its version. */
 const TASK_HEAD_CHARACTERS = 32;
 const TASK_HEAD = sql<string | null>`substr(task, 1, ${sql.lit(TASK_HEAD_CHARACTERS)})`;
 
-/** A suspended run is due when its time has come, or when somebody asked to stop it. */
+/** A suspended run is due at its time, or when a stop was requested. */
 function isDue(): RawBuilder<SqlBool> {
   return sql<SqlBool>`(due_at is null or due_at <= ${nowMs()} or stop_asked = 1)`;
 }
@@ -100,7 +100,7 @@ async function findUnmade(db: Kysely<Database>, own: number) {
 interface Dated {
   /** Unix seconds. */
   readonly created_at: number;
-  /** Grows with each response that is stored. */
+  /** Increases with each stored response. */
   readonly number: number;
 }
 

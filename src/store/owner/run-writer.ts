@@ -17,21 +17,21 @@ import type { Lease } from "./workers/lease.ts";
 import { removeDeadWorkers } from "./workers/remove-dead-workers.ts";
 
 /**
- * How many characters of the journal a slow run may keep before its tail becomes a chunk. This bounds the journal, and
- * what must be read after a crash.
+ * The maximum characters that a slow run may occupy in the journal before its tail becomes a chunk. It limits the
+ * journal, and the reading after a crash.
  */
 const JOURNAL_CHARACTERS_MAX = 4 * 1024 * 1024;
 
 const NONE: ReadonlySet<string> = new Set();
-/** How far the journal advances by a row without text, so that each row has a position of its own. */
+/** How far a row without text advances the journal, so that each row has its own position. */
 const MARK_CHARACTERS = 1;
-/** Rows that only mark commits are removed when there are this many, rather than one by one. */
+/** Rows that only mark commits are removed in groups of this size. */
 const CUT_CHARACTERS_MIN = 64;
 
-/** How long to wait before a commit is tried again, in milliseconds. */
+/** The pause before a commit is retried, in milliseconds. */
 const RETRY_MS = 100;
 
-/** What a transaction has written. */
+/** The writes of a transaction. */
 interface WrittenCommit {
   readonly plan: CommitPlan;
   readonly journal: string;
@@ -42,10 +42,10 @@ interface WrittenCommit {
   readonly deleted: ReadonlyMap<number, string>;
 }
 
-/** A commit whose answer was lost. */
+/** A commit whose reply was lost. */
 interface UnknownCommit {
   readonly jobs: readonly WriteJob[];
-  /** To be called if it was carried out. */
+  /** Call it if the commit was executed. */
   readonly learn: () => readonly WriteOutcome[];
 }
 
@@ -59,15 +59,15 @@ export class RunWriter {
   readonly #lease: Lease;
   readonly #rules: TransactionRules;
   #journal = new JournalSpan();
-  /** The live runs of this worker. Each entry holds less than one chunk of text. */
+  /** The live runs of this worker. Each entry has less than one chunk of text. */
   readonly #runs = new Map<string, UnfinishedRun>();
   #unsettled: UnknownCommit | null = null;
-  /** What became of the jobs of such a commit, for those that come again. */
+  /** The outcomes of jobs of such a commit, for callers that retry. */
   readonly #settled = new WeakMap<WriteJob, WriteOutcome>();
-  /** Runs of which more is stored than those who make them were told. */
+  /** Runs with more stored events than their callers know. */
   readonly #misled = new Set<string>();
   #recovery: Promise<void> | null = null;
-  /** The worker number that holds `#runs`. */
+  /** The worker number for `#runs`. */
   #worker = 0;
 
   constructor(db: Kysely<Database>, lease: Lease, rules: TransactionRules) {
@@ -77,8 +77,8 @@ export class RunWriter {
   }
 
   /**
-   * Removes dead workers and turns their journals into chunks. Runs once, before events are first read or written, so a
-   * store that is opened only for its keys skips it.
+   * Removes dead workers and turns their journals into chunks. Runs once, before events are first read or written, so
+   * that a store opened only for its keys skips it.
    */
   recover(): Promise<void> {
     this.#recovery ??= this.#recover();
@@ -109,7 +109,7 @@ export class RunWriter {
     return await this.#commitUnlessLost(jobs);
   }
 
-  /** Tries again after faults that may pass. No other commit begins before the outcome of this one is known. */
+  /** Retries after temporary faults. No other commit begins before the outcome of this one is known. */
   async #commitPatiently(jobs: readonly WriteJob[], recovery: CommitRecovery): Promise<readonly WriteOutcome[]> {
     const until = performance.now() + recovery.patienceMs;
     for (;;) {
@@ -125,8 +125,8 @@ export class RunWriter {
   }
 
   /**
-   * Finds out how a commit ended whose answer was lost. As long as the callers of its jobs do not come again, nothing
-   * more is stored of their runs until a worker has claimed them: they may have been told that the commit failed.
+   * Finds out how a commit with a lost reply ended. Until its callers retry, or a worker claims their runs, nothing
+   * more is stored for these runs, because the callers may have been told that the commit failed.
    */
   async #settle(recovery: CommitRecovery): Promise<void> {
     const unsettled = this.#unsettled;
@@ -139,10 +139,10 @@ export class RunWriter {
       this.#settled.set(job, outcomes[index] ?? "unchanged");
       if (end === "stored" && "responseId" in job) this.#misled.add(job.responseId);
     }
-    if (end === "gone") await this.#lease.renew(this.#worker); // From now on there is a new number.
+    if (end === "gone") await this.#lease.renew(this.#worker); // There is a new number from now on.
   }
 
-  /** Commits the jobs of which it is not known already what became of them. */
+  /** Commits the jobs whose outcome is not known yet. */
   async #commitUnsettled(jobs: readonly WriteJob[]): Promise<readonly WriteOutcome[]> {
     const left = jobs.filter((job) => !this.#settled.has(job));
     if (left.length === jobs.length) return await this.#commitUnlessLost(jobs);
@@ -152,7 +152,7 @@ export class RunWriter {
     return jobs.map((job) => outcomes.get(job) ?? this.#settled.get(job) ?? "unchanged");
   }
 
-  /** This worker has claimed these runs, and whoever makes them has read their events anew. */
+  /** This worker has claimed these runs, and their events have been read again. */
   takeUp(responseIds: readonly string[]): void {
     for (const responseId of responseIds) this.#misled.delete(responseId);
   }
@@ -180,8 +180,8 @@ export class RunWriter {
   }
 
   /**
-   * Stores a plan that needs no transaction; null if it needs one. Either way the foreign key of the journal refuses it
-   * if the lease was lost.
+   * Stores a plan that needs no transaction; null if it needs one. The foreign key of the journal rejects either if the
+   * lease was lost.
    */
   #inOneStatement(plan: CommitPlan, journal: string): (() => Promise<void>) | null {
     const { addAll } = this.#rules;
@@ -193,7 +193,7 @@ export class RunWriter {
     return () => addAll(this.#db, { ...plan, journal: row });
   }
 
-  /** Learns what was stored once it is, or later, if the answer is lost. */
+  /** Updates the state in memory once the data is stored, or later if the reply is lost. */
   async #learnOnce(commit: UnknownCommit, store: () => Promise<void>): Promise<readonly WriteOutcome[]> {
     try {
       await store();
@@ -278,7 +278,7 @@ export class RunWriter {
     return { worker: this.#worker, runs: this.#runs, overdue: this.#journal.findOverdue(JOURNAL_CHARACTERS_MAX), lost };
   }
 
-  /** The runs whose tails become chunks by this plan. */
+  /** The runs whose tails this plan turns into chunks. */
   #endedTails(plan: CommitPlan): ReadonlySet<string> {
     const ended = new Set<string>();
     for (const [responseId, run] of plan.runs) {
@@ -321,12 +321,12 @@ export class RunWriter {
         await removeDeadWorkers(transaction, this.#rules.inserter, await this.#lease.findDead(transaction, own));
       });
     } catch (error) {
-      this.#recovery = null; // The next caller tries again.
+      this.#recovery = null; // The next caller retries.
       throw error;
     }
   }
 
-  /** Loads runs of this worker that this process did not start, such as those claimed from a dead worker. */
+  /** Loads runs of this worker that this process did not start, such as runs claimed from a dead worker. */
   async #adoptRuns(jobs: readonly WriteJob[]): Promise<void> {
     const opened = new Set(jobs.flatMap((job) => (job.type === "open" ? [job.responseId] : [])));
     for (const job of jobs) {

@@ -7,7 +7,7 @@ import { dialectal } from "../database/dialectal.ts";
 import type { Database } from "../database/schema.ts";
 import { isId } from "../database/time-first.ts";
 
-/** One write of the ledger of tool calls, for a response. */
+/** One write to the ledger of tool calls of a response. */
 export interface LedgerChange {
   readonly responseId: string;
   readonly owner: Owner;
@@ -37,18 +37,18 @@ export type LedgerStep =
       readonly decision: string | null;
     };
 
-/** A change and the job that asked for it. */
+/** A change and its job. */
 export interface PlannedLedgerChange extends LedgerChange {
   readonly job: number;
 }
 
 /**
- * `spent`: another call has used the approval. `unchanged`: the call has begun already or never did, or another worker
- * makes the response.
+ * `spent`: another call has used the approval. `unchanged`: the call has already started or never did, or another
+ * worker makes the response.
  */
 export type LedgerOutcome = "written" | "unchanged" | "spent";
 
-/** Applies the changes in their order; each is one statement, which changes nothing unless this worker may make it. */
+/** Applies the changes in order. Each is one statement, which changes nothing if this worker lacks the right. */
 export async function writeLedgerRows(
   db: Kysely<Database>,
   worker: number,
@@ -121,7 +121,8 @@ type Place = {
 };
 
 /**
- * No other worker holds the response. One that is not stored yet is made here: a plain response is stored when it ends.
+ * True if no other worker holds the response. A response that is not stored yet is made here: a plain response is
+ * stored when it ends.
  */
 function isNotElsewhere(given: StandIns<Place>) {
   return sql`not exists (select 1 from responses
@@ -154,7 +155,7 @@ const begin = builtOnce((db: Kysely<Database>, given: StandIns<Begun>): Compiled
     sql`${added}
       on conflict (item_id) do update set arguments = excluded.arguments, call_id = excluded.call_id where ${mayBegin}
       on conflict do nothing`,
-    // Here an insert can act on one kind of conflict only.
+    // Here an insert can handle only one kind of conflict.
     () => sql`
       with added as (${added} on conflict do nothing returning item_id),
       again as (update tool_exchanges
@@ -168,8 +169,8 @@ const begin = builtOnce((db: Kysely<Database>, given: StandIns<Begun>): Compiled
 type Spent = Place & { readonly approvalRequestId: string; readonly createdAt: number };
 
 /**
- * Stands for the call of a response that is not stored. It goes with the request, whose id it has, and holds nothing of
- * the call.
+ * Represents the call of an unstored response. It is deleted with the approval request, whose id it has, and contains
+ * nothing of the call.
  */
 const spend = builtOnce(
   (db: Kysely<Database>, given: StandIns<Spent>): CompiledQuery =>
@@ -187,7 +188,7 @@ const spend = builtOnce(
 
 type Spending = Place & { readonly itemId: string; readonly approvalRequestId: string };
 
-/** Another call that was made with this approval. */
+/** Another call that used this approval. */
 const findSpender = builtOnce((db: Kysely<Database>, given: StandIns<Spending>) =>
   db
     .selectFrom("tool_exchanges")

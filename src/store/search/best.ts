@@ -1,7 +1,7 @@
-/** Keeps the highest values of many, at most `max`, without sorting them all. */
+/** Keeps the highest values, at most `max`, without sorting all. */
 export class Best {
   readonly #max: number;
-  /** A heap: each value is at most those of its children, so the lowest is first. */
+  /** A heap: each value is at most its children's, so the lowest is first. */
   readonly #keys: number[] = [];
   readonly #values: number[] = [];
 

@@ -1,4 +1,4 @@
-/** How many chunks a file may have. The key of a chunk tells its file, so a search needs no second table for that. */
+/** The maximum chunks per file. The key of a chunk contains its file, so a search needs no second table. */
 export const CHUNKS_OF_FILE_MAX = 2 ** 20;
 
 export function chunkKey(fileNumber: number, ordinal: number): number {
@@ -13,7 +13,7 @@ export function ordinalOfChunk(key: number): number {
   return key % CHUNKS_OF_FILE_MAX;
 }
 
-/** A word as it stands in the index: the words of each store are apart from those of others. */
+/** A word in the index, prefixed by its store. */
 export function placedWord(storeNumber: number, word: string): string {
   return `${storeNumber}x${word}`;
 }

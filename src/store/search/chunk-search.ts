@@ -17,13 +17,13 @@ import type { SearchPlaces } from "./search-messages.ts";
 import { cosineOf, NearestChunks, type VectorCache } from "./vector-scores.ts";
 import { type SearchedFile, WordScores } from "./word-scores.ts";
 
-/** What is estimated is near the truth, so a few times as many chunks are estimated as are wanted. */
+/** Over-fetch: estimates are close, so score 4x the requested chunks exactly. */
 const CANDIDATES_PER_RESULT = 4;
 /** A word in more than this share of the chunks says little about any of them. */
 const COMMON_SHARE = 0.1;
 /** In fewer chunks than this, no word costs much. */
 const COMMON_CHUNKS_MIN = 2_000;
-/** SQLite's limit on variables is higher. */
+/** Below SQLite's limit on variables. */
 const KEYS_AT_ONCE_MAX = 500;
 
 interface SearchedStore {
@@ -35,11 +35,11 @@ interface SearchedStore {
 
 interface FileRow extends SearchedFile {
   readonly storeNumber: number;
-  /** Null if it has no vectors yet. They may still come, so nothing is kept of such a file. */
+  /** Null if it has no vectors yet. They may still come, so such a file is not cached. */
   readonly modelNumber: number | null;
 }
 
-/** Searches chunks by reading the database, and keeps vectors in memory. It writes nothing. */
+/** Searches chunks by reading the database, and caches vectors in memory. Never writes. */
 export class ChunkSearch {
   readonly #db: Kysely<Database>;
   readonly #index: ChunkIndex;
@@ -51,15 +51,15 @@ export class ChunkSearch {
     this.#vectors = vectors;
   }
 
-  /** As `ChunkFinder.modelsOf`. */
+  /** See `ChunkFinder.modelsOf`. */
   async modelsOf(scope: SearchPlaces): Promise<readonly VectorModel[]> {
     return modelsOf(await this.#findStores(scope)).map(({ name, dimensions }) => ({ name, dimensions }));
   }
 
-  /** There is nothing to close. */
+  /** Nothing to close. */
   async close(): Promise<void> {}
 
-  /** As `ChunkFinder.find`. */
+  /** See `ChunkFinder.find`. */
   async find(scope: SearchScope, questions: readonly ChunkQuestion[], perKindMax: number): Promise<ChunksFound> {
     const stores = await this.#findStores(scope);
     const known = new Set(stores.map(({ id }) => id));
@@ -99,8 +99,8 @@ export class ChunkSearch {
   }
 
   /**
-   * Words that are in many chunks say little and cost much. They are left out, the most frequent first, if the question
-   * has others.
+   * Leaves out words that are in many chunks, the most frequent first, if the question has others: they say little and
+   * cost much.
    */
   async #scoreWords(
     stores: readonly SearchedStore[],
@@ -130,7 +130,7 @@ export class ChunkSearch {
     return lengths;
   }
 
-  /** Candidates: more than are wanted, since their cosines are estimated. */
+  /** More candidates than requested, because their cosines are estimated. */
   async #nearest(
     stores: readonly SearchedStore[],
     files: ReadonlyMap<number, FileRow>,
@@ -196,7 +196,7 @@ export class ChunkSearch {
     });
   }
 
-  /** The files that are searched: those that were taken in and that meet the filter. */
+  /** The searched files: ingested and matching the filter. */
   async #findFiles(stores: readonly SearchedStore[], { filter }: SearchScope): Promise<ReadonlyMap<number, FileRow>> {
     const rows = await this.#rows<FileRow>(sql`
       select number, store_number as "storeNumber", chunk_count as chunks, word_count as words,
@@ -265,7 +265,7 @@ function modelsOf(stores: readonly SearchedStore[]): readonly NumberedModel[] {
   return [...new Map(stores.flatMap(({ model }) => (model === null ? [] : [[model.number, model]]))).values()];
 }
 
-/** The files that have vectors in stores that use this model. */
+/** The files with vectors in stores that use this model. */
 function filesWith(
   model: NumberedModel,
   stores: readonly SearchedStore[],

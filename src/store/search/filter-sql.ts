@@ -7,9 +7,9 @@ import { postgresCompares, postgresHasOneOf } from "./postgres/attribute-sql.ts"
 type Value = string | number | boolean;
 
 /**
- * The condition of a filter on the column `attributes` of `files`. Values are bound and keys are compared as they are,
- * so neither can change the statement. A file that lacks the key, or has a value of another type, meets only `ne` and
- * `nin`.
+ * The SQL condition of a filter on the column `attributes` of `files`. Values are bound and keys are compared
+ * literally, so neither can change the statement. A file without the key, or with a value of another type, matches only
+ * `ne` and `nin`.
  */
 export function filterSql(filter: FileSearchFilter): RawBuilder<boolean> {
   switch (filter.type) {
@@ -61,7 +61,7 @@ function comparisonSql({ type, key, value }: ComparisonFilter): RawBuilder<boole
   }
 }
 
-/** One list for each type of value, because SQLite refuses conditions that are a thousand deep. */
+/** One list per type of value, because SQLite rejects conditions that are a thousand levels deep. */
 function hasOneOf(key: string, values: readonly Value[]): RawBuilder<boolean> {
   const ofTypes = [...Map.groupBy(values, (value) => typeof value).values()].map((ofType) => {
     const types = ofType.slice(0, 1).flatMap(jsonTypes);
@@ -75,7 +75,7 @@ function hasOneOf(key: string, values: readonly Value[]): RawBuilder<boolean> {
   );
 }
 
-/** Texts are compared with texts, numbers with numbers and truth values with truth values. */
+/** Compares texts with texts, numbers with numbers and booleans with booleans. */
 function compares(key: string, [value]: readonly Value[], operator: RawBuilder<unknown>): RawBuilder<boolean> {
   if (value === undefined) return sql`false`;
   return dialectal(
@@ -90,7 +90,7 @@ function jsonTypes(value: Value): readonly string[] {
   return typeof value === "number" ? ["integer", "real"] : ["true", "false"];
 }
 
-/** As `json_each` gives truth values. */
+/** As `json_each` returns booleans. */
 function bound(value: Value): string | number {
   return typeof value === "boolean" ? Number(value) : value;
 }

@@ -7,13 +7,15 @@ const STEPS = 127;
 /** Rows are copied into the kernel's memory in portions of this many bytes. */
 const PORTION_BYTES = 1024 * 1024;
 
-/** Vectors with 8 bits a component: a quarter of the memory, and fast to compare. Good enough to find candidates. */
+/**
+ * Vectors with 8 bits per component: a quarter of the memory, and fast to compare. Precise enough to find candidates.
+ */
 export interface QuantizedVectors {
   readonly count: number;
-  /** Bytes of a row: the dimensions, filled up to a multiple of 16. */
+  /** Bytes per row: the dimensions, rounded up to a multiple of 16. */
   readonly width: number;
   readonly rows: Int8Array;
-  /** What one step of each row is worth. */
+  /** The value of one step in each row. */
   readonly scales: Float32Array;
 }
 
@@ -41,7 +43,7 @@ function largest(vector: Float32Array): number {
 
 interface Kernel {
   readonly memory: Uint8Array;
-  /** Takes where the rows begin, how many there are, their width, where the query begins, and where the products go. */
+  /** Takes the start of the rows, their number and width, the start of the query, and the place of the products. */
   readonly dots: (...places: readonly [rows: number, count: number, width: number, query: number, out: number]) => void;
 }
 
@@ -74,7 +76,7 @@ export function eachProduct(
   for (let k = 0; k < query.length; k++) stepsOfQuery[k] = Math.round((query[k] ?? 0) / scale);
   const queryAt = PORTION_BYTES;
   memory.set(new Uint8Array(stepsOfQuery.buffer), queryAt);
-  // Products go behind the rows of their portion, so a portion leaves room for them.
+  // Products follow the rows of their portion, so a portion leaves room for them.
   const rowsAtOnce = Math.floor(PORTION_BYTES / (width + Int32Array.BYTES_PER_ELEMENT));
   const outAt = rowsAtOnce * width;
   const out = new Int32Array(memory.buffer, outAt, rowsAtOnce);

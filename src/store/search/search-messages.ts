@@ -1,15 +1,15 @@
 import type { ChunkQuestion, ChunksFound, SearchScope, VectorModel } from "../../vector-stores/ports.ts";
 import type { ErrorMessage } from "../owner/thread/messages.ts";
 
-/** What a search thread is given when it starts. */
+/** The start data of a search thread. */
 export interface SearchThreadData<Place> {
   /** Where the database is. */
   readonly database: Place;
-  /** How many bytes of vectors it keeps in memory. */
+  /** The maximum bytes of vectors cached in memory. */
   readonly vectorBytesMax: number;
 }
 
-/** What is searched. */
+/** The searched stores. */
 export type SearchPlaces = Pick<SearchScope, "owner" | "storeIds">;
 
 export type SearchRequest = { readonly id: number } & (

@@ -20,7 +20,7 @@ const query = async ({ sql, parameters }: { sql: string; parameters: readonly un
 const db = new Kysely<Database>({ dialect: remoteDialect({ query }) });
 serveSearches(new ChunkSearch(db, new SqliteChunkIndex(db), new VectorCache(vectorBytesMax)));
 
-/** Only the writer of a statement knows the shape of its rows. */
+/** Only the author of a statement knows the shape of its rows. */
 function rowsOf(rows: unknown[]): never[] {
   return rows.filter((row): row is never => row !== undefined);
 }

@@ -4,7 +4,7 @@ import { messageOfError } from "../owner/thread/messages.ts";
 import type { ChunkSearch } from "./chunk-search.ts";
 import type { SearchAnswer, SearchRequest } from "./search-messages.ts";
 
-/** Answers the requests that this thread gets, one after the other. */
+/** Answers the requests to this thread, one after the other. */
 export function serveSearches(search: ChunkSearch): void {
   assert(!isMainThread && parentPort !== null, "searches are served in a thread");
   const port = parentPort;

@@ -70,7 +70,7 @@ function fileVectors(number: number, dimensions: number, rows: readonly VectorRo
   return { file: number, ordinals: ordinalsOf(number, keys), vectors: quantize(all, dimensions) };
 }
 
-/** A copy if the bytes do not lie as floats must. */
+/** Copies the bytes if they are not aligned for floats. */
 function floatsOf(bytes: Uint8Array): Float32Array {
   const aligned = bytes.byteOffset % Float32Array.BYTES_PER_ELEMENT === 0 ? bytes : bytes.slice();
   return new Float32Array(aligned.buffer, aligned.byteOffset, aligned.byteLength / Float32Array.BYTES_PER_ELEMENT);

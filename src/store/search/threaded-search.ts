@@ -5,7 +5,7 @@ import type { ChunkQuestion, ChunksFound, SearchScope, VectorModel } from "../..
 import { errorOf } from "../owner/thread/messages.ts";
 import type { SearchAnswer, SearchPlaces, SearchRequest, SearchThreadData } from "./search-messages.ts";
 
-/** Searches are answered one after the other. Beyond this many, a search is refused. */
+/** Searches run one after the other. Beyond this many, a search is refused. */
 const WAITING_MAX = 256;
 
 type Request = SearchRequest extends infer Each ? (Each extends unknown ? Omit<Each, "id"> : never) : never;
@@ -16,9 +16,8 @@ interface WaitingSearch {
 }
 
 /**
- * Searches in a thread with a connection of its own, so that neither the event loop nor the writes of others wait for a
- * search. The thread starts with the first search. If it ends by itself, its searches reject and the next search starts
- * it again.
+ * Searches in a thread with its own connection, so that neither the event loop nor other writes wait for a search. The
+ * thread starts with the first search. If it crashes, its searches reject and the next search restarts it.
  */
 export class ThreadedSearch {
   readonly #module: URL;
@@ -27,20 +26,20 @@ export class ThreadedSearch {
   #lastId = 0;
   readonly #waiting = new Map<number, WaitingSearch>();
 
-  /** The thread starts with this module and is given these data. */
+  /** The thread starts with this module and this data. */
   constructor(module: URL, data: SearchThreadData<unknown>) {
     this.#module = module;
     this.#data = data;
   }
 
-  /** As `ChunkFinder.modelsOf`. */
+  /** See `ChunkFinder.modelsOf`. */
   async modelsOf(scope: SearchPlaces): Promise<readonly VectorModel[]> {
     const answer = await this.#ask({ name: "models", scope }, null);
     assert(answer.name === "models", "a question for models is answered with them");
     return answer.models;
   }
 
-  /** As `ChunkFinder.find`. */
+  /** See `ChunkFinder.find`. */
   async find(
     scope: SearchScope,
     questions: readonly ChunkQuestion[],
@@ -52,7 +51,7 @@ export class ThreadedSearch {
     return answer.found;
   }
 
-  /** Ends the thread. Searches that wait reject. */
+  /** Ends the thread. Waiting searches reject. */
   async close(): Promise<void> {
     await this.#thread?.terminate();
   }

@@ -3,7 +3,7 @@ import { Best } from "./best.ts";
 import { chunkKey } from "./chunk-keys.ts";
 import { eachProduct, type QuantizedVectors } from "./quantized.ts";
 
-/** What a file costs besides its vectors, in bytes. */
+/** The size of a file besides its vectors, in bytes. */
 const FILE_BYTES = 256;
 
 /** Vectors of one file by one model. */
@@ -15,7 +15,7 @@ export interface FileVectors {
   readonly vectors: QuantizedVectors;
 }
 
-/** Keeps vectors of files in memory, the least recently used first out. A file's vectors never change. */
+/** Caches vectors of files in memory and evicts the least recently used. A file's vectors never change. */
 export class VectorCache {
   readonly #files: LRUCache<string, FileVectors>;
 
@@ -36,7 +36,7 @@ export class VectorCache {
   }
 }
 
-/** The places in its file of chunks with these keys. */
+/** The places of the chunks with these keys in their file. */
 export function ordinalsOf(fileNumber: number, keys: readonly number[]): Uint32Array {
   return Uint32Array.from(keys, (key) => key - chunkKey(fileNumber, 0));
 }

@@ -1,25 +1,24 @@
 import { Best } from "./best.ts";
 import { chunkKey, fileOfChunk } from "./chunk-keys.ts";
 
-/** How much repeating a word counts, and how much the length of a chunk. The values of the literature. */
+/** The weights of a word's repetition and of a chunk's length. Values from the literature. */
 const K1 = 1.2;
 const B = 0.75;
 
-/** A file that is searched. */
+/** A searched file. */
 export interface SearchedFile {
   readonly number: number;
   readonly chunks: number;
   readonly words: number;
 }
 
-/** A word is in a chunk. */
+/** An occurrence of a word in a chunk. */
 export interface WordCount {
   readonly key: number;
-  /** How often. */
   readonly count: number;
 }
 
-/** What one word is worth in each chunk that has it. */
+/** The score of one word in each chunk that contains it. */
 interface ScoredWord {
   readonly rarity: number;
   readonly counts: ReadonlyMap<number, number>;
@@ -50,7 +49,7 @@ export class WordScores {
     return this.#chunkCount;
   }
 
-  /** Adds what one word is worth. `rows`: every chunk of the searched stores that has it. */
+  /** Adds the score of one word. `rows`: every chunk of the searched stores with the word. */
   add(rows: readonly WordCount[]): void {
     const counts = new Map<number, number>();
     for (const { key, count } of rows) if (this.#files.has(fileOfChunk(key))) counts.set(key, count);
@@ -64,7 +63,7 @@ export class WordScores {
     }
   }
 
-  /** The keys of the chunks that may be best, in no order. */
+  /** The keys of the best candidates, in no order. */
   candidates(max: number): readonly number[] {
     const best = new Best(max);
     for (const [file, scores] of this.#estimates)
@@ -92,7 +91,7 @@ export class WordScores {
   }
 }
 
-/** What `count` repetitions are worth in a chunk of this length, of which 1 is the average. */
+/** The weight of `count` repetitions in a chunk of this length; 1 is the average length. */
 function damped(count: number, length: number): number {
   return (count * (K1 + 1)) / (count + K1 * (1 - B + B * length));
 }

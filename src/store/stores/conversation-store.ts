@@ -18,12 +18,12 @@ import type { WriteJob, WriteOutcome } from "../rows/runs/write-job.ts";
 import type { CommitQueue } from "./runs/commit-queue.ts";
 import type { StoredQuota } from "./storage-quota.ts";
 
-/** How long to wait, in milliseconds, before a hold is released again after the database was locked. */
+/** The pause before a lock is released again after the database was locked, in milliseconds. */
 const UNLOCK_RETRY_MS = 1_000;
 
 /**
- * The conversations in the database. Changes go through the same commit queue as the writes of runs. Every query names
- * the owner.
+ * The conversations in the database. Changes use the same commit queue as the writes of runs. Every query names the
+ * owner.
  */
 export class StoredConversations implements ConversationStore {
   readonly #db: Kysely<Database>;
@@ -96,7 +96,7 @@ export class StoredConversations implements ConversationStore {
     const step: ConversationStep = { type: "unlock", responseId };
     await this.#change(owner, conversationId, step).catch((error: unknown) => {
       if (!(error instanceof StoreBusy)) throw error;
-      // Otherwise the conversation would stay held as long as this process lives.
+      // Otherwise, the conversation would stay locked as long as this process lives.
       void this.#unlockLater(owner, conversationId, responseId);
     });
   }
@@ -148,7 +148,7 @@ export class StoredConversations implements ConversationStore {
     return row?.sequence ?? null;
   }
 
-  /** The items of a conversation that was not deleted. Items of a deleted one can only be read by their ids. */
+  /** The items of an undeleted conversation. Items of a deleted one can only be read by their ids. */
   #itemsOf(owner: Owner, conversationId: string) {
     return this.#db
       .selectFrom("conversation_items")
@@ -170,7 +170,7 @@ function inConversations(row: Pick<ItemPlace, "sequence" | "bytes">): ItemPlace 
   return { ...row, table: "conversation_items" };
 }
 
-/** Repeated ids are a fault: a conversation holds an id once, and a second one would fail the whole commit. */
+/** Repeated ids are a bug: a conversation has each id once, and a second one would fail the whole commit. */
 function textsOf(items: readonly StoredItem[]): Promise<readonly ItemText[]> {
   assert(new Set(items.map(({ id }) => id)).size === items.length, "items that are added together have different ids");
   return itemTextsOf(items);

@@ -12,7 +12,7 @@ export interface ApiKey extends KnownKey {
   readonly name: string;
   /** The last characters of the key, for people. */
   readonly lastFour: string;
-  /** In Unix seconds, as the next two. */
+  /** In Unix seconds, like the next two. */
   readonly createdAt: number;
   /** When the key expires; null if it never does. */
   readonly expiresAt: number | null;
@@ -20,7 +20,7 @@ export interface ApiKey extends KnownKey {
   readonly revokedAt: number | null;
 }
 
-/** `hash` is made by `hashApiKey`. */
+/** `hash`: from `hashApiKey`. */
 export type NewKey = Pick<ApiKey, "name" | "lastFour" | "owners" | "isRouted" | "limits" | "tools" | "expiresAt"> & {
   readonly hash: string;
 };
@@ -28,7 +28,7 @@ export type NewKey = Pick<ApiKey, "name" | "lastFour" | "owners" | "isRouted" | 
 /** The stored API keys. Keys are found by their hash; the keys themselves are not stored. */
 export interface KeyStore extends KeyFinder {
   addKey(key: NewKey): Promise<ApiKey>;
-  /** Returns false if a first key was added before, perhaps by another server that starts at the same time. */
+  /** Returns false if a first key already exists, perhaps from another server that starts at the same time. */
   addFirstKey(key: NewKey): Promise<boolean>;
   /** All keys, oldest first, including revoked and expired ones. */
   listKeys(): Promise<readonly ApiKey[]>;
@@ -38,7 +38,7 @@ export interface KeyStore extends KeyFinder {
   count(): Promise<number>;
 }
 
-/** All servers give the first key this id, so that only one of them can add it. */
+/** All servers use this id for the first key, so that only one can add it. */
 const FIRST_KEY_ID = "key_first";
 
 export class StoredKeys implements KeyStore {

@@ -2,7 +2,7 @@ import type { Kysely } from "kysely";
 import type { Database } from "../database/schema.ts";
 import type { DatabaseCalls } from "../owner/database-calls.ts";
 
-/** The numbers of the workers that live. What any other worker holds can be taken from it. */
+/** The numbers of the living workers. Everything held by other workers can be claimed. */
 export async function findLivingWorkers(
   db: Kysely<Database>,
   calls: Pick<DatabaseCalls, "findDeadWorkers">,

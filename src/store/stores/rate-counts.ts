@@ -2,7 +2,7 @@ import type { Pool } from "pg";
 import type { CommonCounts, Count, CountChange } from "../../rate-limits/ports.ts";
 import { openPostgresPool } from "../database/postgres/connections.ts";
 
-/** Counting never waits for the connections that serve requests, nor they for counting. */
+/** Separate connections: counting and requests never wait for each other. */
 const CONNECTIONS_MAX = 2;
 const ANSWER_MS_MAX = 1000;
 const CLEANING_INTERVAL_MS = 600_000;
@@ -11,7 +11,7 @@ const CHANGE = {
   name: "change-rate-counts",
   text: "select place, is_taken, now_used, now_left from change_rate_counts($1, $2, $3, $4, $5, $6, $7) order by place",
 };
-/** Counters that nobody can be refused by any more. */
+/** Counters that cannot cause a refusal any more. */
 const CLEAN = "delete from rate_counts where ends_at < now() - interval '1 hour'";
 
 interface ChangedRow {
@@ -21,7 +21,7 @@ interface ChangedRow {
   readonly now_left: number;
 }
 
-/** The counters of rate limits in PostgreSQL, each call with one statement. */
+/** The counters of rate limits in PostgreSQL, one statement per call. */
 export class PostgresCounts implements CommonCounts {
   readonly #pool: Pool;
   readonly #cleaning: NodeJS.Timeout;

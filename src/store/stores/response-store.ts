@@ -27,7 +27,7 @@ import { numberOf } from "../rows/runs/run-rows.ts";
 import type { WriteJob, WriteOutcome } from "../rows/runs/write-job.ts";
 import type { CommitQueue } from "./runs/commit-queue.ts";
 
-/** How many ids one query names, well below SQLite's limit for a statement. */
+/** The maximum ids per query, well below SQLite's limit. */
 const QUERY_IDS_MAX = 1_000;
 
 /** The responses and items in the database. Every query names the owner. */
@@ -56,7 +56,7 @@ export class StoredResponses implements ResponseStore {
     return { response, streamed: row.streamed === 1 };
   }
 
-  /** Goes through the commit queue, so that no later write of a run can restore the response. */
+  /** Uses the commit queue, so that no later write of a run can restore the response. */
   async deleteResponse(owner: Owner, responseId: string): Promise<boolean> {
     return (await this.#queue.add({ type: "delete", owner, responseId }, "urgent")) === "written";
   }
@@ -75,7 +75,7 @@ export class StoredResponses implements ResponseStore {
     }));
   }
 
-  /** Loads what links saw of their conversations. Only the first link of a chain can have been made in one. */
+  /** Loads the conversation items that links saw. Only the first link of a chain can have a conversation. */
   async #loadSeen(owner: Owner, links: readonly ChainLinkRow[], budget: ContextBudget) {
     const seen = new Map<string, ConversationItems>();
     for (const { id, conversationId, conversationSeen } of links) {
@@ -121,7 +121,7 @@ export class StoredResponses implements ResponseStore {
     return new Map(items.map((item) => [item.id, item]));
   }
 
-  /** Looks ids up in batches and records the places of their items. If an id has several rows, the last one counts. */
+  /** Looks up ids in batches and records the places of their items. If an id has several rows, the last one counts. */
   async #findAll(
     ids: readonly string[],
     find: (ids: readonly string[]) => Promise<readonly (ItemPlace & { readonly id: string })[]>,
@@ -210,7 +210,7 @@ export class StoredResponses implements ResponseStore {
   }
 
   /**
-   * If an id occurs more than once, its last place in this order counts. Otherwise a client would read the same pages
+   * If an id occurs more than once, its last place in this order counts. Otherwise, a client would read the same pages
    * in a circle.
    */
   async #findPosition(
@@ -235,7 +235,7 @@ export class StoredResponses implements ResponseStore {
   /** The chain, oldest first; null if a link is not this owner's. */
   async #findLinks(owner: Owner, responseId: string) {
     const links = await findLinks(this.#db, owner, responseId);
-    // Otherwise nothing was found, or the oldest link continues a response that is missing.
+    // Otherwise, nothing was found, or the oldest link continues a missing response.
     return links[0]?.previousResponseId === null ? links : null;
   }
 

@@ -5,16 +5,16 @@ import { dialectal } from "../database/dialectal.ts";
 import type { Database } from "../database/schema.ts";
 import { foldUsage } from "../owner/postgres/count-postgres-usage.ts";
 
-/** The rows that together tell how much is stored for each owner. */
+/** The rows that add up to the stored bytes of an owner. */
 const USAGE = dialectal(
   sql`owner_usage`,
   () => sql`(select organization, project, bytes from owner_usage
     union all select organization, project, bytes from owner_usage_changes) as owner_usage`,
 );
-/** An owner with more rows gets fewer. */
+/** An owner with more rows gets fewer by folding. */
 const ROWS_MAX = 1_000;
 
-/** Whatever compares the bytes stored for an owner with a limit and adds to them has this lock. */
+/** The lock for comparing an owner's stored bytes with a limit and adding to them. */
 export function storageLock({ organization, project }: Owner): string {
   return JSON.stringify(["storage", organization, project]);
 }
@@ -26,7 +26,7 @@ export class StoredQuota implements StorageQuota {
   /** The bytes that this process is writing now, by owner. */
   readonly #underWay = new Map<string, number>();
 
-  /** With `bytesMax` 0 there is no limit, and nothing is looked up. */
+  /** With `bytesMax` 0 there is no limit and no query. */
   constructor(db: Kysely<Database>, bytesMax: number) {
     this.#db = db;
     this.#bytesMax = bytesMax;
@@ -46,8 +46,8 @@ export class StoredQuota implements StorageQuota {
   }
 
   /**
-   * Whether there is room, as a condition of the statement that stores the bytes. If that has `storageLock`, such
-   * statements exceed the limit neither one by one nor together.
+   * Whether there is room, as a condition of the statement that stores the bytes. With `storageLock`, concurrent
+   * statements do not exceed the limit.
    */
   hasRoom(owner: Owner, bytes: number): RawBuilder<boolean> {
     if (this.#bytesMax === 0) return sql<boolean>`true`;
@@ -55,8 +55,8 @@ export class StoredQuota implements StorageQuota {
   }
 
   /**
-   * Writes `bytes` if there is room for them beside what this process is writing already. Several processes that write
-   * at the same moment may exceed the limit, each by one write.
+   * Writes `bytes` if there is room beside this process's current writes. Several processes that write at the same
+   * moment may exceed the limit, each by one write.
    */
   async writeWithin<Result>(owner: Owner, bytes: number, write: () => Promise<Result>): Promise<Result> {
     if (this.#bytesMax === 0) return await write();

@@ -18,7 +18,7 @@ import type { WriteJob, WriteOutcome } from "../rows/runs/write-job.ts";
 import type { CommitQueue } from "./runs/commit-queue.ts";
 import type { PatientWrites } from "./runs/patient-writes.ts";
 
-/** SQLite's limit is higher; a request asks for at most as many as its context has items. */
+/** Below SQLite's limit; a request needs at most as many as its context has items. */
 const IDS_AT_ONCE_MAX = 500;
 
 /** The calls of hosted tools in the database. Their writes share commits with all others. */
@@ -142,7 +142,7 @@ function exchangeOf(row: ToolExchangesTable): KnownExchange {
   return { itemId, callId, name, server, arguments: row.arguments, effect, approvalRequestId, turn, result };
 }
 
-/** The item of the call, or a list of it and the items that follow it. */
+/** The item of the call, or a list with the items that follow it. */
 function exchangeItems(json: string): Pick<FinishedExchange, "item" | "following"> {
   if (!json.startsWith("[")) return { item: storedJson<HostedItem>(json) };
   const [item, ...following] = storedJson<readonly [HostedItem, ...HostedItem[]]>(json);

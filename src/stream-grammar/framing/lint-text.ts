@@ -68,7 +68,7 @@ export class TextLinter {
     const type = isRecord(event) ? event["type"] : undefined;
     if (typeof type === "string" && type !== name)
       this.report("frame-name", `the event line says ${JSON.stringify(name)}, but the type is ${JSON.stringify(type)}`);
-    // Browsers send the id of the last event when they connect again, so it has to say where that was.
+    // Browsers send the id of the last event when they reconnect, so it must identify the position.
     if (id !== null && isRecord(event) && id !== String(event["sequence_number"]))
       this.report("frame-lines", `the id line says ${JSON.stringify(id)}, which is not the event's number`);
     this.#current().take(event);

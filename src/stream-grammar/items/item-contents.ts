@@ -147,7 +147,7 @@ export class ItemContents {
   }
 }
 
-/** A call that the client would run may hold nothing if it did not become whole. */
+/** A client call may be empty if it is incomplete. */
 function isUnfinishedCall({ type, status }: Members): boolean {
   return (
     (type === "shell_call" && status === "incomplete") || (type === "apply_patch_call" && status === "in_progress")

@@ -30,7 +30,7 @@ const HAVE_CALL_ID: ReadonlySet<string> = new Set([
 ]);
 /** Official clients allow these items to lack an id. */
 const MAY_LACK_ID: ReadonlySet<string> = new Set(["function_call", "custom_tool_call"]);
-/** Members that may change while an item is made, or each time it is shown. */
+/** Members that may change while an item is in progress, or each time it is shown. */
 const MAY_CHANGE: ReadonlySet<string> = new Set([
   "id",
   "type",
@@ -170,7 +170,7 @@ export class Items {
 }
 
 /**
- * Whether the done event of another item stands for this one. The reference often sends a single `output_item.done` for
+ * Whether the done event of another item covers this one. The reference often sends a single `output_item.done` for
  * lists of MCP tools that were open at the same time.
  */
 function isDoneByGroup({ group }: Item): boolean {
@@ -178,7 +178,7 @@ function isDoneByGroup({ group }: Item): boolean {
   return open.length === group.length - 1 && open.every(({ order }) => order?.mayTake("output_item.done") === true);
 }
 
-/** The name of the done event in the grammar, which may tell some statuses apart. */
+/** The name of the done event in the grammar, which may distinguish some statuses. */
 function nameOfEnd(order: OrderChecker, status: unknown): string {
   const early = `output_item.done<${textOf(status)}>`;
   return order.mayTake(early) ? early : "output_item.done";

@@ -1,8 +1,8 @@
 import { isRecord } from "../../base/json/records.ts";
 
 /**
- * Whether two JSON values are equal, ignoring members that the reference makes anew each time: encrypted contents and
- * fingerprints of programs.
+ * Whether two JSON values are equal, ignoring members that the reference generates anew each time: encrypted contents
+ * and fingerprints of programs.
  */
 export function isSameJson(one: unknown, other: unknown): boolean {
   if (Array.isArray(one) && Array.isArray(other))

@@ -61,7 +61,7 @@ export function valueAt(value: unknown, path: string): unknown {
   return at;
 }
 
-/** A value as faults show it: as JSON, cut to 80 characters. */
+/** A value in a fault's text: JSON, cut to 80 characters. */
 export function quoted(value: unknown): string {
   const text = JSON.stringify(value) ?? "nothing";
   return text.length <= QUOTE_CHARACTERS_MAX ? text : `${text.slice(0, QUOTE_CHARACTERS_MAX)}…`;

@@ -5,7 +5,7 @@ const CAUSES_MAX = 4;
 const MESSAGE_CHARACTERS_MAX = 1000;
 const HIDDEN = "[…]";
 
-/** Text that may repeat what a client sent: inlined files, keys, any long word. */
+/** Text that may repeat client input: inlined files, keys, any long word. */
 const NOT_FOR_LOGS: readonly RegExp[] = [
   /data:[\w/+.-]*[;,][^\s"']*/gi,
   /\bBearer\s+\S+/gi,
@@ -14,18 +14,18 @@ const NOT_FOR_LOGS: readonly RegExp[] = [
 ];
 
 /**
- * An error as the log shows it, with harmless members only. Leaves out all other members of errors, such as request
- * bytes; the words of other servers (`quoted`), which may repeat what a client sent; and messages of parsers, which
- * repeat their input. What callers and model servers did wrong comes without a stack, which tells nothing of it.
+ * The log form of an error, with harmless members only. Leaves out other members of errors, such as request bytes;
+ * texts of other servers (`quoted`), which may repeat client input; and messages of parsers, which repeat their input.
+ * Faults of callers and model servers have no stack, which would not explain them.
  */
 export function describeError(error: unknown, secrets: readonly string[]): object {
   return describe(error, secrets, { depth: 0, isOthers: false });
 }
 
 interface Place {
-  /** The number of errors that it is a cause of. */
+  /** The number of errors that it causes. */
   readonly depth: number;
-  /** Whether it is a cause of what a model server did wrong. */
+  /** Whether it causes a model server's fault. */
   readonly isOthers: boolean;
 }
 

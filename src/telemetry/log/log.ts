@@ -5,11 +5,11 @@ import { withoutSecrets } from "./without-secrets.ts";
 
 export interface LogOptions {
   readonly level: "trace" | "debug" | "info" | "warn" | "error" | "fatal" | "silent";
-  /** Texts that are removed from every line, in case an error's message repeats them. */
+  /** Texts that are removed from every line, in case an error message repeats them. */
   readonly secrets: readonly string[];
-  /** The name of this server among several: it is in every line. */
+  /** The name of this server among several. Part of every line. */
   readonly node: string;
-  /** Rewrites each JSON line before it is written; null leaves it. */
+  /** Rewrites each JSON line before it is written; null for no change. */
   readonly rewrite?: ((line: string) => string) | null;
 }
 
@@ -31,10 +31,13 @@ export function openLog({ level, secrets, node, rewrite = null }: LogOptions): R
   );
 }
 
-/** So many bytes are written at once, before the turn is over. */
+/** This many bytes are written at once, before the turn is over. */
 const UNWRITTEN_BYTES_MAX = 8 * 1024;
 
-/** Writes the lines of one turn of the event loop together: a busy server has several in each, and a write is dear. */
+/**
+ * Writes the lines of one turn of the event loop together: a busy server has several per turn, and a write is
+ * expensive.
+ */
 function linesOfATurn(rewrite: LogOptions["rewrite"]): DestinationStream & { flush(): void; flushSync(): void } {
   const out = pino.destination({ sync: true, minLength: UNWRITTEN_BYTES_MAX });
   let isPlanned = false;

@@ -24,8 +24,8 @@ test.each([
   ],
   [
     "an event with fields",
-    { msg: "a run began", model: "m", background: false, to: { a: 1 } },
-    'a run began  model=m background=false to={"a":1}',
+    { msg: "run began", model: "m", background: false, to: { a: 1 } },
+    'run began  model=m background=false to={"a":1}',
   ],
   ["control characters", { msg: "said", model: "a\u001B[2Jb\nc" }, "said  model=a [2Jb c"],
 ])("%s is told in words", (_what, fields, line) => {

@@ -7,11 +7,11 @@ const LEFT_OUT: ReadonlySet<string> = new Set(
     "queueMs events cachedTokens reasoningTokens"
   ).split(" "),
 );
-/** The fields that the words of a line for a request say. */
+/** Fields that are part of the text of a request's line. */
 const SAID_OF_REQUESTS: ReadonlySet<string> = new Set(["method", "path", "status", "ms"]);
 const VALUE_CHARACTERS_MAX = 200;
 
-/** The words of a line of the log for people: what happened, and the fields that tell more, as `name=value`. */
+/** The text of a log line for people: what happens, and the other fields as `name=value`. */
 export function readableLine(fields: Readonly<Record<string, unknown>>): string {
   const isRequest = fields["msg"] === "request" && typeof fields["path"] === "string";
   const said = isRequest
@@ -24,7 +24,7 @@ export function readableLine(fields: Readonly<Record<string, unknown>>): string 
   return [said, ...whole, ...(more.length === 0 ? [] : [`  ${more.join(" ")}`]), ...errorWords(fields["err"])].join("");
 }
 
-/** An error of this program has lines of its own, with its stack. */
+/** An error of this program has its own lines, with its stack. */
 function errorWords(error: unknown): readonly string[] {
   if (!isRecord(error) || hasStack(error)) return errorLines(error);
   return [`  ${text(error["message"] ?? "")}`];
@@ -42,7 +42,7 @@ function hasStack(error: unknown): boolean {
   return isRecord(error) && (error["stack"] !== undefined || hasStack(error["cause"]));
 }
 
-/** One line of bounded length; quoted where it has blanks. Control characters could write to the terminal. */
+/** One line of limited length; quoted if it contains blanks. Control characters could write to the terminal. */
 function text(value: unknown): string {
   const written = typeof value === "string" ? value : (JSON.stringify(value) ?? "");
   const harmless = written.replaceAll(/\p{Cc}/gu, " ");

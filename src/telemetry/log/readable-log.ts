@@ -4,8 +4,8 @@ import { readableLine } from "./readable-line.ts";
 const CLEAR_LINE = "\r\u001B[2K";
 
 /**
- * Writes lines of the log for people: time, level and words, in colour if the terminal is to have any. Each begins on
- * an empty line, even where a progress bar is being drawn.
+ * Writes log lines for people: time, level and text, in colour if the terminal has it. Each begins on an empty line,
+ * even while a progress bar is drawn.
  */
 export function readableLog(hasColors: boolean): (line: string) => string {
   const write = prettyFactory({

@@ -2,7 +2,7 @@ import type { LineAddition } from "../../transport/request-observer.ts";
 
 const NOTHING: LineAddition = { isWarning: false, fields: {} };
 
-/** Collects what runs tell until the request that they belong to ends, so that each request leaves one line. */
+/** Collects the facts of runs until their request ends, so that each request has one log line. */
 export class RequestFacts {
   readonly #open = new Map<string, LineAddition>();
 

@@ -7,7 +7,7 @@ import { METRICS } from "../metric-table.ts";
 import type { RequestSpan, Tracing } from "../tracing.ts";
 import { RequestFacts } from "./request-facts.ts";
 
-/** Turns the outcomes of requests into metrics and spans. `facts`: what runs tell of their requests. */
+/** Turns the outcomes of requests into metrics and spans. `facts`: facts from runs about their requests. */
 export function observeRequests(
   meters: Meters,
   tracing: Tracing | null,

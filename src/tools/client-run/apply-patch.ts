@@ -41,7 +41,7 @@ const APPLY_PATCH: ClientTool<Extract<ToolInput, { type: "apply_patch" }>, Apply
   }),
   textsIn: ({ operation }) => ("diff" in operation ? [operation.diff] : []),
   itemOf: (args, names) => {
-    const operation = withoutDiff(args["operation"] ?? args); // Some models leave the outer object out.
+    const operation = withoutDiff(args["operation"] ?? args); // Some models omit the outer object.
     return {
       first: firstForm(names, isRecord(operation) ? operation : {}),
       last: { ...patchCallMembers(names), status: "completed", operation },
@@ -58,7 +58,7 @@ function withoutDiff(operation: unknown): unknown {
   return { type: "delete_file", path: operation["path"] };
 }
 
-/** The members of the operation, also without their outer object. */
+/** The members of the operation, even without their outer object. */
 function operationPart(path: JsonPath): SketchPart {
   const [member = "", ...deeper] = path[0] === "operation" ? path.slice(1) : path;
   if (deeper.length > 0) return null;
@@ -66,7 +66,7 @@ function operationPart(path: JsonPath): SketchPart {
   return member === "type" || member === "path" ? { head: member } : null;
 }
 
-/** The item before its diff is known; null as long as it is not known what happens to which file. */
+/** The item before its diff is known; null until the file and its change are known. */
 function firstForm(names: CallNames, { type, path }: Readonly<Record<string, unknown>>): ApplyPatchCall | null {
   if (typeof path !== "string") return null;
   const call = { ...patchCallMembers(names), status: "in_progress" as const };

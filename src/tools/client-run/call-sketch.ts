@@ -2,24 +2,24 @@ import { type JsonPath, JsonStrings, type StringPiece } from "../../base/json/js
 import type { CallWriter } from "../../domain/hosted-tool.ts";
 import type { HostedItem, HostedItemEvent } from "../../runs/hosted.ts";
 
-/** What a string of the arguments is to the item that is shown while they arrive. */
+/** The role of an argument string in the item shown while arguments arrive. */
 export type SketchPart =
-  /** Needed for the first form of the item, under this name. */
+  /** Part of the item's first form, under this name. */
   | { readonly head: string }
-  /** Shown as it is written. The item begins with the first one. */
+  /** Shown while it is written. The first one begins the item. */
   | "text"
-  /** Not shown, but the item begins with it. */
+  /** Not shown, but begins the item. */
   | "sign"
   | null;
 
 /** How the item of a call is shown while the model writes its arguments. */
 export interface CallSketch<Item extends HostedItem> {
   partOf(path: JsonPath): SketchPart;
-  /** The first form of the item, as soon as it can be known. Texts wait for it. */
+  /** The first form of the item, as soon as it is known. Texts wait for it. */
   firstOf(heads: ReadonlyMap<string, string>): Item | null;
 }
 
-/** Levels of the arguments that hold what is shown. */
+/** The depth of shown values in the arguments. */
 const LEVELS = 2;
 
 /** Follows the arguments of one call. */
@@ -27,11 +27,11 @@ export class SketchWriter<Item extends HostedItem> implements CallWriter {
   readonly #sketch: CallSketch<Item>;
   readonly #strings = new JsonStrings(LEVELS);
   readonly #heads = new Map<string, string>();
-  /** Of strings that have not ended. */
+  /** The unfinished string. */
   #head = "";
   #text = "";
   readonly #texts: string[] = [];
-  /** What waits for the first form. */
+  /** Events that wait for the first form. */
   #waiting: HostedItemEvent[] = [];
   #first: Item | null = null;
   #isDue = false;
@@ -45,7 +45,7 @@ export class SketchWriter<Item extends HostedItem> implements CallWriter {
     return this.#first;
   }
 
-  /** The texts that were shown whole. */
+  /** The texts that were shown completely. */
   get texts(): readonly string[] {
     return this.#texts;
   }

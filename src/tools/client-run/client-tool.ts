@@ -22,17 +22,17 @@ export interface ClientTool<Tool extends ToolInput, Item extends HostedItem> {
   readonly idPrefix: string;
   readonly validate: Validate<Item>;
   isOne(tool: ToolInput): tool is Tool;
-  /** Why the tool cannot be had; null, as when it is absent, if it can. */
+  /** Why the tool cannot be used; null or absent if it can. */
   refusal?(tool: Tool, user: ToolUser): ToolRefusal | null;
-  /** The function that the model is offered. */
+  /** The function offered to the model. */
   offer(tool: Tool): Pick<HostedFunction, "name" | "description" | "parameters"> & { readonly note?: string };
-  /** How the item is shown while the model writes; null, as when it is absent, if only when it is whole. */
+  /** How the item is shown while the model writes; null or absent if it is only shown complete. */
   sketch?(names: CallNames, tool: Tool): CallSketch<Item>;
   /** The texts of an item that its sketch shows. */
   textsIn?(item: Item): readonly string[];
   /**
-   * The item of a call in its first and last form. `args` are what the model wrote. The last form is unchecked, and the
-   * first form is null if the last one is wrong.
+   * The item of a call in its first and last form. `args`: the model's arguments. The last form is unchecked; the first
+   * form is null if the last one is invalid.
    */
   itemOf(
     args: Readonly<Record<string, unknown>>,
@@ -46,7 +46,7 @@ export interface CallNames {
   readonly callId: string;
 }
 
-/** The tool as the tool loop sees it: a call whose arguments make a valid item ends the response. */
+/** The tool for the tool loop: a call whose arguments make a valid item ends the response. */
 export function hostedClientTool<Tool extends ToolInput, Item extends HostedItem>(
   client: ClientTool<Tool, Item>,
 ): HostedTool {
@@ -87,7 +87,7 @@ function clientCall<Tool extends ToolInput, Item extends HostedItem>(
   return {
     item: null,
     streams: writer,
-    effect: "none", // Nothing happens here; the client acts.
+    effect: "none", // The server does nothing; the client acts.
     run: (args) => withoutSteps(clientCallOutcome(client, { tool, names, writer }, args)),
   };
 }
@@ -113,9 +113,9 @@ function clientCallOutcome<Tool extends ToolInput, Item extends HostedItem>(
   return told("The arguments hold a member more than once.");
 }
 
-/** Whether the item that was shown is the one that the whole arguments give. */
+/** Whether the shown item matches the complete arguments. */
 function wasShown<Item extends HostedItem>(writer: SketchWriter<Item>, first: Item, texts: readonly string[]): boolean {
-  if (writer.first === null) return true; // Nothing was shown.
+  if (writer.first === null) return true;
   return JSON.stringify([writer.first, writer.texts]) === JSON.stringify([first, texts]);
 }
 

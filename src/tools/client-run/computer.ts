@@ -8,7 +8,7 @@ type ComputerInput = Extract<ToolInput, { type: "computer" | "computer_use_previ
 
 const ACTIONS_MAX = 10;
 
-/** One schema for the nine actions, since small models do not follow a union of nine. */
+/** One schema for the nine actions, because small models cannot follow a union of nine. */
 const ACTION_SCHEMA = {
   type: "object",
   properties: {
@@ -85,7 +85,7 @@ function screenOf(tool: ComputerInput): string {
   return `a computer (${tool.environment}, ${tool.display_width} × ${tool.display_height} pixels)`;
 }
 
-/** Adds what models leave out: the left button, and that no keys are held. */
+/** Adds defaults that models omit: the left button, and no held keys. */
 function filled(action: unknown): unknown {
   if (!isRecord(action)) return action;
   if (action["type"] === "click") return { button: "left", ...action };

@@ -53,12 +53,12 @@ function firstForm({ id, callId }: CallNames, { environment }: ShellInput): Shel
   };
 }
 
-/** Models write such as "5s". The client then takes the limit that it has. */
+/** Models write values such as "5s". The client's limit then applies. */
 function limitOf(value: unknown): number | null {
   return typeof value === "number" && Number.isInteger(value) ? value : null;
 }
 
-/** The skills that the client has, so that the model can read them by commands. */
+/** The client's skills, which the model can read by commands. */
 function skillsOf({ environment }: ShellInput): string {
   const skills = environment?.type === "local" ? (environment.skills ?? []) : [];
   if (skills.length === 0) return "";

@@ -9,12 +9,12 @@ import { BUSY, citedFiles, GONE, LOST_VARIABLES, toldEnd, toldFiles, withoutMidd
 import { failedOutcome } from "../failed-outcome.ts";
 import { readArguments } from "../read-arguments.ts";
 
-/** Told first, by their names at the index of Python packages. */
+/** Listed first, by their names in the Python package index. */
 const USEFUL_PACKAGES =
   "numpy pandas matplotlib scipy sympy scikit-learn statsmodels seaborn networkx polars pyarrow pillow opencv-python openpyxl xlsxwriter odfpy python-docx python-pptx pypdf reportlab lxml beautifulsoup4 pyyaml".split(
     " ",
   );
-/** How many packages are told if there are as many. */
+/** The minimum number of packages listed, if there are as many. */
 const PACKAGES_TOLD_MIN = 8;
 const OUTPUTS_INCLUDE = "code_interpreter_call.outputs";
 
@@ -72,7 +72,7 @@ function interpreterFunction({ python, packages }: CodeAbilities): HostedFunctio
   };
 }
 
-/** The names that a model gains most by, and how many more there are. Small models drown in long lists. */
+/** The most useful names, and the number of the others. Small models get lost in long lists. */
 function namesOf(packages: readonly string[]): string {
   const installed = new Map(packages.map((name) => [name.toLowerCase(), name]));
   const useful = USEFUL_PACKAGES.flatMap((name) => installed.get(name) ?? []);
@@ -82,7 +82,7 @@ function namesOf(packages: readonly string[]): string {
   return rest === 0 ? told.join(", ") : `${told.join(", ")} and ${rest} more`;
 }
 
-/** What the calls of one response share. */
+/** State shared by the calls of one response. */
 interface Interpreter {
   readonly sessions: ContainerSessions;
   readonly container: ResponseContainer;
@@ -165,7 +165,7 @@ function urlOf(png: Uint8Array): string {
   return `data:image/png;base64,${Buffer.from(png.buffer, png.byteOffset, png.byteLength).toString("base64")}`;
 }
 
-/** What the model is shown of a run. */
+/** The output of a run for the model. */
 function toldRun(run: CodeRun, callMsMax: number): string {
   const printed = run.outputs
     .map((output) => (output.type === "logs" ? output.logs : `\n[The user sees the picture ${output.file.path}]\n`))

@@ -6,13 +6,13 @@ import type { Owner } from "../../runs/ports/owner.ts";
 export interface CodeServices {
   readonly code: CodeFinder;
   readonly containers: Pick<Containers, "createContainer" | "findContainer" | "copyMissingUploads" | "listFiles">;
-  /** The files that clients have uploaded. */
+  /** The files uploaded by clients. */
   readonly uploads: { findFile(owner: Owner, fileId: string): Promise<object | null> };
   /** Most memory of a session, in bytes. */
   readonly memoryBytesMax: number;
 }
 
-/** Rejects with `ModelError` if no code runs here. That may not have been known when the request was taken. */
+/** Rejects with `ModelError` if code cannot run here, which may have been unknown when the request was accepted. */
 export async function sessionsOf({ code }: CodeServices): Promise<ContainerSessions> {
   const { sessions, reason } = await code.find();
   if (sessions === null) throw unavailable(reason);

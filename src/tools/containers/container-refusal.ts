@@ -16,7 +16,7 @@ export function refusalOfContainer(
     callers,
   }: {
     readonly container: string | AskedContainer;
-    /** The member of the tool that holds the container. */
+    /** The tool's member for the container. */
     readonly member: string;
     readonly callers: CodeInterpreterTool["allowed_callers"];
   },

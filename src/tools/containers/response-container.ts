@@ -5,28 +5,28 @@ import { type CitedFile, containerOf, type ToolScope } from "../../domain/hosted
 import { invalidToolsError } from "../invalid-tools-error.ts";
 import type { CodeServices } from "./code-services.ts";
 
-/** As the reference names the containers that it makes by itself; nothing else is known of it. */
+/** The reference's name for containers that it creates itself; the rest is unknown. */
 const AUTO_NAME = "auto";
 const DEFAULT_MEMORY = "1g";
 const FILES_AT_ONCE = 100;
-/** As many as `file_ids` may name. */
+/** The maximum of `file_ids`. */
 const INPUT_FILES_MAX = 50;
 
-/** The container that the calls of one response run in. */
+/** The container for the calls of one response. */
 export interface ResponseContainer {
-  /** It may not exist yet. Another one takes its place if it is lost. */
+  /** May not exist yet. Changes if the container is lost and replaced. */
   readonly id: string;
-  /** The files that it had when the response began. */
+  /** Its files when the response began. */
   readonly files: readonly CitedFile[];
-  /** Makes it, if it does not exist. Resolves to a sentence for the model if that fails, else to null. */
+  /** Creates it if it does not exist. Resolves to null, or to a sentence for the model if that fails. */
   ready(): Promise<string | null>;
-  /** The files that `ready` has put in, once. */
+  /** The files that `ready` copied, returned once. */
   takeCopied(): readonly CitedFile[];
-  /** It is gone: the next call gets another one, if the client did not name it. */
+  /** It is gone: the next call gets another one, unless the client named it. */
   lose(): void;
 }
 
-/** The container that the client names. Rejects with `ModelError` if it cannot be used. */
+/** The container named by the client. Rejects with `ModelError` if it cannot be used. */
 export async function namedContainer(services: CodeServices, id: string, scope: ToolScope): Promise<ResponseContainer> {
   const found = await services.containers.findContainer(scope.owner, id);
   if (found === null) throw invalidToolsError(404, `Container with id '${id}' not found.`);
@@ -47,12 +47,12 @@ export interface WantedContainer {
   readonly memoryLimit: ContainerMemoryLimit | null;
 }
 
-/** Tools of one response share a container; the signal of the response stands for it. */
+/** Tools of one response share a container; the response's signal is the key. */
 const shared = new WeakMap<AbortSignal, Map<string, Promise<UsedContainer>>>();
 
 /**
- * The container in which the context's last call ran, if it is the owner's and alive and has the memory that is wanted;
- * else a new one, which is made when the first call runs. Rejects with `ModelError` if a file is unknown.
+ * The container of the last call in the context, if it belongs to the owner, is alive and has the requested memory;
+ * otherwise a new one, created before the first call. Rejects with `ModelError` if a file is unknown.
  */
 export async function autoContainer(
   services: CodeServices,
@@ -84,7 +84,7 @@ interface ChosenContainer {
   readonly memory: ContainerMemoryLimit;
   /** Null if it does not exist yet. */
   readonly known: { readonly id: string; readonly files: readonly CitedFile[] } | null;
-  /** Whether the client named it, so that no other takes its place. */
+  /** Whether the client named it, so that it is not replaced. */
   readonly isNamed: boolean;
 }
 
@@ -114,7 +114,7 @@ class UsedContainer implements ResponseContainer {
     return this.#id;
   }
 
-  /** Files that are to be in it before the first call. */
+  /** Adds files that it needs before the first call. */
   want(fileIds: readonly string[]): void {
     for (const fileId of fileIds) this.#fileIds.add(fileId);
   }
@@ -152,13 +152,13 @@ class UsedContainer implements ResponseContainer {
       this.#copied = fileIds.length === 0 ? [] : await filesOf(this.#services, this.#scope, id);
       return null;
     }
-    this.#readying = null; // The next call may have more luck.
+    this.#readying = null; // The next call retries.
     if (change.refusal.reason === "unknown_container" || change.refusal.reason === "expired_container") this.lose();
     return `The container cannot be used: ${explainRefusal(change.refusal)}.`;
   }
 }
 
-/** The uploaded files that messages of the user name, newest last. The reference puts them into the container too. */
+/** The uploaded files in messages of the user, newest last. The reference copies them into the container too. */
 async function inputFiles({ uploads }: CodeServices, { context, owner }: ToolScope): Promise<readonly string[]> {
   const named = new Set(context.flatMap(filesIn));
   const found = [...named].slice(-INPUT_FILES_MAX).map(async (fileId) => {

@@ -10,16 +10,16 @@ import type {
 } from "../../domain/containers.ts";
 import type { CodeServices } from "./code-services.ts";
 
-/** What a test sees of its containers, and what their runs give. */
+/** A test's view of its containers, and the results of their runs. */
 export interface ScriptedContainers {
   readonly services: CodeServices;
   readonly containers: Map<string, Container>;
   readonly made: NewContainer[];
-  /** The uploaded files that were copied into containers that existed, as `CONTAINER FILE`. */
+  /** The uploaded files copied into existing containers, as `CONTAINER FILE`. */
   readonly copied: string[];
   /** The files of every container. */
   readonly files: ContainerFile[];
-  /** What ran, as `CONTAINER CODE`. */
+  /** The code that ran, as `CONTAINER CODE`. */
   readonly ran: string[];
   code: Ran<CodeRun>;
   commands: Ran<CommandRuns>;

@@ -3,9 +3,9 @@ import type { CitedFile } from "../../domain/hosted-tool.ts";
 
 const MS_A_SECOND = 1000;
 
-/** Characters of what was printed that the model is shown of one call. */
+/** The maximum characters of one call's output for the model. */
 export const SHOWN_CHARACTERS_MAX = 20_000;
-/** Files that the model is told of by name after one call. */
+/** The maximum files listed by name after one call. */
 const FILES_TOLD_MAX = 50;
 
 export const LOST_VARIABLES =
@@ -20,18 +20,18 @@ const ENDS: Readonly<Record<Exclude<SessionEnd, "timed_out">, string>> = {
   crashed: "the session crashed",
 };
 
-/** Tells the model that its session was stopped. `callMs` is how long the call was allowed to take. */
+/** Tells the model that its session was stopped. `callMs`: the time limit of the call. */
 export function toldEnd(end: SessionEnd, callMs: number): string {
   const why = end === "timed_out" ? toldTimeout(callMs) : ENDS[end];
   return `[It was stopped: ${why}. Files that earlier calls left in /mnt/data are kept, variables are lost.]`;
 }
 
-/** Why a call was stopped that took longer than it may. */
+/** Why a call was stopped at its time limit. */
 export function toldTimeout(callMs: number): string {
   return `it ran for longer than ${callMs / MS_A_SECOND} s, the limit of a call`;
 }
 
-/** What changed in /mnt/data, and what could not be kept. */
+/** Changes in /mnt/data, and files that could not be stored. */
 export function toldFiles({ changed, faults }: FileChanges): readonly string[] {
   const told = changed.slice(0, FILES_TOLD_MAX).map(({ path, bytes }) => `${path} (${bytes} bytes)`);
   const rest = changed.length - told.length;
@@ -39,7 +39,7 @@ export function toldFiles({ changed, faults }: FileChanges): readonly string[] {
   return [...(told.length === 0 ? [] : [`[New and changed files: ${told.join(", ")}]`]), ...faults.map(bracketed)];
 }
 
-/** The text without its middle, if it is too long. Never cuts a character in two. */
+/** Removes the middle of a text that is too long. Never splits a character. */
 export function withoutMiddle(text: string, charactersMax = SHOWN_CHARACTERS_MAX): string {
   if (text.length <= charactersMax) return text;
   const half = Math.floor(charactersMax / 2);
@@ -48,7 +48,7 @@ export function withoutMiddle(text: string, charactersMax = SHOWN_CHARACTERS_MAX
   return `${begin}\n[${text.length - begin.length - end.length} characters are left out here.]\n${end}`;
 }
 
-/** What a text may cite after a call. `shown`: pictures, and the item that shows them. */
+/** What a text may cite after a call. `shown`: pictures and the item that shows them. */
 export function citedFiles(
   containerId: string,
   { changed }: FileChanges,

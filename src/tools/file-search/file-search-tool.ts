@@ -31,7 +31,7 @@ const SEARCH_FUNCTION: HostedFunction = {
 const MEANING_DESCRIPTION =
   "Searches the user's files by meaning and words and returns numbered passages. Ask short questions; several forms of one question find more.";
 
-/** Who finds passages, and who knows the stores. */
+/** The search, and the list of stores. */
 export interface FileSearchServices {
   readonly stores: Pick<VectorStores, "findStore">;
   readonly passages: PassageFinder;
@@ -39,7 +39,7 @@ export interface FileSearchServices {
 
 type FileSearch = Extract<ToolInput, { type: "file_search" }>;
 
-/** The tool `file_search`: the model asks questions, and passages of the files in the named vector stores answer. */
+/** The `file_search` tool: the model asks questions, and hits in the files of the named vector stores answer. */
 export function fileSearchTool(services: FileSearchServices): HostedTool {
   return {
     kind: "file_search",
@@ -79,7 +79,7 @@ function searchFunction({ comparesMeaning }: PassageFinder): HostedFunction {
   return comparesMeaning ? { ...SEARCH_FUNCTION, description: MEANING_DESCRIPTION } : SEARCH_FUNCTION;
 }
 
-/** What the calls of one response share. */
+/** State shared by the calls of one response. */
 interface Session {
   readonly services: FileSearchServices;
   readonly tool: FileSearch;
@@ -143,7 +143,7 @@ function searchOf(tool: FileSearch, queries: readonly string[]): PassageSearch {
   };
 }
 
-/** Many models write one `query`. Each question once. */
+/** Many models write one `query`. Removes duplicates. */
 function readQueries(text: string): string[] {
   const args = readArguments(text) ?? {};
   const { queries = args["query"] } = args;
@@ -156,7 +156,7 @@ function shownResult({ attributes, fileId, filename, score, text, storeId }: Pas
   return { attributes: attributes ?? {}, file_id: fileId, filename, score, text, vector_store_id: storeId };
 }
 
-/** The numbers by which the model cites files. A file keeps its number over all calls of a response. */
+/** The numbers by which the model cites files. A file keeps its number in all calls of a response. */
 class FileNumbers {
   readonly #before: number;
   readonly #numbers = new Map<string, number>();

@@ -4,27 +4,27 @@ import type { Passage } from "../../domain/vector-stores.ts";
 
 export type FileCitable = Extract<Citable, { type: "file" }>;
 
-/** How much text of passages the model is shown for one call: some 20,000 tokens. */
+/** The maximum text of hits for one call: about 20,000 tokens. */
 const SHOWN_CHARACTERS_MAX = 80_000;
 const BETWEEN = "\n\n";
 const LABEL = /^\[file:\d+\] /;
 
-/** The number of the first passage that a call wants to be told, from 1. */
+/** The number of the first hit that a call requests, from 1. */
 export function fromPassage(args: Readonly<Record<string, unknown>> | null): number {
   const number = Number(args?.["from_passage"] ?? 1);
   return Number.isInteger(number) && number > 0 ? number : 1;
 }
 
 interface ToldPassages {
-  /** The number of the first of these passages. */
+  /** The number of the first of these hits. */
   readonly from: number;
-  /** How many were found in all. */
+  /** The total number of hits. */
   readonly count: number;
-  /** What each of them is cited by. */
+  /** The citation of each hit. */
   readonly sources: readonly FileCitable[];
 }
 
-/** What the model is told of passages. */
+/** The hits as text for the model. */
 export function tellPassages(passages: readonly Passage[], { from, count, sources }: ToldPassages): string {
   if (count === 0) return "Nothing was found. Try other words.";
   if (passages.length === 0) return `Only ${count} passages were found.`;
@@ -38,7 +38,7 @@ export function tellPassages(passages: readonly Passage[], { from, count, source
   return `${short.text}\n${short.notice}`;
 }
 
-/** The first whole passages of what was told, or the beginning of the first one. `from` is its number. */
+/** The first complete hits of an output, or the beginning of the first one. `from`: its number. */
 export function shortenPassages(text: string, from: number, charactersMax: number): ShortResult {
   const blocks = blocksOf(text);
   let shown = "";
@@ -60,7 +60,7 @@ export function shortenPassages(text: string, from: number, charactersMax: numbe
   return { text: beginning?.text ?? shown, notice: notices.join(" ") };
 }
 
-/** The passages with their labels. */
+/** The hits with their labels. */
 function blocksOf(text: string): readonly string[] {
   const blocks: string[] = [];
   for (const part of text.split(BETWEEN)) {

@@ -4,24 +4,24 @@ import { jsonOrUndefined } from "../../base/json/read-json.ts";
 import { isRecord } from "../../base/json/records.ts";
 import type { ToolUsage } from "../../domain/hosted-tool.ts";
 
-/** The address, key, model and patience of an OpenAI-compatible images server. */
+/** The address, key, model and time limit of an OpenAI-compatible images server. */
 export interface ImageServerOptions {
-  /** Ends in `/v1`, as a rule. */
+  /** Usually ends in `/v1`. */
   readonly baseUrl: string;
   readonly apiKey: string | null;
   /** Null for the server's own choice. */
   readonly model: string | null;
-  /** Limit of one picture in milliseconds. */
+  /** The time limit of one picture in milliseconds. */
   readonly timeoutMs: number;
 }
 
 export interface ImageOrder {
   readonly prompt: string;
-  /** What else the request says, such as `size`, without values that mean the server's own choice. */
+  /** Other members of the request, such as `size`, without values that mean the server's default. */
   readonly options: Readonly<Record<string, string | number>>;
-  /** How many unfinished pictures are wanted; a server that cannot send any is asked without. */
+  /** The number of partial pictures; a server that supports none is called without them. */
   readonly partialImages: number;
-  /** The pictures to change; without any a new one is drawn. */
+  /** The pictures to change; if empty, a new one is drawn. */
   readonly pictures: readonly Picture[];
   readonly mask: Picture | null;
 }
@@ -35,7 +35,7 @@ export interface DrawnPicture {
   /** In base64. */
   readonly base64: string;
   readonly revisedPrompt: string | null;
-  /** The server's own words for `size`, `quality`, `background` and `output_format`, as far as it tells them. */
+  /** The server's values of `size`, `quality`, `background` and `output_format`, if it reports them. */
   readonly told: Readonly<Record<string, string>>;
   readonly usage: ToolUsage;
 }
@@ -46,7 +46,7 @@ export interface PartialPicture {
   readonly told: Readonly<Record<string, string>>;
 }
 
-/** No picture was drawn. The message is a whole sentence for the model and holds no address or key. */
+/** No picture was drawn. The message is a whole sentence for the model, without address and key. */
 export class DrawingFailed extends Error {
   override readonly name = "DrawingFailed";
 }
@@ -56,7 +56,7 @@ const REPLY_BYTES_MAX = 64 * 1024 * 1024;
 const PICTURE_CHARACTERS_MAX = 28 * 1024 * 1024;
 const REFUSAL_CHARACTERS_MAX = 200;
 const JSON_TYPE = "application/json";
-/** These models answer in base64 always, and refuse to be asked for it. */
+/** These models always reply in base64, and refuse the option. */
 const ALWAYS_BASE64 = /^(?:gpt|chatgpt)-image/;
 
 /** Draws pictures by `/images/generations`, changes them by `/images/edits`. Source: OpenAI's API reference, Images. */
@@ -68,7 +68,7 @@ export class ImageServer {
   }
 
   /**
-   * Draws one picture. Options that the server refuses are left out once. Throws `DrawingFailed`, or the reason of
+   * Draws one picture. Options that the server refuses are dropped once. Throws `DrawingFailed`, or the reason of
    * `signal`.
    */
   async *draw(order: ImageOrder, signal: AbortSignal): AsyncGenerator<PartialPicture, DrawnPicture> {
@@ -165,7 +165,7 @@ async function accepted(reply: Dispatcher.ResponseData): Promise<Dispatcher.Resp
   throw new DrawingFailed(`The images server failed with status ${statusCode}${said === "" ? "" : `: ${said}`}.`);
 }
 
-/** The error's message without addresses, as far as it may be quoted. */
+/** The error's message without addresses, if it may be quoted. */
 function quotableMessage(body: unknown): string {
   const error = isRecord(body) ? body["error"] : null;
   const message = isRecord(error) ? error["message"] : null;

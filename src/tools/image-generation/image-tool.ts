@@ -24,7 +24,7 @@ import { drawnPicture, pictureAt, picturesOfContext } from "./pictures-of-contex
 
 type ImageInput = Extract<ToolInput, { type: "image_generation" }>;
 
-/** Who draws, and the guard of pictures that are fetched. */
+/** The images server, and the guard of fetched pictures. */
 export interface ImageServices {
   readonly server: ImageServer;
   readonly egress: Egress;
@@ -32,7 +32,7 @@ export interface ImageServices {
 
 const PROMPT_CHARACTERS_MAX = 32_000;
 const NO_SERVER = "This server draws no pictures. Its operator can set IMAGE_BASE_URL.";
-/** The members that are passed on unless they leave the choice to the server. */
+/** Members that are sent unless they mean the server's default. */
 const OPTIONS = [
   "model",
   "size",
@@ -68,7 +68,7 @@ function imageRefusal(tool: ImageInput, services: ImageServices | null): ToolRef
   return { reason: `This server cannot honour '${animated}'.`, member: animated, grade: "unavailable" };
 }
 
-/** What a response has drawn so far, so that it can be changed. */
+/** The pictures drawn so far in the response, for later changes. */
 interface Drawing {
   readonly services: ImageServices;
   readonly tool: ImageInput;
@@ -113,7 +113,7 @@ function imageCall(drawing: Drawing, made: MadeCall): ToolCall {
   return {
     item: first,
     streams: null,
-    effect: "none", // It costs, but it changes nothing.
+    effect: "none", // It costs money but changes nothing.
     async *run(args, signal): AsyncGenerator<ToolStep, ToolOutcome> {
       yield { type: "generating" };
       try {
@@ -151,7 +151,7 @@ async function* drawnOutcome(
   };
 }
 
-/** The pictures to change; none for a new picture. */
+/** The pictures to change; empty for a new picture. */
 async function picturesFor(drawing: Drawing, wanted: unknown, signal: AbortSignal): Promise<readonly Picture[]> {
   const { tool, scope, services, last } = drawing;
   const action = tool.action === "generate" || tool.action === "edit" ? tool.action : wanted;
@@ -194,7 +194,7 @@ async function* inSteps(
   }
 }
 
-/** What the server says of its picture, or else what was asked for. */
+/** The server's description of its picture, otherwise the requested values. */
 function shownOptions(tool: ImageInput, told: Readonly<Record<string, string>>) {
   return {
     background: told["background"] ?? tool.background ?? "auto",
@@ -225,7 +225,7 @@ function itemOf(
   };
 }
 
-/** The value if it is one of those, else the fallback. */
+/** The value if it is in the list, otherwise the fallback. */
 function one<const Value extends string>(values: readonly Value[], given: string, fallback: NoInfer<Value>): Value {
   return values.find((value) => value === given) ?? fallback;
 }

@@ -9,8 +9,8 @@ const PICTURES_MAX = 4;
 const PICTURE_BYTES_MAX = 20 * 1024 * 1024;
 
 /**
- * The pictures that an edit changes: the last one that was drawn, otherwise those of the user's last message that has
- * any. Rejects with `DrawingFailed` if one cannot be had.
+ * The pictures for an edit: the last drawn one, otherwise those of the user's last message with pictures. Rejects with
+ * `DrawingFailed` if one cannot be read.
  */
 export async function picturesOfContext(
   context: readonly StoredItem[],

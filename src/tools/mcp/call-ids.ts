@@ -3,21 +3,21 @@ import { jsonOrUndefined } from "../../base/json/read-json.ts";
 import { isRecord } from "../../base/json/records.ts";
 import type { OpenedReply } from "../../egress/open-reply.ts";
 
-/** The begun reply to a call that was sent directly. The client library has to read it. */
+/** The begun reply to a directly sent call. The client library must read it. */
 export interface BegunReply {
-  /** The id under which the call was sent. */
+  /** The id of the sent call. */
   readonly id: string;
   readonly reply: OpenedReply;
-  /** Ends the reply's body. */
+  /** Aborts the reply's body. */
   readonly stop: () => void;
 }
 
 /**
- * The ids of calls that were sent directly and whose replies the library reads under ids of its own. Messages of the
- * server name the one, those to the server the other.
+ * Maps the ids of directly sent calls to the library's own ids, under which it reads the replies. Messages from the
+ * server use the former, messages to the server the latter.
  */
 export class CallIds {
-  /** The library's ids by those that were sent. */
+  /** The library's ids, by the sent ids. */
   readonly #own = new Map<string, number>();
 
   add(sent: string, own: number): void {
@@ -28,7 +28,7 @@ export class CallIds {
     this.#own.delete(sent);
   }
 
-  /** A message of the server as the library expects it. */
+  /** Translates a message from the server for the library. */
   received<Message extends JSONRPCMessage>(message: Message): Message {
     if (this.#own.size === 0) return message;
     if (!("method" in message))
@@ -39,7 +39,7 @@ export class CallIds {
     return { ...message, params: { ...params, progressToken: this.#ownOf(token) } };
   }
 
-  /** The body of a message of the library as the server expects it: it may name a call that is given up. */
+  /** Translates a message body from the library for the server: it may name an abandoned call. */
   sent(body: string): string {
     if (this.#own.size === 0) return body;
     const message = jsonOrUndefined(body);

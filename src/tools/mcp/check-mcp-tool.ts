@@ -12,7 +12,7 @@ const HEADER_VALUE = /^[\t\u0020-\u007e\u0080-\u00ff]*$/;
 const OWN_HEADERS =
   /^(host|content-.*|transfer-encoding|connection|keep-alive|proxy-.*|te|trailer|upgrade|expect|mcp-.*)$/i;
 
-/** Why a tool of type `mcp` cannot be had as it was asked for; null if it can. */
+/** Why an `mcp` tool cannot be used as requested; null if it can. */
 export function mcpRefusal(tool: McpInput, options: McpOptions, owner: Owner): ToolRefusal | null {
   if (options.mode === "off") return needed("MCP is switched off on this server. Its operator can set MCP=on.", null);
   if (!LABEL.test(tool.server_label))
@@ -41,7 +41,7 @@ function placeRefusal(tool: McpInput, options: McpOptions, owner: Owner): ToolRe
   return null;
 }
 
-/** The operator gives his servers their headers. */
+/** The operator sets the headers of configured servers. */
 function secretsRefusal(tool: McpInput, forwardsAuthorization: boolean): ToolRefusal | null {
   if (tool.headers != null && Object.keys(tool.headers).length > 0)
     return invalid("The operator of this server sets the headers of this MCP server.", "headers");

@@ -5,7 +5,7 @@ import type { McpServer } from "./mcp-server.ts";
 
 /** How long an unused connection is kept. */
 const IDLE_MS = 60_000;
-/** Most connections that are kept unused. The one that was unused longest makes room. */
+/** The maximum of unused connections. Beyond it, the longest unused one is closed. */
 const IDLE_MAX = 256;
 
 /** A connection, and the responses that use it. */
@@ -13,18 +13,18 @@ export interface PooledConnection {
   readonly key: string;
   readonly connection: McpConnection;
   users: number;
-  /** Ends it when nobody has used it for a while. */
+  /** Closes it after some time without use. */
   idle: NodeJS.Timeout | null;
 }
 
 /**
- * Connections that outlive the response that opened them. Another response gets one only if it belongs to the same
- * owner and names the same URL with the same headers, and a connection with a session only when nobody else uses it.
+ * Connections that outlive the response that opened them. Another response gets one only for the same owner, URL and
+ * headers, and a connection with a session only if nobody else uses it.
  */
 export class ConnectionPool {
   readonly #options: Omit<McpConnectionOptions, "caller">;
   readonly #places = new Map<string, Set<PooledConnection>>();
-  /** The one that was unused longest comes first. */
+  /** The longest unused comes first. */
   readonly #idle = new Set<PooledConnection>();
   #isClosed = false;
 
@@ -33,12 +33,12 @@ export class ConnectionPool {
   }
 
   /**
-   * A connection to this server, to be given back once. It may not be open yet. Waits while the first one to a server
-   * is opened, and rejects as that does.
+   * Returns a connection to this server, which must be released once. It may not be open yet. Waits while the first
+   * connection to a server is opened, and rejects if that fails.
    */
   async take(server: McpServer, owner: Owner): Promise<PooledConnection> {
     const key = connectionKey(server, owner);
-    const first = this.#firstToOpen(key); // Two that ask at the same time must not both be first.
+    const first = this.#firstToOpen(key); // Concurrent requests must not both be first.
     if (first !== null) {
       first.users += 1;
       await first.connection.open().finally(() => this.giveBack(first));
@@ -56,13 +56,13 @@ export class ConnectionPool {
     if (this.#idle.size > IDLE_MAX && oldest !== undefined) void this.#end(oldest);
   }
 
-  /** Closes all connections that nobody uses; those in use are closed when they are given back. Never rejects. */
+  /** Closes all unused connections; others are closed on release. Never rejects. */
   async close(): Promise<void> {
     this.#isClosed = true;
     await Promise.all([...this.#idle].map((place) => this.#end(place)));
   }
 
-  /** The connection to wait for: whether the server keeps sessions is known when the first one is open. */
+  /** The connection to wait for: whether the server has sessions is known once the first one is open. */
   #firstToOpen(key: string): PooledConnection | null {
     const others = [...(this.#places.get(key) ?? [])].filter(({ connection }) => !connection.isOver);
     return others.some(({ connection }) => connection.isOpen) ? null : (others[0] ?? null);
@@ -103,7 +103,7 @@ export class ConnectionPool {
   }
 }
 
-/** Holds all that two responses must have in common, without its secrets. */
+/** Contains everything that two responses must have in common, without its secrets. */
 function connectionKey({ reach, isOperators, label }: McpServer, { organization, project }: Owner): string {
   const target = reach.type === "url" ? [reach.url, reach.headers] : [label, reach.command];
   return createHash("sha256")

@@ -11,10 +11,10 @@ import { lightResult } from "./results/light-results.ts";
 import { CALL_RESULT } from "./results/read-result.ts";
 
 const OK = 200;
-/** Made once: each error costs a stack trace. */
+/** Created once: each error costs a stack trace. */
 const OVER = new Error("nobody waits for this call any more");
 
-/** What a tool is called with. */
+/** The parameters of a tool call. */
 export interface CallParams {
   readonly name: string;
   readonly arguments: Readonly<Record<string, unknown>>;
@@ -29,9 +29,9 @@ export interface DirectParts {
   readonly egress: Pick<Egress, "callGuarded">;
   readonly caller: string;
   readonly transport: EndableTransport & { readonly protocolVersion: string | undefined };
-  /** Ends all calls. */
+  /** Aborting ends all calls. */
   readonly lifetime: AbortSignal;
-  /** Tells the server that nobody waits for this call any more. */
+  /** Notifies the server that nobody waits for this call any more. */
   readonly tellCancelled: (id: string) => void;
 }
 
@@ -39,14 +39,14 @@ export interface DirectLimits {
   /** Each of them stops the call. */
   readonly signals: readonly AbortSignal[];
   readonly timeoutMs: number;
-  /** Called when the call begins to go to the server. */
+  /** Called when the call starts to be sent. */
   readonly onSent: () => void;
 }
 
 /**
- * Calls tools of an open connection over streamable HTTP with one request, past the client library, which takes several
- * times as long for each. A result in JSON is read here. Whatever else a server answers is left to the library:
- * streams, statuses, errors of the protocol, and what is no result.
+ * Calls tools over an open streamable HTTP connection with one request, bypassing the client library, which takes
+ * several times as long per call. Reads JSON results here. The library handles all other replies: streams, statuses,
+ * protocol errors, and invalid results.
  */
 export class DirectCalls {
   readonly #parts: DirectParts;
@@ -112,7 +112,7 @@ export class DirectCalls {
   }
 }
 
-/** As the client library sends them, and the headers of the server that are not among them. */
+/** The library's headers, and headers of the server that are not among them. */
 function requestHeaders({ address, transport }: DirectParts): Readonly<Record<string, string>> {
   const headers = new Headers({ "content-type": "application/json", accept: "application/json, text/event-stream" });
   if (transport.sessionId !== undefined) headers.set("mcp-session-id", transport.sessionId);

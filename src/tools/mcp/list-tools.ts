@@ -11,14 +11,14 @@ import type { ServerSecrets } from "./server-secrets.ts";
 import { allowanceOf } from "./tool-filter.ts";
 
 const PAGES_MAX = 100;
-/** Of one server, whether the request allows them or not. */
+/** The maximum tools of one server, allowed by the request or not. */
 const LISTED_TOOLS_MAX = 10_000;
-/** Of the schema and the description of one tool. */
+/** The maximum size of one tool's schema and description. */
 const TOOL_CHARACTERS_MAX = 65_536;
 const SCHEMA_DEPTH_MAX = 64;
 const NAME_CHARACTERS_MAX = 256;
 
-/** Which tools of which server are wanted, and what its words must not repeat. */
+/** The requested tools and server, and the secrets to redact. */
 export interface ListRequest {
   readonly server: McpServer;
   readonly tool: McpInput;
@@ -27,8 +27,8 @@ export interface ListRequest {
 }
 
 /**
- * Asks a server for its tools; only those that the request allows are kept. Rejects with `ModelError` if the list
- * cannot be had or used, and with the reason of `signal`.
+ * Requests a server's tools and keeps the allowed ones. Rejects with `ModelError` if the list is unavailable or
+ * invalid, and with the reason of `signal`.
  */
 export async function fetchList(
   link: ServerLink,
@@ -42,7 +42,7 @@ export async function fetchList(
   const accept = (listed: ServerTool): void => {
     const filtered = { name: listed.name, readOnly: isReadOnly(listed) };
     if (!isRequested(filtered) || !isPermitted(filtered)) return;
-    if (secrets.isIn(listed.name)) return; // It could not be called by another name.
+    if (secrets.isIn(listed.name)) return; // It cannot be called under a redacted name.
     checkSize(server.label, listed);
     if (!kept.has(listed.name)) kept.set(listed.name, offeredTool(listed, secrets));
     if (kept.size > options.toolsMax) throw tooManyTools(server.label, options.toolsMax);
@@ -82,7 +82,7 @@ function offeredTool(listed: ServerTool, secrets: ServerSecrets): OfferedMcpTool
   const idempotent = annotations?.idempotentHint === true;
   return {
     listed: {
-      // The list is used again from its item, so the hint must be there.
+      // The list is reused from its item, so the hint must be part of it.
       annotations: { read_only: readOnly, ...(idempotent ? { idempotent } : {}) },
       description: secrets.redact(description ?? ""), // A client fails on null.
       input_schema: secrets.redactJson(inputSchema),

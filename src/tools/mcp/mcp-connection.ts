@@ -17,13 +17,13 @@ import { CALL_RESULT } from "./results/read-result.ts";
 import { ServerSecrets } from "./server-secrets.ts";
 import { SharedWork } from "./shared-work.ts";
 
-/** How long an end of a session, or of a call, may take to be told to the server. */
+/** The time limit of notifying the server about the end of a session or call. */
 const FAREWELL_MS = 1000;
-/** Progress that a server reports lengthens a call up to this many times its limit. */
+/** Progress reports extend a call up to this many times its limit. */
 const PROGRESS_FACTOR = 5;
-/** Statuses by which a server shows that it does not speak the newer transport. */
+/** Statuses of servers that lack the newer transport. */
 const NOT_STREAMABLE: ReadonlySet<number> = new Set([400, 404, 405]);
-/** By the protocol, a server answers so if it has forgotten a session. Some answer with 400. */
+/** The protocol's status for a forgotten session. Some servers use 400. */
 const NOT_FOUND = 404;
 const BAD_REQUEST = 400;
 
@@ -34,7 +34,7 @@ export type McpConnectionOptions = Pick<
   readonly caller: string;
 };
 
-/** Who asks: `signal` stops one request, and `until` aborts when the response that uses the connection ends. */
+/** `signal` stops one request; `until` aborts when the response that uses the connection ends. */
 export interface Asking {
   readonly signal: AbortSignal;
   readonly until: AbortSignal;
@@ -44,11 +44,11 @@ interface OpenClient {
   readonly client: Client;
   readonly transport: EndableTransport;
   readonly kind: HttpTransport | "program";
-  /** Null where calls need what only the client library knows. */
+  /** Null if calls need information that only the client library has. */
   readonly direct: DirectCalls | null;
 }
 
-/** A connection to one server. It is opened when it is first needed. */
+/** A connection to one server, opened on first use. */
 export class McpConnection {
   readonly #server: McpServer;
   readonly #options: McpConnectionOptions;
@@ -56,7 +56,7 @@ export class McpConnection {
   readonly #callIds = new CallIds();
   #opening: Promise<OpenClient> | null = null;
   #opened: OpenClient | null = null;
-  /** The first page, while it is under way. */
+  /** The pending first page. */
   #listing: SharedWork<ListToolsResult | null> | null = null;
   #isOver = false;
 
@@ -74,12 +74,12 @@ export class McpConnection {
     return this.#isOver;
   }
 
-  /** Whether it may serve another response after this one. Each of the others has a stream or a program to itself. */
+  /** Whether it may serve later responses. Other connections own a stream or a program. */
   get isLasting(): boolean {
     return this.isOpen && this.#opened?.kind === "streamable";
   }
 
-  /** Whether it may serve several responses at once: the server keeps nothing for a session. */
+  /** Whether it may serve several responses at once: the server has no session state. */
   get isShareable(): boolean {
     return this.isLasting && this.#opened?.transport.sessionId === undefined;
   }
@@ -90,8 +90,8 @@ export class McpConnection {
   }
 
   /**
-   * One page of the server's tools; null if it has no tools. Responses that ask for the first page at the same time
-   * share one request if they share the connection. Rejects with `McpFault` or the reason of the signal.
+   * One page of the server's tools; null if it has no tools. Concurrent requests for the first page share one request
+   * on a shared connection. Rejects with `McpFault` or the reason of the signal.
    */
   async listPage(cursor: string | undefined, asking: Asking): Promise<ListToolsResult | null> {
     const { signal } = asking;
@@ -119,7 +119,7 @@ export class McpConnection {
   }
 
   /**
-   * Calls a tool. `schema` is its input schema, from which newer servers want some arguments as headers. Rejects with
+   * Calls a tool. `schema`: its input schema, because newer servers require some arguments as headers. Rejects with
    * `McpFault` or the reason of the signal.
    */
   async callTool(call: CallParams & { readonly schema: object }, asking: Asking): Promise<CallToolResult> {
@@ -134,7 +134,7 @@ export class McpConnection {
     const options = {
       signal: asking.signal,
       timeout: Math.max(1, timeout - passedMs),
-      onprogress: () => {}, // So that the server reports progress.
+      onprogress: () => {}, // Makes the server report progress.
       resetTimeoutOnProgress: true,
       maxTotalTimeout: PROGRESS_FACTOR * timeout - passedMs,
     };
@@ -172,7 +172,7 @@ export class McpConnection {
     await opened?.client.close().catch(() => {});
   }
 
-  /** `forgotten`: the status beside 404 by which a server shows that it does not know the session any more. */
+  /** `forgotten`: the status besides 404 that means an unknown session. */
   async #ask<T>(
     { signal, until }: Asking,
     forgotten: number,
@@ -197,7 +197,7 @@ export class McpConnection {
       const cause = causeOf(error, transport);
       throw new McpFault(cause, { status: use.refusedWith, isForgotten, delivery: use.delivery });
     } finally {
-      // The library may yet tell the server that the call is given up.
+      // The library may still notify the server that the call is abandoned.
       if (begun !== null) setImmediate(() => this.#callIds.delete(begun.id));
     }
   }
@@ -238,7 +238,7 @@ export class McpConnection {
     const client = new Client(
       { name: "antiphon", version },
       {
-        // Servers before 2026 know one way to begin; those that speak SSE are older.
+        // Servers before 2026 have one way to begin; servers with SSE are older.
         versionNegotiation: { mode: kind === "sse" ? "legacy" : "auto" },
         inputRequired: { autoFulfill: false },
       },
@@ -266,7 +266,7 @@ export class McpConnection {
     };
   }
 
-  /** Newer servers want headers for each call that the client library makes. */
+  /** Newer servers require headers that only the client library can set on each call. */
   #directCalls(client: Client, transport: EndableTransport): DirectCalls | null {
     const { egress, operatorEgress, caller } = this.#options;
     const { reach, isOperators } = this.#server;
@@ -285,7 +285,7 @@ export class McpConnection {
 
   #noteDeath({ lastWords }: ProgramEnded): void {
     const stderr = new ServerSecrets(this.#server).redact(lastWords);
-    this.#options.log.warn({ server: this.#server.label, stderr }, "a program of an MCP server ended");
+    this.#options.log.warn({ server: this.#server.label, stderr }, "program of an MCP server ended");
   }
 
   #transport(kind: HttpTransport, signal: AbortSignal, onRefused: (status: number) => void): EndableTransport {
@@ -303,7 +303,7 @@ export class McpConnection {
   }
 }
 
-/** The end of a program explains more than what the client library says of it. */
+/** The program's exit explains more than the client library's error. */
 function causeOf(error: unknown, transport: EndableTransport): unknown {
   return transport instanceof ProgramTransport ? (transport.death ?? error) : error;
 }

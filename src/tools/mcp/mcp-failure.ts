@@ -5,18 +5,18 @@ import { ModelError } from "../../runs/ports/model-error.ts";
 import { errorLineOf } from "./programs/last-words.ts";
 import type { ServerSecrets } from "./server-secrets.ts";
 
-/** Why a server gave no list or no result. `message` is for the client and the model; it names no address. */
+/** Why a server gave no list or no result. `message` is for the client and the model, without address. */
 export type McpFailure = Extract<McpCallError, { type: "http_error" | "mcp_protocol_error" }>;
 
-/** The server did not answer within the time that this server gives it. */
+/** The server did not reply within the time limit. */
 export class McpTimeout extends Error {
   override readonly name = "McpTimeout";
 }
 
-/** The program of the server ended by itself. */
+/** The program of the server exited unexpectedly. */
 export class ProgramEnded extends Error {
   override readonly name = "ProgramEnded";
-  /** The end of what it wrote to stderr. */
+  /** The end of its stderr. */
   readonly lastWords: string;
 
   constructor(lastWords: string) {
@@ -25,12 +25,12 @@ export class ProgramEnded extends Error {
   }
 }
 
-/** An open of a connection or a request that failed. Its cause says why. */
+/** Opening a connection or a request failed. The cause says why. */
 export class McpFault extends Error {
   override readonly name = "McpFault";
-  /** The last status by which the server refused a request of this kind; null if it refused none. */
+  /** The last error status of the server for a request of this kind; null if there was none. */
   readonly status: number | null;
-  /** Whether the server has forgotten the session, so that it did nothing. */
+  /** Whether the server has forgotten the session, and therefore did nothing. */
   readonly isForgotten: boolean;
   readonly delivery: Delivery;
 
@@ -45,15 +45,15 @@ export class McpFault extends Error {
   }
 }
 
-/** How far the message of a call came. `refused`: the server answered with a status that says that it did nothing. */
+/** How far a call's message got. `refused`: the server replied with a status that means it did nothing. */
 export type Delivery = "unsent" | "sent" | "refused";
 
-/** How far a call came whose reply begins with this status. */
+/** How far a call got whose reply has this status. */
 export function deliveryAt(status: number): Delivery {
   return status >= 400 && status < 500 ? "refused" : "sent";
 }
 
-/** The server sent a list that this server does not take. `message` is a whole sentence. */
+/** The server sent an unacceptable list. `message` is a whole sentence. */
 export class McpListRefused extends Error {
   override readonly name = "McpListRefused";
 }
@@ -85,7 +85,7 @@ const STATUS_WORDS: ReadonlyMap<number, string> = new Map([
   [504, "Gateway Timeout"],
 ]);
 
-/** What the codes of the MCP client mean. Those that are missing say less than their causes. */
+/** The meanings of the MCP client's codes. Missing codes say less than their causes. */
 const SDK_FAILURES: ReadonlyMap<SdkErrorCode, McpFailure> = new Map([
   [SdkErrorCode.RequestTimeout, http(GATEWAY_TIMEOUT, "The MCP server did not answer in time")],
   [SdkErrorCode.InvalidResult, protocol(INVALID_RESULT, "The MCP server sent a result that breaks the protocol")],
@@ -99,7 +99,7 @@ const SDK_FAILURES: ReadonlyMap<SdkErrorCode, McpFailure> = new Map([
   ],
 ]);
 
-/** Reads an error of the MCP client, of the guard, or of a time limit. Words of the server lose `secrets`. */
+/** Explains an error of the MCP client, the guard, or a time limit. Redacts `secrets` in the server's texts. */
 export function explainMcpFailure(error: unknown, secrets: ServerSecrets): McpFailure {
   const causes = causesOf(error);
   for (const cause of causes) {
@@ -111,11 +111,11 @@ export function explainMcpFailure(error: unknown, secrets: ServerSecrets): McpFa
   return http(FAILED_DEPENDENCY, "The connection to the MCP server failed");
 }
 
-/** Whether the server may have carried out the call that failed in this way. */
+/** Whether the server may have executed the failed call. */
 export function mayHaveActed(error: unknown): boolean {
   const causes = causesOf(error);
   if (!causes.some((cause) => cause instanceof McpFault && cause.delivery === "sent")) return false;
-  // The server, or its tool, says itself that it did not carry out the call.
+  // The server or its tool says that it did not execute the call.
   return !causes.some((cause) => cause instanceof ProtocolError || isInputWanted(cause));
 }
 
@@ -123,13 +123,13 @@ function isInputWanted(cause: unknown): boolean {
   return cause instanceof SdkError && cause.code === SdkErrorCode.UnsupportedResultType;
 }
 
-/** The HTTP status by which the server refused; null if it did not. */
+/** The HTTP status of the server's refusal; null if there was none. */
 export function refusedStatus(error: unknown): number | null {
   for (const cause of causesOf(error)) if (cause instanceof SdkHttpError) return cause.status;
   return null;
 }
 
-/** The error of a response that cannot be made without the list of this server. */
+/** The error of a response that cannot be made without this server's list. */
 export function listFailed(label: string, failure: McpFailure, cause: unknown): ModelError {
   return new ModelError(`Error retrieving tool list from MCP server: '${label}'. ${sentenceOf(failure)}`, {
     status: FAILED_DEPENDENCY,
@@ -175,7 +175,7 @@ function egressStatus({ reason }: EgressError): number {
   return isRefused ? FORBIDDEN : FAILED_DEPENDENCY;
 }
 
-/** As the reference writes it, where the server answered with a status. */
+/** The reference's text for an error status of the server. */
 function statusText(status: number): string {
   const words = STATUS_WORDS.get(status);
   return `Http status code: ${status}${words === undefined ? "" : ` (${words})`}`;

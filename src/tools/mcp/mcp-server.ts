@@ -7,7 +7,7 @@ import type { AllowedTools, RequireApproval } from "./tool-filter.ts";
 
 export type McpInput = Extract<ToolInput, { type: "mcp" }>;
 
-/** A program that speaks MCP on its standard input and output. Only the operator can name one. */
+/** A program that speaks MCP on its standard input and output. Only the operator can configure one. */
 export interface McpProgram {
   readonly type: "program";
   readonly command: string;
@@ -19,19 +19,19 @@ export interface McpProgram {
 export interface McpAddress {
   readonly type: "url";
   readonly url: string;
-  /** Sent with every request. They may hold secrets. */
+  /** Sent with every request. May be secret. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** A server that the operator set up. Requests name it by its label or by a connector that it stands for. */
+/** A server configured by the operator. Requests name it by its label or by its connector. */
 export interface OperatorServer {
   readonly label: string;
   readonly reach: McpAddress | McpProgram;
   readonly description: string | null;
   readonly allowedTools: AllowedTools;
-  /** Calls that need approval, whatever the request says, and the default of requests that say nothing. */
+  /** Calls that need approval whatever the request says, and the default for requests. */
   readonly requireApproval: RequireApproval;
-  /** Who may use it, as `organization` or `organization/project`; everybody if null. */
+  /** Its allowed owners, as `organization` or `organization/project`; everybody if null. */
   readonly owners: readonly string[] | null;
   readonly connectorIds: readonly string[];
   /** Whether the request's `authorization` is sent to it. */
@@ -39,35 +39,35 @@ export interface OperatorServer {
 }
 
 export interface McpOptions {
-  /** `operator`: only the servers of the operator. */
+  /** `operator`: only the operator's servers. */
   readonly mode: "on" | "operator" | "off";
   readonly servers: readonly OperatorServer[];
-  /** For the URLs of requests. */
+  /** For URLs from requests. */
   readonly egress: Pick<Egress, "callGuarded" | "openGuarded">;
-  /** For the URLs of the operator. */
+  /** For URLs from the operator. */
   readonly operatorEgress: Pick<Egress, "callGuarded" | "openGuarded">;
   readonly listTimeoutMs: number;
   readonly callTimeoutMs: number;
-  /** Most tools that one server may offer to one response. */
+  /** The maximum tools that one server may offer to one response. */
   readonly toolsMax: number;
-  /** Most characters of a result that are shown. */
+  /** The maximum characters of a shown result. */
   readonly outputCharactersMax: number;
-  /** Of this program; servers are told. */
+  /** The version of this program, sent to servers. */
   readonly version: string;
   readonly log: Logger;
 }
 
-/** A server as one response uses it. */
+/** A server from one response's view. */
 export interface McpServer {
   readonly label: string;
   readonly reach: McpAddress | McpProgram;
   readonly isOperators: boolean;
-  /** What the operator allows; null for servers of the request. */
+  /** The operator's limits; null for servers from the request. */
   readonly limits: Pick<OperatorServer, "allowedTools" | "requireApproval"> | null;
   readonly description: string | null;
 }
 
-/** The operator's server that a tool means; null if it brings its own, or means none. */
+/** The operator's server for a tool; null if the tool brings its own, or none matches. */
 export function operatorServerOf(
   { servers }: Pick<McpOptions, "servers">,
   tool: McpInput,
@@ -81,7 +81,7 @@ export function operatorServerOf(
   return found !== undefined && mayUse(found, owner) ? found : null;
 }
 
-/** The server that a tool means. It was not refused before. */
+/** The server of a tool that was not refused. */
 export function serverOf(options: Pick<McpOptions, "servers">, tool: McpInput, owner: Owner): McpServer | null {
   const operators = operatorServerOf(options, tool, owner);
   const description = tool.server_description ?? null;

@@ -7,7 +7,7 @@ import { type McpInput, type McpOptions, type McpServer, operatorServerOf, serve
 import { listInContext } from "./offered-tools.ts";
 import type { Opening } from "./open-server.ts";
 
-/** The tools of MCP servers: those that requests name by URL, and those of the operator. */
+/** The tools of MCP servers: servers that requests name by URL, and the operator's servers. */
 export function createMcpTool(options: McpOptions): HostedTool {
   let loading: ReturnType<typeof loadClient> | null = null;
   let pool: ConnectionPool | null = null;
@@ -29,19 +29,19 @@ export function createMcpTool(options: McpOptions): HostedTool {
   };
 }
 
-/** The client of MCP takes a quarter of a second to load. Importing it again would cost something, too. */
+/** The MCP client takes a quarter of a second to load. Even a repeated import costs time. */
 function loadClient() {
   return import("./open-server.ts");
 }
 
-/** What the operator says of approvals is the default of requests that say nothing. */
+/** The operator's approval rule is the default for requests. */
 function withOperatorsApproval(tool: McpInput, options: McpOptions, owner: Owner): McpInput {
   if (tool.require_approval != null) return tool;
   const required = operatorServerOf(options, tool, owner)?.requireApproval ?? null;
   return required === null ? tool : { ...tool, require_approval: required };
 }
 
-/** Ids are made before anything is waited for, so that a restarted run makes the same ones. */
+/** Ids are created before any wait, so that a restarted run gets the same ones. */
 function openingOf(
   server: McpServer,
   asked: { readonly tool: McpInput; readonly scope: ToolScope; readonly options: McpOptions },
@@ -53,7 +53,7 @@ function openingOf(
   return { ...asked, server, approved, list: known === null ? { id: scope.newItemId("mcpl") } : { known } };
 }
 
-/** A client can send a list of its own. What the operator's filters look at is then asked anew. */
+/** A client can send its own list. Facts for the operator's filters are therefore fetched again. */
 function mayReuse({ limits }: McpServer): boolean {
   return limits === null || !JSON.stringify([limits.allowedTools, limits.requireApproval]).includes("read_only");
 }

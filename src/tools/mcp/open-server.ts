@@ -20,28 +20,28 @@ import { ServerLink } from "./server-link.ts";
 import { ServerSecrets } from "./server-secrets.ts";
 import { allowanceOf, approvalNeedOf, restraintOf, type ToolTest } from "./tool-filter.ts";
 
-/** What is known before the server is asked. */
+/** The facts known before the server is called. */
 export interface Opening {
   readonly server: McpServer;
   readonly tool: McpInput;
   readonly scope: ToolScope;
   readonly options: McpOptions;
   readonly approved: readonly IdentifiedCall[];
-  /** A list of the context, or the id of the item that shows a new one. */
+  /** A list in the context, or the id of the item for a new one. */
   readonly list: { readonly known: readonly OfferedMcpTool[] } | { readonly id: string };
 }
 
-/** An approved call, and the id of the item that it makes. */
+/** An approved call, and the id of its item. */
 export interface IdentifiedCall extends ApprovedCall {
   readonly itemId: string;
 }
 
-/** The connections of a server that offers MCP tools. */
+/** The connection pool of a server with MCP tools. */
 export function openPool(options: McpOptions): ConnectionPool {
   return new ConnectionPool(options);
 }
 
-/** Gets the tools of a server ready for one response. Rejects with `ModelError` if they cannot be had. */
+/** Prepares the tools of a server for one response. Rejects with `ModelError` if they are unavailable. */
 export async function openServer(pool: ConnectionPool, opening: Opening): Promise<OpenTool> {
   const { server, scope, options } = opening;
   const link = new ServerLink(pool, server, scope.owner);
@@ -96,7 +96,7 @@ async function toolsOf(
   return { tools, list: [{ first, last: { ...first, tools: tools.map(({ listed }) => listed) } }] };
 }
 
-/** Whether a person must approve calls of a tool: as the request says, or as the operator does. */
+/** Whether calls of a tool need approval, by the request or the operator. */
 function holdOf({ limits }: McpServer, tool: McpInput): ToolTest {
   const isWanted = approvalNeedOf(tool.require_approval);
   const isImposed = restraintOf(limits?.requireApproval);
@@ -128,7 +128,7 @@ function approvedToolMissing(label: string, name: string): ModelError {
   );
 }
 
-/** A client could approve what nobody has asked for. */
+/** A client could approve a call that nobody requested. */
 function approvalNotAsked(requestId: string, label: string): ModelError {
   return unusableApproval(
     `Approval request '${requestId}' was not made by a stored response of this server, which its operator requires for the MCP server '${label}'. Let a response with store: true ask.`,
@@ -150,7 +150,7 @@ function mcpFunction({ label, description }: McpServer, { listed }: OfferedMcpTo
   };
 }
 
-/** Model servers refuse some members that say which kind of schema it is. */
+/** Model servers reject some members that describe the schema itself. */
 function parametersOf(schema: unknown): Readonly<Record<string, unknown>> {
   if (!isRecord(schema)) return { type: "object", properties: {} };
   const { $schema: _, ...rest } = schema;

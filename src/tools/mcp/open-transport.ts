@@ -7,16 +7,16 @@ import type { BegunReply, CallIds } from "./call-ids.ts";
 import { type Delivery, deliveryAt } from "./mcp-failure.ts";
 import type { McpAddress } from "./mcp-server.ts";
 
-/** Most bytes of one reply. Over SSE all replies of a connection are one. */
+/** The maximum bytes of one reply. With SSE, all replies of a connection are one. */
 export const REPLY_BYTES_MAX = 16 * 1024 * 1024;
 const METHOD_NOT_ALLOWED = 405;
-/** A message that ends a request. It is sent after the request was given up, and has this long. */
+/** A message that cancels a request. It is sent after the request was abandoned, within this time limit. */
 const CANCELLED = '{"jsonrpc":"2.0","method":"notifications/cancelled"';
 const CANCELLED_MS = 5000;
 /** The method of a message that calls a tool. */
 const CALL = "tools/call";
 
-/** The two transports of MCP over HTTP. `sse` is the older one. */
+/** The two MCP transports over HTTP. `sse` is the older one. */
 export type HttpTransport = "streamable" | "sse";
 
 /** A transport that may have a session to end. */
@@ -24,35 +24,35 @@ export type EndableTransport = Transport & { terminateSession?: () => Promise<vo
 
 export interface McpTransportOptions {
   readonly egress: Pick<Egress, "openGuarded">;
-  /** For whom the calls are made; look-ups are shared fairly. */
+  /** The caller, for fair sharing of name lookups. */
   readonly caller: string;
-  /** Ends all requests. */
+  /** Aborting ends all requests. */
   readonly signal: AbortSignal;
-  /** Called with the status of each reply that is an error and belongs to no `Use`. */
+  /** Called with the status of each error reply that belongs to no `Use`. */
   readonly onRefused: (status: number) => void;
   readonly callIds: CallIds;
 }
 
-/** One request of a response, for which the transport may make several calls. */
+/** One request of a response. The transport may make several calls for it. */
 export interface Use {
   /** Each of them ends its calls. */
   readonly signals: readonly AbortSignal[];
-  /** The status of the last reply that was an error; null if there was none. */
+  /** The status of the last error reply; null if there was none. */
   refusedWith: number | null;
-  /** How far a call of a tool came. */
+  /** How far a tool call got. */
   delivery: Delivery;
-  /** The begun reply to the first message of this use, which was sent directly; null once it is taken. */
+  /** The begun reply to the first message, which was sent directly; null once it is taken. */
   begun: BegunReply | null;
 }
 
 const USES = new AsyncLocalStorage<Use>();
 
-/** All calls of the transport that this work makes belong to `use`. */
+/** Assigns all transport calls made by this work to `use`. */
 export async function withinUse<T>(use: Use, work: () => Promise<T>): Promise<T> {
   return await USES.run(use, work);
 }
 
-/** Notes that a message goes to the server, for the use that it belongs to. */
+/** Records in its `Use` that a message is sent to the server. */
 export function noteSent(message: unknown): void {
   noteDelivery(USES.getStore(), message, "sent");
 }
@@ -61,7 +61,7 @@ function noteDelivery(use: Use | undefined, message: unknown, delivery: Delivery
   if (use !== undefined && isRecord(message) && message["method"] === CALL) use.delivery = delivery;
 }
 
-/** A transport whose requests all pass the guard and carry the headers of the server. */
+/** A transport whose requests all pass the guard and carry the server's headers. */
 export function openTransport(
   kind: HttpTransport,
   address: McpAddress,
@@ -82,7 +82,7 @@ function guardedFetch(kind: HttpTransport, address: McpAddress, options: McpTran
     if (begun !== null) return begun;
     const method = init.method ?? "GET";
     const headers = new Headers(init.headers);
-    // A stream of the server's own messages: no use for it here. One that goes on where a reply broke off is opened.
+    // A stream of the server's own messages is not needed. A stream that resumes a broken reply is opened.
     if (kind === "streamable" && method === "GET" && !headers.has("last-event-id"))
       return new Response(null, { status: METHOD_NOT_ALLOWED });
     if (new URL(target).origin === origin)

@@ -11,13 +11,13 @@ import type { ServerLink } from "./server-link.ts";
 
 const INVALID_PARAMS = -32_602;
 
-/** What calls of a response share. */
+/** State shared by the calls of a response. */
 export interface CallContext extends ShownLimits {
   readonly link: ServerLink;
   readonly label: string;
 }
 
-/** A call of a tool whose arguments are given to the server as the model, or the approved request, has them. */
+/** A call of a tool. The server gets the arguments exactly as the model wrote them or the request was approved. */
 export function mcpCall(
   context: CallContext,
   offered: OfferedMcpTool,
@@ -66,7 +66,7 @@ async function callMcpTool(
   }
 }
 
-/** A call that a person must approve: it asks, and does nothing. */
+/** A call that needs approval: it requests it and does nothing. */
 export function approvalCall(label: string, { listed }: OfferedMcpTool, made: MadeCall): ToolCall {
   return {
     item: null,
@@ -107,7 +107,7 @@ function ran(item: McpCall, result: CallToolResult, context: CallContext): ToolO
   return { ...outcome({ ...item, status: "failed", error }, output === "" ? "The tool failed." : output), parts };
 }
 
-/** The content as the tool returned it, unless it is too long to be shown whole. */
+/** The content as returned by the tool, unless it is too long to be shown completely. */
 function shownContent({ content }: CallToolResult, output: string, { charactersMax, secrets }: CallContext): unknown {
   if (JSON.stringify(content).length <= charactersMax) return secrets.redactJson(content);
   return [{ type: "text", text: cut(output, charactersMax) }];

@@ -6,16 +6,16 @@ import type { Asking, McpConnection } from "./mcp-connection.ts";
 import { McpFault } from "./mcp-failure.ts";
 import type { McpServer } from "./mcp-server.ts";
 
-/** Made once: each error costs a stack trace. */
+/** Created once: each error costs a stack trace. */
 const ENDED = new Error("the response has ended");
 
-/** What one response asks of one server. It takes a connection of the pool when it first needs one. */
+/** The requests of one response to one server. Takes a connection from the pool on first use. */
 export class ServerLink {
   readonly #pool: ConnectionPool;
   readonly #server: McpServer;
   readonly #owner: Owner;
   readonly #ending = new AbortController();
-  /** All that were taken; the last one is in use. */
+  /** All connections taken; the last one is in use. */
   readonly #places: PooledConnection[] = [];
   #taking: Promise<PooledConnection> | null = null;
 
@@ -35,13 +35,13 @@ export class ServerLink {
     return await this.#ask(signal, (connection, asking) => connection.callTool(call, asking));
   }
 
-  /** Ends the requests of this response and gives its connections back. */
+  /** Ends the requests of this response and releases its connections. */
   close(): void {
     this.#ending.abort(ENDED);
     for (const place of this.#places.splice(0)) this.#pool.giveBack(place);
   }
 
-  /** Asks again, once, over a new connection if the server had forgotten the session: then it did nothing. */
+  /** Retries once over a new connection if the server has forgotten the session and therefore did nothing. */
   async #ask<T>(signal: AbortSignal, work: (connection: McpConnection, asking: Asking) => Promise<T>): Promise<T> {
     const asking = { signal, until: this.#ending.signal };
     const { connection } = await unlessAborted(this.#place(), signal);

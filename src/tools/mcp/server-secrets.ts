@@ -8,12 +8,12 @@ import {
 import { isRecord } from "../../base/json/records.ts";
 import type { McpServer } from "./mcp-server.ts";
 
-/** Variables that hold secrets, by their names. Others, such as folders, stand in ordinary results. */
+/** Names of secret variables. Other variables, such as folders, occur in ordinary results. */
 const SECRET_NAME = /key|token|secret|pass|pwd|auth|cred|cookie|session|dsn/i;
-/** How a header says what kind of secret follows. */
+/** The scheme before a secret in a header. */
 const SCHEME = /^(?:bearer|basic|digest|negotiate|token|api-?key)$/i;
 
-/** Takes the operator's secrets out of what his MCP server says. */
+/** Redacts the operator's secrets in an MCP server's texts. */
 export class ServerSecrets {
   readonly #secrets: readonly string[];
 
@@ -26,13 +26,13 @@ export class ServerSecrets {
     return this.isIn(text) ? redactText(text, this.#secrets) : text;
   }
 
-  /** A value that was read from JSON, with its texts and names redacted. */
+  /** A JSON value with its texts and names redacted. */
   redactJson(value: unknown): unknown {
     if (this.#secrets.length === 0) return value;
     return this.isIn(JSON.stringify(value)) ? this.#redactMember(value) : value;
   }
 
-  /** Whether the text holds a secret. */
+  /** Whether the text contains a secret. */
   isIn(text: string): boolean {
     return this.#secrets.some((secret) => text.includes(secret));
   }
@@ -53,7 +53,7 @@ function secretsOf(reach: McpServer["reach"]): readonly string[] {
   return [...redactHeaders(Object.entries(reach.headers)).secrets, ...redactUrl(reach.url).secrets];
 }
 
-/** The secrets that can be searched for, in all forms. */
+/** The searchable secrets, in all encodings. */
 function searchedForms(secrets: readonly string[]): readonly string[] {
   return writtenForms(secrets.filter((secret) => secret.length >= SECRET_CHARACTERS_MIN && !SCHEME.test(secret)));
 }

@@ -1,6 +1,6 @@
 import { unlessAborted } from "../../base/limits/unless-aborted.ts";
 
-/** Made once: each error costs a stack trace. */
+/** Created once: each error costs a stack trace. */
 const LEFT = new Error("nobody waits any more");
 
 /** Work that several callers wait for. */
@@ -10,19 +10,19 @@ export class SharedWork<T> {
   #callers = 0;
   #isOver = false;
 
-  /** Begins the work at once. The signal that it gets aborts when all callers have left. */
+  /** Starts the work at once. Its signal aborts when all callers have left. */
   constructor(begin: (signal: AbortSignal) => Promise<T>) {
     this.#work = begin(this.#stop.signal).finally(() => {
       this.#isOver = true;
     });
   }
 
-  /** Whether it has settled or was given up. Nobody can join it any more. */
+  /** Whether it has settled or was abandoned. Nobody can join it any more. */
   get isOver(): boolean {
     return this.#isOver;
   }
 
-  /** Settles as the work does, or rejects with the reason of the signal. */
+  /** Settles with the work, or rejects with the reason of the signal. */
   async join(signal: AbortSignal): Promise<T> {
     this.#callers += 1;
     try {

@@ -3,25 +3,25 @@ import type { McpApprovalFilter, McpTool, McpToolFilter } from "../../../generat
 export type AllowedTools = McpTool["allowed_tools"];
 export type RequireApproval = McpTool["require_approval"] | undefined;
 
-/** What the filters of a request look at. */
+/** The facts for the filters of a request. */
 export interface FilteredTool {
   readonly name: string;
   readonly readOnly: boolean;
 }
 
-/** Whether a filter fits a tool. */
+/** Whether a filter matches a tool. */
 export type ToolTest = (tool: FilteredTool) => boolean;
 
 const ALL: ToolTest = () => true;
 const NONE: ToolTest = () => false;
 
-/** Whether a list of allowed tools, or a filter, lets a tool be offered. Null and an empty filter allow all. */
+/** Whether a list of allowed tools, or a filter, allows a tool. Null and an empty filter allow all. */
 export function allowanceOf(allowed: AllowedTools | undefined): ToolTest {
   if (allowed == null) return ALL;
   return testOf(Array.isArray(allowed) ? { tool_names: allowed } : allowed);
 }
 
-/** Whether a person must approve calls of a tool. What the filters do not mention needs approval. */
+/** Whether calls of a tool need approval. Tools outside the filters do. */
 export function approvalNeedOf(required: RequireApproval): ToolTest {
   if (required == null || required === "always") return ALL;
   if (required === "never") return NONE;
@@ -30,7 +30,7 @@ export function approvalNeedOf(required: RequireApproval): ToolTest {
   return (tool) => isHeld(tool) || !isFree(tool);
 }
 
-/** Whether the filters name a tool as one that needs approval. Nothing does so by default. */
+/** Whether the filters require approval for a tool. By default, none do. */
 export function restraintOf(required: RequireApproval): ToolTest {
   if (required == null || required === "never") return NONE;
   if (required === "always") return ALL;
@@ -46,7 +46,7 @@ function mentionOf(required: McpApprovalFilter, side: "always" | "never"): ToolT
   return testOf(filter);
 }
 
-/** Names are looked up in a set: both the list of a server and that of a request may be long. */
+/** Names are in a set, because the lists of a server and of a request may both be long. */
 function testOf({ tool_names: names, read_only: wanted }: McpToolFilter): ToolTest {
   const known = names == null ? null : new Set(names);
   return ({ name, readOnly }) => (known === null || known.has(name)) && (wanted == null || wanted === readOnly);

@@ -33,7 +33,7 @@ import { withoutSteps } from "../without-steps.ts";
 
 export type ContainerEnvironment = ShellContainerAuto | ShellContainerReference;
 
-/** Told where the sandbox has no shell. */
+/** Sent to the model if the sandbox has no shell. */
 export const NO_SHELL =
   "The sandbox of this server runs Python alone and has no shell. The setting CODE_ENGINE chooses one. With the environment 'local' the client runs the commands.";
 
@@ -56,7 +56,7 @@ const SHELL_FUNCTION: HostedFunction = {
   },
 };
 
-/** Opens the tool `shell` with a container of this server, where the commands of the model run. */
+/** Opens the `shell` tool with a container of this server for the model's commands. */
 export async function openContainerShell(
   services: CodeServices,
   environment: ContainerEnvironment,
@@ -86,7 +86,7 @@ function containerFor(
   return autoContainer(services, { fileIds, memoryLimit }, scope);
 }
 
-/** What the calls of one response share. */
+/** State shared by the calls of one response. */
 interface Shell {
   readonly sessions: ContainerSessions;
   readonly container: ResponseContainer;
@@ -123,7 +123,7 @@ async function runShellCall(shell: Shell, begun: BegunCall, args: string, signal
   const action = actionIn(args);
   if (action === null) return unrun(first, "The arguments need `commands`, a list of texts. Nothing was run.");
   const { commands } = action;
-  // What was shown is what runs.
+  // The shown commands must be the ones that run.
   if (JSON.stringify(writer.commands) !== JSON.stringify(commands))
     return unrun(first, "The arguments hold a member more than once. Nothing was run.");
   const { container, sessions, scope } = shell;
@@ -159,7 +159,7 @@ function actionIn(text: string): ShellCall["action"] | null {
   return { commands: texts, timeout_ms: limitOf(timeout_ms), max_output_length: limitOf(max_output_length) };
 }
 
-/** Models write such as "5s". The limit of the server then holds. */
+/** Models write values such as "5s". The server's limit then applies. */
 function limitOf(value: unknown): number | null {
   return typeof value === "number" && Number.isSafeInteger(value) && value > 0 ? value : null;
 }
@@ -191,7 +191,7 @@ function ranOutcome(
   };
 }
 
-/** What the model is shown of a call. */
+/** The output of a call for the model. */
 function toldRuns(commands: readonly string[], result: CommandRuns, callMs: number): string {
   const left = commands.slice(result.runs.length);
   return [
@@ -213,16 +213,16 @@ function toldRun(command: string, { stdout, stderr, outcome }: CommandRun, callM
   ].join("\n");
 }
 
-/** Levels of the arguments that hold the commands. */
+/** The depth of the commands in the arguments. */
 const LEVELS = 2;
 
-/** Shows the commands of a call whose item has begun, while the model writes them. */
+/** Shows the commands of a begun call while the model writes them. */
 class CommandsWriter implements CallWriter {
   readonly #strings = new JsonStrings(LEVELS);
   readonly #commands: string[] = [];
   #command = "";
 
-  /** The commands that were shown whole. */
+  /** The commands that were shown completely. */
   get commands(): readonly string[] {
     return this.#commands;
   }

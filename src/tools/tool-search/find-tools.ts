@@ -1,7 +1,7 @@
 import MiniSearch from "minisearch";
 import type { Tool } from "../../../generated/responses-api/types.ts";
 
-/** A deferred tool, and the words by which it is found. */
+/** A deferred tool and its searchable words. */
 interface Entry {
   readonly id: number;
   readonly name: string;
@@ -12,10 +12,10 @@ interface Entry {
 const FOUND_MAX = 5;
 const QUERY_CHARACTERS_MAX = 1000;
 const WEIGHTS = { name: 3, description: 1, parameters: 0.5 } as const;
-/** Where words end inside names: `create_invoice`, `createInvoice`, `crm.create`. */
+/** Word boundaries inside names: `create_invoice`, `createInvoice`, `crm.create`. */
 const WORD_ENDS = /[\s_\-./:]+|(?<=[a-z0-9])(?=[A-Z])/;
 
-/** Finds tools by the words of their names, descriptions and parameters, in the order of BM25. */
+/** Finds tools by the words of their names, descriptions and parameters, ranked by BM25. */
 export class ToolIndex {
   readonly #tools: readonly Tool[];
   readonly #index: MiniSearch<Entry>;
@@ -29,7 +29,7 @@ export class ToolIndex {
     this.#index.addAll(tools.map((tool, id) => ({ id, ...indexEntry(tool) })));
   }
 
-  /** At most five tools, the best first. */
+  /** At most five tools, best first. */
   find(query: string): readonly Tool[] {
     const options = { boost: WEIGHTS, prefix: true, fuzzy: 0.2 } as const;
     const hits = this.#index.search(query.slice(0, QUERY_CHARACTERS_MAX), options);
@@ -37,7 +37,7 @@ export class ToolIndex {
   }
 }
 
-/** What the model and the client call a tool. An MCP server is called by its label. */
+/** The name of a tool for the model and the client. An MCP server's name is its label. */
 export function toolName(tool: Tool): string | null {
   if (tool.type === "mcp") return tool.server_label;
   return "name" in tool ? tool.name : null;

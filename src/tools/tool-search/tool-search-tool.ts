@@ -16,8 +16,8 @@ import { ToolIndex, toolName } from "./find-tools.ts";
 const NAMES_TOLD_MAX = 100;
 
 /**
- * The tool `tool_search` that the server runs: it finds those tools of the client, and those MCP servers, that the
- * request defers. A found tool is offered from the next turn on, as a namespace of its own name.
+ * The `tool_search` tool that the server runs: finds client tools and MCP servers that the request defers. A found tool
+ * is offered from the next turn on, as a namespace of its own name.
  */
 export const toolSearchTool: HostedTool = {
   kind: "tool_search",
@@ -64,7 +64,7 @@ function toolSearchCall(index: ToolIndex, made: MadeCall): ToolCall {
     id: made.newItemId("tsc"),
     type: "tool_search_call",
     status: "in_progress",
-    arguments: {}, // The tools that were found, at the end.
+    arguments: {}, // The found tools, at the end.
     call_id: null,
     execution: "server",
   };
@@ -98,7 +98,7 @@ function toolSearchOutcome({ newItemId }: MadeCall, first: ToolSearchCall, tools
   return { type: "ran", item, output: said, parts: [], sources: [], following: [following], found };
 }
 
-/** As the reference calls found tools: with a namespace of their own name. */
+/** The reference's form of found tools: with a namespace of their own name. */
 function asNamespace(tool: Tool): Tool {
   if (tool.type !== "function" && tool.type !== "custom") return tool;
   return { type: "namespace", description: tool.description ?? "", name: tool.name, tools: [tool] };

@@ -4,13 +4,13 @@ import { readBodyStart } from "../../base/limits/read-body-start.ts";
 const WAIT_MS = 300;
 const START_BYTES = 262_144;
 
-/** Whether a SearXNG answers there within 300 ms. Never rejects. */
+/** Whether a SearXNG responds there within 300 ms. Never rejects. */
 export async function isSearxng(baseUrl: string): Promise<boolean> {
   try {
     const reply = await request(`${baseUrl.replace(/\/+$/, "")}/config`, { signal: AbortSignal.timeout(WAIT_MS) });
     const start = await readBodyStart(reply.body, START_BYTES);
     return reply.statusCode === 200 && /"(?:engines|categories)"/.test(start);
   } catch {
-    return false; // Nothing listens there, or it is no SearXNG.
+    return false; // Nothing listens there, or it is not a SearXNG.
   }
 }

@@ -4,8 +4,8 @@ const URL_IN_TEXT = /https?:\/\/[^\s<>"'`)\]}]{1,2000}/g;
 const KNOWN_MAX = 5000;
 
 /**
- * The addresses that the user wrote or that a search or page of this context showed. While tools that read private
- * things are offered too, only these are opened: an address that a model makes up could carry such things away.
+ * The addresses that the user wrote or that a search or page of this context showed. Beside tools that read private
+ * data, only these are opened: an address invented by the model could carry such data away.
  */
 export class KnownUrls {
   readonly #urls = new Set<string>();

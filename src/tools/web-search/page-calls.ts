@@ -72,7 +72,7 @@ export async function findInPage(
   return ranCall(session, names, { action, hits: [], text, sources: [source], isSearch: false });
 }
 
-/** The page, or why it cannot be had. */
+/** The page, or why it is unavailable. */
 async function pageOrFault(session: WebSession, url: string, signal: AbortSignal): Promise<Page | string> {
   const { services, settings, scope } = session;
   if (!session.allows(url)) return `Only pages of ${settings.domains.join(", ")} may be opened.`;
@@ -122,7 +122,7 @@ function matchesOf({ lines }: Page, pattern: string): string {
   return [...shown, ...rest].join("\n");
 }
 
-/** The first whole lines of a page that was opened. What else is told of the web is cut anywhere. */
+/** The first whole lines of an opened page. Other web output may be cut anywhere. */
 export function shortenPage({ name, text }: Pick<ToldCall, "name" | "text">, charactersMax: number): ShortResult {
   const lines = text.split("\n");
   const numbers = lines.map((line) => Number(NUMBERED.exec(line)?.groups?.["number"] ?? 0));

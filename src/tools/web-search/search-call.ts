@@ -7,7 +7,7 @@ import type { WebSession } from "./web-session.ts";
 
 const QUERIES_MAX = 4;
 const QUERY_CHARACTERS_MAX = 400;
-/** More than are shown, since hits of several queries overlap and some lie outside the allowed domains. */
+/** More than are shown, because hits of several queries overlap and some are outside the allowed domains. */
 const HITS_ASKED = 10;
 const PAGE_CHARACTERS_MAX = 6000;
 const RECENCIES: readonly string[] = ["day", "week", "month", "year"] satisfies readonly Recency[];
@@ -25,7 +25,7 @@ export const SEARCH_FUNCTION = {
   },
 } as const;
 
-/** Runs a search. Fails only if no query brought an answer. */
+/** Runs a search. Fails only if no query succeeded. */
 export async function search(
   session: WebSession,
   names: Names,
@@ -83,7 +83,7 @@ async function hitsOrFault(
   }
 }
 
-/** The hits of all queries, the first of each before the second of any, each page once. */
+/** The hits of all queries by rank, without duplicates. */
 function mergedHits(lists: readonly (readonly Hit[])[]): readonly Hit[] {
   const hits = new Map<string, Hit>();
   const longest = Math.max(0, ...lists.map((list) => list.length));
@@ -96,7 +96,7 @@ function mergedHits(lists: readonly (readonly Hit[])[]): readonly Hit[] {
   return [...hits.values()];
 }
 
-/** The first pages, for requests that want much of them. Pages that cannot be opened are left out. */
+/** The first pages, for requests with a large context size. Pages that cannot be opened are left out. */
 async function firstPages(
   session: WebSession,
   hits: readonly Hit[],

@@ -17,7 +17,7 @@ export function startedCall({ id }: Names): WebSearchCall {
   return { id, type: "web_search_call", status: "in_progress" };
 }
 
-/** A call of which nothing came; the model is told why. */
+/** A failed call; the model is told why. */
 export function failedCall({ id }: Names, action: Action | null, reason: string): ToolOutcome {
   const item = { id, type: "web_search_call" as const, status: "failed" as const };
   return { type: "ran", item: action === null ? item : { ...item, action }, output: reason, parts: [], sources: [] };
@@ -32,7 +32,7 @@ export interface Found {
   readonly isSearch: boolean;
 }
 
-/** A call that found something, with what the request's `include` asks for. */
+/** A successful call, with the parts requested in `include`. */
 export function ranCall({ scope, settings }: WebSession, { id }: Names, found: Found): ToolOutcome {
   const { action, hits, text, sources, isSearch } = found;
   const urls = hits.map(({ url, title }) => ({ type: "url" as const, url, ...(title === "" ? {} : { title }) }));

@@ -77,7 +77,7 @@ function webSearchCall(session: WebSession, name: string, made: MadeCall): ToolC
   };
 }
 
-/** Today's date where the user is, and the place. */
+/** Today's date at the user's location, and the location. */
 function noteOf({ place }: WebSettings, now: Date): string {
   const { city = null, region = null, country = null, timezone = null } = place ?? {};
   const where = [city, region, country].filter((part) => part !== null);

@@ -4,11 +4,14 @@ import type { PageReader } from "./pages/page-reader.ts";
 import type { SearchProvider } from "./providers/search-provider.ts";
 import type { WebSettings } from "./web-settings.ts";
 
-/** Who searches and opens pages. */
+/** The search server and the page reader. */
 export interface WebServices {
   readonly provider: SearchProvider;
   readonly pages: PageReader;
-  /** Which pages may be opened: `known` are those of `KnownUrls`; `auto` is that beside tools with private things. */
+  /**
+   * The pages that may be opened: `known` are those of `KnownUrls`; `auto` means `known` beside tools with private
+   * data.
+   */
   readonly open: "auto" | "any" | "known" | "off";
 }
 
@@ -27,7 +30,7 @@ export class WebSession {
     this.known = new KnownUrls(scope.context);
   }
 
-  /** What the model may cite by this number. A page keeps its number. */
+  /** The citation of a page under its number. A page keeps its number. */
   cite(url: string, title: string): Extract<Citable, { type: "web" }> {
     const number = this.#numbers.get(url) ?? (this.scope.citedBefore ?? 0) + this.#numbers.size + 1;
     this.#numbers.set(url, number);
@@ -41,7 +44,7 @@ export class WebSession {
     return open === "known" || (open === "auto" && this.scope.readsPrivately);
   }
 
-  /** Whether a page lies within the domains that the request allows. */
+  /** Whether a page is within the domains allowed by the request. */
   allows(url: string): boolean {
     const host = URL.parse(url)?.hostname ?? "";
     const { domains } = this.settings;

@@ -2,7 +2,7 @@ import type { ToolInput } from "../../../generated/responses-api/types.ts";
 
 export type WebSearchInput = Extract<ToolInput, { type: `web_search${string}` }>;
 
-/** What the request's tool asks for, with the defaults filled in. */
+/** The tool's options from the request, with defaults filled in. */
 export interface WebSettings {
   /** Hosts; empty for all. */
   readonly domains: readonly string[];
@@ -11,9 +11,9 @@ export interface WebSettings {
   readonly place: UserPlace | null;
   /** Whether pages may be fetched. */
   readonly isLive: boolean;
-  /** Whether pages can be opened at all; the preview only searches. */
+  /** Whether pages can be opened at all; the preview tool only searches. */
   readonly opensPages: boolean;
-  /** Limit of one output in characters; null without one. */
+  /** The limit of one output in characters; null for none. */
   readonly charactersMax: number | null;
 }
 
@@ -25,11 +25,11 @@ export interface UserPlace {
   readonly timezone: string | null;
 }
 
-/** How much of its hits a search shows. */
+/** The sizes of a search's output. */
 export interface ContextSize {
   readonly hits: number;
   readonly characters: number;
-  /** How many of the first pages are opened at once. */
+  /** The number of first pages opened at once. */
   readonly pages: number;
 }
 
@@ -39,7 +39,7 @@ const SIZES = {
   high: { hits: 10, characters: 2000, pages: 3 },
 } as const;
 
-/** About what a token has in most languages. */
+/** Approximately right for most languages. */
 const CHARACTERS_PER_TOKEN = 4;
 
 export function isWebSearch(tool: ToolInput): tool is WebSearchInput {
@@ -65,7 +65,7 @@ function userPlace({ user_location: location }: WebSearchInput): UserPlace | nul
   return { city, region, country: country?.toUpperCase() ?? null, timezone };
 }
 
-/** The domain that is no bare host, such as one with a scheme or a path; null if all are. */
+/** The first domain that is not a bare host, such as one with a scheme or a path; null if there is none. */
 export function faultyDomain({ domains }: WebSettings): string | null {
   return domains.find((domain) => !/^(?:[\p{L}\p{N}_-]+\.)+[\p{L}\p{N}-]{2,}$/u.test(domain)) ?? null;
 }

@@ -55,14 +55,14 @@ export async function* bodyChunks(
 }
 
 /**
- * The whole body, if it says that it is small and comes together with the head, as most do. Null if it has to be waited
- * for or decompressed.
+ * The whole body, if its declared size is small and it arrives together with the head, as most do. Null if it must be
+ * awaited or decompressed.
  */
 export async function promptBody(request: IncomingMessage, bytesMax: number): Promise<Buffer | null> {
   const { headers } = request;
   const size = Number(headers["content-length"] ?? Number.POSITIVE_INFINITY);
   if (size > bytesMax || headers["content-encoding"] !== undefined) return null;
-  // Node parses what follows the head after the present callback, though in the same turn of the event loop.
+  // Node parses the bytes after the head later in the same turn of the event loop.
   if (!request.complete) await new Promise(setImmediate);
   if (!request.complete || request.readableLength === 0) return null;
   const body: unknown = request.read();

@@ -20,8 +20,8 @@ export function parseJsonChunks(chunks: readonly Buffer[], faults: JsonFaults): 
 }
 
 /**
- * The same for a small text, synchronously. The assembler looks at the limits before it parses, because parsing a text
- * of nothing but brackets takes 100 times its size in memory. No text of `JSON_DEPTH_MAX` bytes exceeds them.
+ * The same for a small text, synchronously. The assembler checks the limits before parsing, because parsing a text of
+ * only brackets takes 100 times its size in memory. No text of `JSON_DEPTH_MAX` bytes exceeds them.
  */
 function parseJsonAtOnce(bytes: Buffer, faults: JsonFaults): unknown {
   try {

@@ -2,7 +2,7 @@ import { type FileHandle, mkdir } from "node:fs/promises";
 import { openNamelessFile, writeAll } from "../../base/files/nameless-file.ts";
 import type { HeldBytes } from "../../base/limits/byte-budget.ts";
 
-/** A stored upload. `read` returns its content from the start, as often as it is called. */
+/** A stored upload. `read` returns its content from the start and can be called repeatedly. */
 export interface SpooledUpload {
   readonly size: number;
   read(): AsyncIterable<Uint8Array>;
@@ -11,7 +11,7 @@ export interface SpooledUpload {
 const READ_BYTES = 256 * 1024;
 
 /**
- * Keeps the files of one form while its request is served: in memory, or in nameless files, which vanish with the
+ * Stores the files of one form while its request is served: in memory, or in nameless files, which vanish with the
  * process.
  */
 export class UploadSpool {
@@ -30,7 +30,7 @@ export class UploadSpool {
     this.#held = held;
   }
 
-  /** Counts bytes of the form that have arrived. Returns false if the budget has no room for them. */
+  /** Counts received bytes of the form. Returns false if they exceed the budget. */
   admit(bytes: number): boolean {
     return this.#held.add(bytes);
   }
@@ -76,7 +76,7 @@ export class UploadSpool {
   }
 }
 
-/** An upload could not be stored, for a reason on our side that `cause` names. */
+/** An upload could not be stored, for a server-side reason given by `cause`. */
 export class SpoolFault extends Error {
   override readonly name = "SpoolFault";
 }

@@ -34,7 +34,7 @@ export interface Exchange {
   operationId: string | null;
   /** The path template of the operation; set together with it. */
   route: string | null;
-  /** For the log: the fault of this server or of another one that the reply tells of. */
+  /** For the log: the fault of this server or of another one behind the reply. */
   fault: ApiError | null;
   /** Whether the reply is a fixed page. */
   isPage: boolean;
@@ -42,9 +42,9 @@ export interface Exchange {
   callerFields: object;
   /** Headers of every reply once the caller is authenticated. */
   callerHeaders: ReplyHeaders;
-  /** The headers that every reply carries, at the time of the call. */
+  /** The current headers of every reply. */
   standingHeaders(): Record<string, string>;
-  /** Starts to count the unread bytes of this reply, which is cut off if its client does not read. */
+  /** Starts to count the unread bytes of this reply, which is cut if its client does not read. */
   openUnread(): Unread;
   /** Breaks the connection, so that the client sees that the reply is incomplete. A stored run continues. */
   cut(reason: string): void;
@@ -97,13 +97,13 @@ export function openExchange(request: IncomingMessage, response: ServerResponse,
   const cutUnread = (): void => {
     served.log.warn(
       { requestId: exchange.requestId, operationId: exchange.operationId },
-      "a reply that was not read was cut",
+      "closing reply: client reads too slowly",
     );
     exchange.cut("the reply was not read");
   };
   endWithReply(exchange, flight, () => reportEnd(exchange, performance.now() - startedAt, served.options));
   response.on("error", (error) =>
-    served.log.debug({ err: error, requestId: exchange.requestId }, "a reply could not be written"),
+    served.log.debug({ err: error, requestId: exchange.requestId }, "reply could not be written"),
   );
   return exchange;
 }
@@ -166,7 +166,7 @@ export function callerOf(request: IncomingMessage): RequestHead {
 
 const CLIENT_REQUEST_ID = /^[\x20-\x7e]{0,512}$/;
 
-/** The checks that come first for every request and upgrade. Throws an `ApiError` if one fails. */
+/** The first checks of every request and upgrade. Throws an `ApiError` if one fails. */
 export function admitCaller<P>(caller: RequestHead, { admission, inFlight, faults }: ServedInterface<P>): void {
   if (inFlight.draining) throw faults.shuttingDown();
   admission.admit?.(caller);
@@ -202,7 +202,7 @@ function reportEnd(exchange: Exchange, durationMs: number, options: TransportOpt
   );
 }
 
-/** Pages, and what is asked for every few seconds, while all is well. */
+/** Pages and polled operations, while they succeed. */
 function isQuiet({ isPage, operationId }: Exchange, status: number | null, options: TransportOptions): boolean {
   if (isPage) return status !== null && status < 400;
   return operationId !== null && options.quietOperations.has(operationId) && status === 200;

@@ -1,7 +1,7 @@
 import { ShortLivedMap } from "../../base/short-lived-map.ts";
 
 export interface UnreadLimits {
-  /** Maximum bytes of all replies and messages that were written and not yet read by their clients. */
+  /** Maximum bytes of all replies and messages that were written but not read by their clients. */
   readonly bytesMax: number;
   /** How long a reader may read nothing while bytes wait for it, in milliseconds. */
   readonly idleTimeoutMs: number;
@@ -9,7 +9,7 @@ export interface UnreadLimits {
 
 /** The unread bytes of one reader. */
 export interface Unread {
-  /** Sets how many bytes wait now. Call it when the reader has read something, or when bytes wait again. */
+  /** Sets the number of waiting bytes. Call it when the reader has read something, or when bytes wait again. */
   update(bytes: number): void;
 }
 
@@ -22,8 +22,8 @@ interface Waiting extends Unread {
 }
 
 /**
- * Counts the bytes that wait for all readers. Cuts off a reader that reads nothing for too long. When too many bytes
- * wait in total, it cuts off the readers that have read nothing for longest.
+ * Counts the waiting bytes of all readers. Cuts off a reader that reads nothing for too long. When too many bytes wait
+ * in total, cuts off the readers that have been idle longest.
  */
 export class UnreadBytes {
   readonly #limits: UnreadLimits;
@@ -41,7 +41,7 @@ export class UnreadBytes {
     return this.#bytes;
   }
 
-  /** Adds a reader for which nothing waits yet. `cut` must end its reply or connection. */
+  /** Adds a reader without waiting bytes. `cut` must end its reply or connection. */
   open(cut: () => void): Unread {
     const reader: Waiting = { place: 0, bytes: 0, readAtMs: 0, cut, update: (bytes) => this.#update(reader, bytes) };
     return reader;
@@ -67,7 +67,7 @@ export class UnreadBytes {
     reader.cut();
   }
 
-  /** One timer for all readers, set for the one that has read nothing for longest. */
+  /** One timer for all readers, set for the one that has been idle longest. */
   #watch(): void {
     if (this.#timer !== null) return;
     const [reader] = this.#waiting.values();

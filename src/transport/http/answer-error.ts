@@ -20,7 +20,7 @@ export async function answerError(
   const { response } = exchange;
   if (response.destroyed || exchange.request.errored !== null) return logUnanswered(exchange, error);
   if (response.headersSent) {
-    exchange.log.error({ err: error, requestId: exchange.requestId }, "a reply failed after its headers were sent");
+    exchange.log.error({ err: error, requestId: exchange.requestId }, "reply failed after its headers were sent");
     response.destroy(); // Breaks the connection, so that the client sees the reply is incomplete.
     return;
   }
@@ -37,12 +37,12 @@ export async function answerError(
 function apiError(exchange: Exchange, error: unknown, faults: Faults): ApiError {
   const named = namedFault(error, faults);
   if (named !== null) {
-    if (isStorageFull(error)) exchange.log.error(faultFields(exchange, error), "nothing more can be stored");
+    if (isStorageFull(error)) exchange.log.error(faultFields(exchange, error), "no more room to store anything");
     else if (named.status >= 500) exchange.fault = named;
     return named;
   }
   if (exchange.signal.aborted) return faults.shuttingDown();
-  exchange.log.error(faultFields(exchange, error), "a request failed");
+  exchange.log.error(faultFields(exchange, error), "request failed");
   return faults.internalError(exchange.requestId);
 }
 
@@ -51,5 +51,5 @@ function faultFields(exchange: Exchange, error: unknown): object {
 }
 
 function logUnanswered(exchange: Exchange, error: unknown): void {
-  exchange.log.debug({ err: error, requestId: exchange.requestId }, "a request failed after its client had left");
+  exchange.log.debug({ err: error, requestId: exchange.requestId }, "request failed after its client had left");
 }

@@ -13,7 +13,7 @@ import { type Assets, assetServer } from "./assets.ts";
 import { allowHeader, fixedPaths } from "./known-paths.ts";
 import { type ExchangeHolder, mountOperations, type OperationRouter } from "./mount-operations.ts";
 
-/** An interface as its server describes it. Missing members of `options` have the defaults of `TRANSPORT_DEFAULTS`. */
+/** An interface as described by its server. Missing members of `options` default to `TRANSPORT_DEFAULTS`. */
 export interface ApplicationOptions<P> extends Omit<ServedInterface<P>, "options" | "inFlight"> {
   readonly assets?: Assets;
   readonly upgrades?: readonly Upgrade<P>[];
@@ -46,7 +46,7 @@ export function createApplication<P>({
     upgradePaths: upgrades.map(({ path }) => path),
   });
   const koa = new Koa<DefaultState, ExchangeHolder>();
-  const logBroken = (error: unknown): void => log.debug({ err: error }, "a connection failed");
+  const logBroken = (error: unknown): void => log.debug({ err: error }, "connection failed");
   koa.on("error", logBroken);
   koa.use((ctx, next) => {
     ctx.respond = false; // Only the functions of transport/stream write replies.

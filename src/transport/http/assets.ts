@@ -8,14 +8,14 @@ export type Asset = {
   /** 200 by default. */
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Where browsers are sent instead, which ask for `text/html`. */
+  /** Redirect target for browsers, which accept `text/html`. */
   readonly browsersGoTo?: string;
 } & ({ readonly bytes: Uint8Array | string } | { readonly file: string | URL });
 
 /** By path. */
 export type Assets = Readonly<Record<string, Asset>>;
 
-/** Answers GET and HEAD for fixed pages, without a key. Resolves to whether it answered. */
+/** Serves fixed pages for GET and HEAD, without a key. Resolves to whether it replied. */
 export function assetServer(assets: Assets): (exchange: Exchange) => Promise<boolean> {
   const pages = new Map(
     Object.entries(assets).map(([path, asset]) => [path, { ...asset, content: assetContent(asset) }]),
@@ -38,7 +38,7 @@ export function assetServer(assets: Assets): (exchange: Exchange) => Promise<boo
   };
 }
 
-/** Programs ask for anything or for JSON; only browsers name `text/html`. */
+/** Programs accept anything or JSON; only browsers name `text/html`. */
 function wantsHtml({ request }: Exchange): boolean {
   return /\btext\/html\b/i.test(request.headers.accept ?? "");
 }

@@ -13,7 +13,7 @@ import type { Handler, OperationRequest, Reply, RequestContext } from "../handle
 import type { ServedInterface } from "../options.ts";
 import { writeReply } from "../stream/write-reply.ts";
 
-/** The part of Koa's context that the first middleware sets for those after it. */
+/** The part of Koa's context that the first middleware sets for later ones. */
 export interface ExchangeHolder {
   exchange: Exchange;
 }
@@ -73,7 +73,7 @@ async function serveOperation<P>(
       const request: OperationRequest = { path: params, query, headers: namedHeaders(route, exchange), body };
       return handler(request, requestContext(route, exchange, principal));
     };
-    // Writing may take long. Written this way, no frame holds the request's or the reply's body meanwhile.
+    // Writing may take long. Written this way, no frame keeps the request's or the reply's body in memory meanwhile.
     await answer().then((reply) => writeReply(exchange, reply, served));
   } finally {
     if (spool !== null) await spool.release();
@@ -86,7 +86,7 @@ interface BodySource<P> {
   readonly principal: P;
 }
 
-/** Reads the body and checks it. Tells of a body that is refused. */
+/** Reads the body and checks it. Reports a refused body. */
 async function readCheckedBody<P>(
   route: OperationRoute,
   { exchange, spool, principal }: BodySource<P>,
@@ -106,7 +106,7 @@ async function readCheckedBody<P>(
   }
 }
 
-/** The query string, preceded by parameters from the body where the contract allows them. The last value counts. */
+/** The query string, preceded by parameters from the body if the contract allows them. The last value counts. */
 function searchOf<P>(
   route: OperationRoute,
   { request, search }: Exchange,

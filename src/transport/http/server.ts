@@ -12,18 +12,18 @@ export interface ListenOptions {
   readonly host: string;
   /** 0 chooses a free port. */
   readonly port: number;
-  /** A socket that already listens, which is served in place of host and port. */
+  /** A listening socket that replaces host and port. */
   readonly socket?: ListeningSocket | null;
   /** How long requests may continue after the server is told to stop, in milliseconds. */
   readonly drainMs: number;
-  /** How long requests that were then aborted may still finish their replies, in milliseconds. */
+  /** How long aborted requests may still finish their replies, in milliseconds. */
   readonly abortGraceMs?: number;
 }
 
 /** A listening socket that this process or its primary was started with. */
 export interface ListeningSocket {
   readonly fd: number;
-  /** Whether the process itself has it; else the primary, which hands its connections out. */
+  /** Whether the process owns the socket. Otherwise the primary owns it and distributes its connections. */
   readonly isOwn: boolean;
 }
 
@@ -34,13 +34,13 @@ export interface RunningServer {
   /** Keeps serving, but replies close their connections, so that clients go to another server. */
   announceLeaving(): void;
   /**
-   * Leaves new connections to another process that listens on the same address. For a moment it still answers what
-   * arrives on open ones, and then closes them, so that no request is lost. Resolves after that moment.
+   * Leaves new connections to another process that listens on the same address. For a moment, still serves requests on
+   * open connections, then closes them, so that no request is lost. Resolves after that moment.
    */
   handOver(): Promise<void>;
   /**
    * Refuses new connections, waits for requests until `until` aborts, aborts the others, and resolves when all
-   * connections are closed. Without `until` it waits for `drainMs`.
+   * connections are closed. Default of `until`: after `drainMs`.
    */
   close(until?: AbortSignal): Promise<void>;
 }
@@ -71,13 +71,13 @@ export async function listen(application: Application, options: ListenOptions): 
   server.on("clientError", (error, socket) => refuseMalformed(error, socket, application));
   startListening(server, options);
   await once(server, "listening");
-  server.on("error", (error) => application.log.error({ err: error }, "the server failed"));
+  server.on("error", (error) => application.log.error({ err: error }, "server failed"));
   const address = server.address();
   if (address === null || typeof address !== "object") throw new Error("the given socket is none of TCP");
   const closed = new Promise<void>((resolve) => server.once("close", resolve));
   const handOver = async (): Promise<void> => {
     application.inFlight.announceLeaving();
-    NetServer.prototype.close.call(server); // Unlike that of HTTP, it leaves idle connections open.
+    NetServer.prototype.close.call(server); // Unlike the HTTP server's close, it leaves idle connections open.
     await sleep(HAND_OVER_MS);
   };
   let closing: Promise<void> | null = null;
@@ -90,7 +90,7 @@ export async function listen(application: Application, options: ListenOptions): 
 function startListening(server: Server, { socket = null, host, port }: ListenOptions): void {
   if (socket === null) server.listen(port, host);
   else if (!socket.isOwn) server.listen({ fd: socket.fd });
-  // A process of a cluster would ask its primary for the number of a socket, but not for a socket.
+  // A process of a cluster would ask its primary for a number, but not for a socket.
   else server.listen(new Socket({ fd: socket.fd, readable: false, writable: false }));
 }
 
@@ -118,7 +118,7 @@ const MALFORMED_STATUSES: ReadonlyMap<string, number> = new Map([
 
 /** Answers bytes that are not valid HTTP, and closes the connection. */
 function refuseMalformed(error: NodeJS.ErrnoException, socket: Duplex, { faults, log }: Application): void {
-  log.debug({ err: error }, "a connection sent malformed HTTP");
+  log.debug({ err: error }, "connection sent malformed HTTP");
   socket.on("error", () => socket.destroy());
   if (!socket.writable || error.code === "ECONNRESET") {
     socket.destroy();

@@ -11,8 +11,8 @@ function nextTurn(): Promise<void> {
 }
 
 /**
- * Joins the frames of one turn of the event loop into one write. Holds at most one write besides the one that the
- * socket has not taken yet, if the caller awaits the promise that `add` returns.
+ * Joins the frames of one turn of the event loop into one write. Buffers at most one write besides the socket's, if the
+ * caller awaits the promise that `add` returns.
  */
 export class FrameWriter {
   readonly #response: ServerResponse;

@@ -6,9 +6,9 @@ import type { ByteStream, ReplyHeaders } from "../handler.ts";
 import { cancelSource } from "./write-stream.ts";
 
 /**
- * Writes bytes as fast as the client reads them. The headers are sent with the first bytes, so that a source that fails
- * before them gets an ordinary error reply. A later failure breaks the connection, so that no client takes a part for
- * the whole.
+ * Writes bytes at the client's speed. The headers are sent with the first bytes, so that a source that fails before
+ * them gets an ordinary error reply. A later failure breaks the connection, so that no client mistakes a part for the
+ * whole.
  */
 export async function writeBytes(
   exchange: Exchange,
@@ -33,13 +33,13 @@ export async function writeBytes(
   try {
     await pipeline(continuedFrom(first, source, unread), response);
   } catch (error) {
-    if (!exchange.signal.aborted) log.error({ err: error, requestId }, "a reply of bytes failed");
+    if (!exchange.signal.aborted) log.error({ err: error, requestId }, "reply of bytes failed");
     return;
   }
   if (!(await discardBody(request))) request.destroy();
 }
 
-/** Asks for the next piece when the client has read most of the ones before it. */
+/** Requests the next piece when the client has read most of the previous ones. */
 async function* continuedFrom(
   first: IteratorResult<Uint8Array>,
   rest: AsyncIterator<Uint8Array>,

@@ -25,7 +25,7 @@ interface OutgoingStream<T> {
 const HEAD_WAIT_MS = 100;
 
 /**
- * Writes values as they come. The headers wait up to `HEAD_WAIT_MS` for the first value, so that a source that fails
+ * Writes values as they arrive. The headers wait up to `HEAD_WAIT_MS` for the first value, so that a source that fails
  * before it gets an ordinary error reply. A later fault becomes the last value, and an `UnfinishedStream` cuts the
  * connection. When the client leaves, `return` of the source is called and nothing more is pulled.
  */
@@ -70,7 +70,7 @@ function openHead(out: FrameWriter, { log, requestId }: Exchange): void {
     out.open();
   } catch (error) {
     // Writing the first value will throw it again.
-    log.debug({ err: error, requestId }, "the headers of a stream could not be written");
+    log.debug({ err: error, requestId }, "headers of a stream could not be written");
   }
 }
 
@@ -106,7 +106,7 @@ function cutUnfinished(exchange: Exchange, error: UnfinishedStream, faults: Pick
   exchange.cut("the stream broke");
 }
 
-/** Logs why a stream is cut: as an error, unless the interface names the cause, such as a database that is away. */
+/** Logs why a stream is cut: as an error, unless the interface names the cause, such as a database that is down. */
 export function logUnfinished(
   { log, requestId }: Pick<Exchange, "log" | "requestId">,
   error: UnfinishedStream,
@@ -122,7 +122,7 @@ export function logUnfinished(
 function streamFault(exchange: Exchange, error: unknown, faults: Pick<Faults, "internalError" | "ofError">): ApiError {
   const named = namedFault(error, faults);
   if (named !== null) return named;
-  exchange.log.error({ err: error, requestId: exchange.requestId }, "a stream failed");
+  exchange.log.error({ err: error, requestId: exchange.requestId }, "stream failed");
   return faults.internalError(exchange.requestId);
 }
 
@@ -142,7 +142,7 @@ function keepAlive(out: FrameWriter, options: OutgoingStream<never>["keepAlive"]
 /** Calls `return` of a source whose client has left. Does not wait for it; an error is only logged. */
 export function cancelSource(source: AsyncIterator<unknown>, log: Logger, requestId: string): void {
   const returned = source.return?.() ?? Promise.resolve();
-  returned.catch((error: unknown) => log.debug({ err: error, requestId }, "a source failed after its client had left"));
+  returned.catch((error: unknown) => log.debug({ err: error, requestId }, "source failed after its client had left"));
 }
 
 const SSE_HEADERS = {
@@ -173,7 +173,7 @@ export function sseStream(
   };
 }
 
-/** The same, for events that come as text. `last` of a fault is the last event of the last text. */
+/** The same, for events as text. `last` of a fault is the last event of the last text. */
 export function frameStream(
   reply: ReplyStart,
   texts: AsyncIterable<string>,

@@ -4,7 +4,7 @@ import { BODY_BYTES_PER_SECOND_MIN } from "../body/body-chunks.ts";
 /** Bytes of the header of a client's control frame, including its mask. */
 const CONTROL_HEAD_BYTES = 6;
 
-/** Counts the bytes that one WebSocket holds: of the message that is arriving, and of those that wait to be read. */
+/** Counts the bytes in memory for one WebSocket: the arriving message, and waiting messages. */
 export class MessageBytes {
   readonly #held: HeldBytes;
   /** Bytes that arrived since the last message ended. */

@@ -88,7 +88,7 @@ export class WebSocketInbox implements AsyncIterableIterator<unknown, undefined>
     }
   }
 
-  /** Takes no more messages. Later ones are read and dropped, because a close or a pong may follow them. */
+  /** Accepts no more messages. Later ones are read and dropped, because a close or a pong may follow them. */
   async return(): Promise<IteratorResult<unknown, undefined>> {
     this.#closed = true;
     this.#drop();

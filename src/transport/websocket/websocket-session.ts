@@ -58,7 +58,7 @@ export function runWebSocketSession(
   const source = handle(inbox)[Symbol.asyncIterator]();
   const stopPings = pingRegularly(socket, pingIntervalMs, () => inbox.checkRate(pingIntervalMs));
   socket.on("error", (error) =>
-    session.log.debug({ err: error, requestId: session.requestId }, "a WebSocket connection failed"),
+    session.log.debug({ err: error, requestId: session.requestId }, "WebSocket connection failed"),
   );
   let leaving: NodeJS.Timeout | undefined;
   const leave = (): void => {
@@ -72,10 +72,10 @@ export function runWebSocketSession(
     clearTimeout(leaving);
     flight.end();
     cancelSource(source, session.log, session.requestId);
-    session.log.info({ code, requestId: session.requestId }, "a WebSocket closed");
+    session.log.info({ code, requestId: session.requestId }, "WebSocket closed");
   });
   const unread = session.options.unread.open(() => {
-    session.log.warn({ requestId: session.requestId }, "a WebSocket that was not read was cut");
+    session.log.warn({ requestId: session.requestId }, "closing WebSocket: client reads too slowly");
     flight.abort(new ReplyCut("the WebSocket was not read"));
     socket.terminate();
   });
@@ -86,7 +86,7 @@ export function runWebSocketSession(
       if (code === CLOSE_TRY_AGAIN) flight.abort(new ReplyCut("the session broke"));
     },
     (error: unknown) =>
-      session.log.error({ err: error, requestId: session.requestId }, "a WebSocket could not be written"),
+      session.log.error({ err: error, requestId: session.requestId }, "WebSocket could not be written"),
   );
 }
 
@@ -118,7 +118,7 @@ async function sendAll(
 function sessionFault(error: unknown, { faults, log, requestId }: Session): ApiError {
   const named = namedFault(error, faults);
   if (named !== null) return named;
-  log.error({ err: error, requestId }, "a WebSocket session failed");
+  log.error({ err: error, requestId }, "WebSocket session failed");
   return faults.internalError(requestId);
 }
 

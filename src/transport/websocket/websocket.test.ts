@@ -110,7 +110,7 @@ test("a path may have its own message size, error message and limit of sessions"
   first.send('"break"');
   expect(await closeCodeOf(first)).toBe(1011);
   expect(first.received).toEqual([{ hello: true }, { farewell: "internal_error" }]);
-  await until(() => sample.log.some(({ message }) => message === "a WebSocket closed"));
+  await until(() => sample.log.some(({ message }) => message === "WebSocket closed"));
   const second = open(sample);
   await once(second, "message");
   second.send('"this is more than 20 bytes"');

@@ -73,7 +73,7 @@ export function acceptUpgrades<P>(upgrades: readonly Upgrade<P>[], served: Serve
     await target.open(request, socket, head);
   };
   return (request, socket, head) => {
-    socket.on("error", (error) => served.log.debug({ err: error }, "an upgrading connection failed"));
+    socket.on("error", (error) => served.log.debug({ err: error }, "upgrading connection failed"));
     accept(request, socket, head).catch((error: unknown) => refuse(request, socket, error, served));
   };
 }
@@ -210,14 +210,14 @@ function refuse<P>(
 ): void {
   const requestId = newRequestId();
   const named = namedFault(error, faults);
-  if (named === null) log.error({ err: error, requestId }, "an upgrade failed");
+  if (named === null) log.error({ err: error, requestId }, "upgrade failed");
   const fault = named ?? faults.internalError(requestId);
   const headers = { "x-request-id": requestId, ...options.standingHeaders(0), ...fault.headers };
   socket.once("finish", () => socket.destroy()); // The client might never close its half of the connection.
   socket.end(rawReply(fault.status, headers, faults.renderError(fault)));
   const fields = { path: splitUrl(request.url ?? "/")[0], status: fault.status, requestId };
-  if (named !== null && named.status >= 500) log.warn({ ...fields, err: named }, "an upgrade was refused");
-  else log.info(fields, "an upgrade was refused");
+  if (named !== null && named.status >= 500) log.warn({ ...fields, err: named }, "upgrade refused");
+  else log.info(fields, "upgrade refused");
 }
 
 const MESSAGE_TOO_LARGE = 1009;

@@ -1,8 +1,8 @@
-/** How good it is to cut a text after an atom: the higher, the better. */
+/** How good it is to cut a text after an atom; higher is better. */
 export const CUTS = { hard: 0, word: 1, line: 2, blank: 3, heading: 4 } as const;
 export type Cut = (typeof CUTS)[keyof typeof CUTS];
 
-/** A piece of a text that is not cut: a sentence, a line, or a part of a longer one. */
+/** A part of a text that is not cut: a sentence, a line, or a part of a longer one. */
 export interface Atom {
   /** The range in the text, in UTF-16 units; the end is exclusive. Atoms follow each other without gaps. */
   readonly start: number;
@@ -16,12 +16,12 @@ export interface Atom {
 export interface AtomOptions {
   /** Whether lines that begin with `#` are headings, as in Markdown. */
   readonly isMarked: boolean;
-  /** Larger ones are cut; a single character may be larger. */
+  /** Larger atoms are split; a single character may be larger. */
   readonly tokensMax: number;
   readonly count: (text: string) => number;
 }
 
-/** Limits the text that is searched for an end, and what is counted at once: that takes the square of its length. */
+/** Limits the text searched for an end and counted at once, because both take the square of its length. */
 const CHARACTERS_MAX = 256;
 const LINE_END = /(?:[.!?…]+["'”’»)\]]*)?\n(?:[^\S\n]*\n)*/.source;
 const SENTENCE_END = /[.!?…]+["'”’»)\]]*[^\S\n]+|[。！？｡]+[」』）”’]*/.source;
@@ -29,7 +29,7 @@ const END = new RegExp(`${LINE_END}|${SENTENCE_END}`);
 const HEADING = /(#{1,9})[ \t]+([^\n]{0,200})/y;
 const FENCE = /[ \t]{0,3}(?:```|~~~)/y;
 
-/** Cuts a text into atoms, in time that grows with its length alone. */
+/** Cuts a text into atoms, in time linear in its length. */
 export function* atomsOf(text: string, { isMarked, tokensMax, count }: AtomOptions): Generator<Atom> {
   const outline = isMarked ? new Outline(text) : null;
   for (let start = 0; start < text.length; ) {
@@ -47,7 +47,7 @@ export function* atomsOf(text: string, { isMarked, tokensMax, count }: AtomOptio
   }
 }
 
-/** The headings above a place that moves through a text of lines. */
+/** The headings above a position that moves through the lines of a text. */
 class Outline {
   readonly #text: string;
   #path: readonly { readonly level: number; readonly title: string }[] = [];
@@ -58,7 +58,7 @@ class Outline {
     this.#text = text;
   }
 
-  /** Moves on to an atom. Returns whether it is a heading, which is above all that follows it. */
+  /** Moves to an atom. Returns whether it is a heading, which is above everything that follows it. */
   enter(start: number): boolean {
     if (!isLineStart(this.#text, start)) return false;
     FENCE.lastIndex = start;
@@ -100,7 +100,7 @@ function findEnd(text: string, start: number): { readonly end: number; readonly 
   return cutBefore(text, start, start + CHARACTERS_MAX);
 }
 
-/** Cuts at the last space of a range if that is in its second half, else at its end. */
+/** Cuts at the last space of a range if it is in the second half, otherwise at its end. */
 function cutBefore(text: string, start: number, limit: number): { readonly end: number; readonly cut: Cut } {
   const space = text.slice(start, limit).lastIndexOf(" ");
   if (space > (limit - start) / 2) return { end: start + space, cut: CUTS.word };
@@ -125,7 +125,7 @@ function* splitAtom(text: string, atom: Atom, options: Omit<AtomOptions, "isMark
   yield* splitAtom(text, right, options);
 }
 
-/** Tokens begin with their space, so a space counts with what follows it. */
+/** Tokens begin with their space, so a space counts with the following text. */
 function countRange(text: string, start: number, end: number, count: (text: string) => number): number {
   const from = start > 0 && text[start - 1] === " " ? start - 1 : start;
   const isSpaceLast = end - from > 1 && end < text.length && text[end - 1] === " ";

@@ -2,7 +2,7 @@ import type { StaticChunking, VectorStoreFileError } from "../../../generated/re
 import type { ExtractionLimits, NamedBytes } from "../../media/extract-text.ts";
 import type { IndexedChunk } from "../ports.ts";
 
-/** A chunk that has no vector yet. */
+/** A chunk without its vector. */
 export type PreparedChunk = Omit<IndexedChunk, "vector">;
 
 /** A file to cut into chunks. The bytes of a message are moved, not copied. */
@@ -11,16 +11,16 @@ export interface ChunkTask {
   readonly chunking: StaticChunking;
 }
 
-/** Asks for the first chunks of a file, or for the next. Each request has one answer, so that nothing piles up. */
+/** Requests the first or the next chunks of a file. Each request has one reply, so that nothing piles up. */
 export type ChunkRequest = { readonly name: "begin"; readonly task: ChunkTask } | { readonly name: "next" };
 
 export type ChunkAnswer =
   | { readonly name: "chunks"; readonly chunks: readonly PreparedChunk[]; readonly isLast: boolean }
   | { readonly name: "failed"; readonly error: VectorStoreFileError };
 
-/** What the thread is started with. */
+/** The start data of the thread. */
 export interface ChunkThreadData {
   readonly limits: ExtractionLimits;
-  /** Limit of the tokens of one file. */
+  /** The maximum tokens of one file. */
   readonly tokensMax: number;
 }

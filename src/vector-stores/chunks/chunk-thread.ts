@@ -3,12 +3,12 @@ import { IngestFailed } from "../ingest-failed.ts";
 import type { ChunkAnswer, ChunkRequest, ChunkTask, ChunkThreadData, PreparedChunk } from "./chunk-messages.ts";
 
 const HEAP_MEGABYTES_MAX = 1024;
-/** Limit of one answer, with the reading of a document. */
+/** The time limit of one reply, including reading a document. */
 const ANSWER_MS = 300_000;
 
 /**
- * Cuts files into chunks in a thread, one file at a time, so that neither long texts nor hostile documents hold the
- * event loop. The thread starts with the first file and lasts until `close`; one that fails is replaced.
+ * Cuts files into chunks in a thread, one file at a time, so that neither long texts nor hostile documents block the
+ * event loop. The thread starts with the first file and lasts until `close`; a failed thread is replaced.
  */
 export class ChunkThread {
   readonly #data: ChunkThreadData;
@@ -19,8 +19,8 @@ export class ChunkThread {
   }
 
   /**
-   * The chunks of a file, some at a time; the thread waits in between. Takes the memory of the bytes. Throws
-   * `IngestFailed`, or the signal's reason.
+   * The chunks of a file in batches; the thread waits in between. Takes ownership of the bytes. Throws `IngestFailed`,
+   * or the signal's reason.
    */
   async *chunksOf(task: ChunkTask, signal: AbortSignal): AsyncGenerator<readonly PreparedChunk[]> {
     let answer = await this.#ask({ name: "begin", task: moved(task) }, signal);
@@ -32,7 +32,7 @@ export class ChunkThread {
     }
   }
 
-  /** Ends the thread. It is started again if it is needed. */
+  /** Ends the thread. It restarts when needed. */
   async close(): Promise<void> {
     const worker = this.#worker;
     this.#worker = null;
@@ -46,14 +46,14 @@ export class ChunkThread {
     const leave = (): void => reject(signal.reason);
     const slow = setTimeout(() => reject(tooCostly(null)), ANSWER_MS);
     const fail = (error: unknown): void => reject(isOutOfMemory(error) ? tooCostly(error) : unread(error));
-    const end = (): void => reject(unread(null)); // After an error this call has no effect.
+    const end = (): void => reject(unread(null)); // After an error, this call has no effect.
     signal.addEventListener("abort", leave, { once: true });
     worker.once("message", resolve).once("error", fail).once("exit", end);
     try {
       worker.postMessage(request, memoryOf(request));
       return await promise;
     } catch (error) {
-      await this.close(); // Its answer would be taken for that to the next request.
+      await this.close(); // Otherwise its reply would be taken as the reply to the next request.
       throw error;
     } finally {
       clearTimeout(slow);
@@ -69,7 +69,7 @@ export class ChunkThread {
       workerData: this.#data,
       resourceLimits: { maxOldGenerationSizeMb: HEAP_MEGABYTES_MAX },
     });
-    // Errors between two requests are found by the next one.
+    // Errors between two requests surface in the next one.
     worker.on("error", () => {});
     worker.once("exit", () => {
       if (this.#worker === worker) this.#worker = null;
@@ -79,7 +79,7 @@ export class ChunkThread {
   }
 }
 
-/** Bytes that share their memory with others cannot be moved. */
+/** Copies bytes that share their memory with others, because they cannot be moved. */
 function moved(task: ChunkTask): ChunkTask {
   const { bytes } = task.file;
   const isWhole = bytes.buffer instanceof ArrayBuffer && bytes.byteLength === bytes.buffer.byteLength;

@@ -1,4 +1,4 @@
-/** The thread that cuts files into chunks: reads their text, then answers with some chunks at each request. */
+/** The thread that cuts files into chunks: reads their text, then replies with a batch of chunks per request. */
 import { isMainThread, parentPort, workerData } from "node:worker_threads";
 import { assert } from "../../base/assert.ts";
 import { TextExtractor } from "../../media/extract-text.ts";
@@ -7,7 +7,7 @@ import { wordsOf } from "../words.ts";
 import type { ChunkAnswer, ChunkRequest, ChunkTask, ChunkThreadData, PreparedChunk } from "./chunk-messages.ts";
 import { cutText, TooManyTokens } from "./cut-text.ts";
 
-/** How much one answer holds at most: some milliseconds of work for whoever gets it. */
+/** The maximum chunks per reply: some milliseconds of work for the receiver. */
 const CHUNKS_AT_ONCE_MAX = 16;
 const CHARACTERS_AT_ONCE_MAX = 64 * 1024;
 
@@ -15,7 +15,7 @@ assert(!isMainThread && parentPort !== null, "this module is the start of a thre
 const port = parentPort;
 const { limits, tokensMax }: ChunkThreadData = workerData;
 const extractor = new TextExtractor(limits);
-const never = new AbortController().signal; // The thread is ended instead.
+const never = new AbortController().signal; // The thread is terminated instead.
 let current: Generator<PreparedChunk, null> | null = null;
 
 async function beginFile({ file, chunking }: ChunkTask): Promise<ChunkAnswer> {
@@ -29,7 +29,7 @@ async function beginFile({ file, chunking }: ChunkTask): Promise<ChunkAnswer> {
   return nextChunks();
 }
 
-/** The chunks with their words. Those that hold only white space are left out. */
+/** The chunks with their words. Leaves out chunks with only white space. */
 function* prepared(text: string, ranges: ReturnType<typeof cutText>): Generator<PreparedChunk, null> {
   let ordinal = 0;
   for (const range of ranges) {

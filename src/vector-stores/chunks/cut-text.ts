@@ -1,15 +1,15 @@
 import { type Atom, atomsOf, type Cut } from "./atoms.ts";
 
 export interface CutOptions {
-  /** Limit of the tokens of a chunk. */
+  /** The maximum tokens of a chunk. */
   readonly sizeMax: number;
-  /** How many tokens of a chunk the next one may repeat; at most half of `sizeMax`. */
+  /** The maximum tokens of a chunk that the next one repeats; at most half of `sizeMax`. */
   readonly overlapMax: number;
-  /** Limit of the tokens of the whole text. */
+  /** The maximum tokens of the whole text. */
   readonly tokensMax: number;
   /** Whether lines that begin with `#` are headings, as in Markdown. */
   readonly isMarked: boolean;
-  /** The tokens of a short text. */
+  /** Counts the tokens of a short text. */
   readonly count: (text: string) => number;
 }
 
@@ -28,13 +28,13 @@ export class TooManyTokens extends Error {
 
 /** Smaller atoms would cut words. */
 const ATOM_TOKENS_MIN = 8;
-/** Tokens that a chunk may have beyond those of its atoms: a word at its start, and a space at its end. */
+/** Tokens of a chunk beyond those of its atoms: a word at its start, and a space at its end. */
 const EDGE_TOKENS = 4;
 
 /**
- * Cuts a text into chunks that cover it, in time that grows with its length alone. A chunk ends before a heading, at a
- * blank line, or else at the end of a line or sentence, if one of those is far enough behind its start; the next one
- * begins in the same way. Throws `TooManyTokens`.
+ * Cuts a text into chunks that cover it, in time linear in its length. A chunk ends before a heading, otherwise at a
+ * blank line, otherwise at the end of a line or sentence, if one is far enough from its start; the next chunk begins in
+ * the same way. Throws `TooManyTokens`.
  */
 export function* cutText(text: string, { tokensMax, isMarked, count, ...asked }: CutOptions): Generator<TextRange> {
   const sizeMax = asked.sizeMax - EDGE_TOKENS;
@@ -59,13 +59,13 @@ export function* cutText(text: string, { tokensMax, isMarked, count, ...asked }:
 
 type Sizes = Pick<CutOptions, "sizeMax" | "overlapMax">;
 
-/** Small against a chunk and its overlap, so that both can be nearly full. */
+/** Small compared to a chunk and its overlap, so that both can be nearly full. */
 function atomTokensMax({ sizeMax, overlapMax }: Sizes): number {
   const ofOverlap = overlapMax === 0 ? Number.POSITIVE_INFINITY : Math.floor(overlapMax / 2);
   return Math.max(ATOM_TOKENS_MIN, Math.min(Math.floor((sizeMax - overlapMax) / 4), ofOverlap));
 }
 
-/** How many of the atoms the chunk gets: half of what the last one did not have, or more. */
+/** The number of atoms for the chunk: at least half of those that the last one did not have. */
 function chooseEnd(atoms: readonly Atom[], { sizeMax, overlapMax }: Sizes): number {
   const sizeMin = overlapMax + (sizeMax - overlapMax) / 2;
   let best = atoms.length;

@@ -6,29 +6,29 @@ import { type Embedder, EmbeddingFailed } from "../ports.ts";
 import { vectorsIn } from "./vectors-in.ts";
 
 export interface EmbeddingServerOptions {
-  /** Ends in `/v1`, as a rule. */
+  /** Usually ends in `/v1`. */
   readonly baseUrl: string;
   readonly apiKey: string | null;
   readonly model: string;
-  /** Limit of one request in milliseconds. */
+  /** The time limit of one request in milliseconds. */
   readonly timeoutMs: number;
-  /** How often a request is repeated that the server has no time for now. */
+  /** The maximum retries of a request while the server is busy. */
   readonly repeatsMax: number;
 }
 
 const TEXTS_AT_ONCE_MAX = 64;
-/** 64 vectors of 16,384 numbers of 20 digits, and the frame. */
+/** 64 vectors of 16,384 numbers with 20 digits, and the frame. */
 const REPLY_BYTES_MAX = 32 * 1024 * 1024;
 const FIRST_PAUSE_MS = 500;
 const PAUSE_MS_MAX = 15_000;
-/** The server has too much to do, is starting, or cannot be reached through a proxy. */
+/** The server is overloaded, starting, or unreachable behind a proxy. */
 const BUSY: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 
 /** Turns texts into vectors by `/embeddings`. Source: OpenAI's API reference, Embeddings. */
 export class EmbeddingServer implements Embedder {
   readonly modelName: string;
   readonly #options: EmbeddingServerOptions;
-  /** Of each model, by its first answer. Vectors of other lengths could not be compared with those. */
+  /** The vector length of each model, from its first reply. Vectors of other lengths cannot be compared. */
   readonly #dimensions = new Map<string, number>();
 
   constructor(options: EmbeddingServerOptions) {
@@ -96,7 +96,7 @@ export class EmbeddingServer implements Embedder {
 
 type Reply =
   | { readonly type: "answer"; readonly answer: unknown }
-  /** Worth another request, after the server's own time if it named one. */
+  /** May be retried, after the server's own delay if it gave one. */
   | { readonly type: "busy"; readonly failed: EmbeddingFailed; readonly pauseMs: number | null };
 
 async function replyOf({ statusCode, headers, body }: Dispatcher.ResponseData): Promise<Reply> {

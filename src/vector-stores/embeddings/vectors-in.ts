@@ -3,9 +3,7 @@ import { EmbeddingFailed } from "../ports.ts";
 
 const DIMENSIONS_MAX = 16_384;
 
-/**
- * The vectors of an answer of `/embeddings`, of unit length and in the order of the texts. Throws `EmbeddingFailed`.
- */
+/** The vectors of a reply of `/embeddings`, of unit length and in the order of the texts. Throws `EmbeddingFailed`. */
 export function vectorsIn(answer: unknown, count: number): readonly Float32Array[] {
   const list: unknown = isRecord(answer) ? answer["data"] : null;
   if (!Array.isArray(list) || list.length !== count)
@@ -43,7 +41,7 @@ function unitVector(vector: Float32Array): Float32Array {
   let squares = 0;
   for (const value of vector) squares += value * value;
   const length = Math.sqrt(squares);
-  // Also refuses what is no number, and the vector of zeros, which has no direction.
+  // Also rejects values that are not numbers, and the zero vector, which has no direction.
   if (!(length > 0 && length < Number.POSITIVE_INFINITY)) throw notVector();
   return vector.map((value) => value / length);
 }

@@ -9,13 +9,12 @@ export interface RenewalParts {
 }
 
 const CHUNKS_AT_ONCE = 64;
-/** After as many failures the server is left alone until the next time. */
+/** After this many failures, the server is not called until the next time. */
 const FAILURES_MAX = 3;
 
 /**
- * Gives all files vectors of the embedder's model that were taken in without or with another model's, then erases what
- * is no longer used. Returns false if some files could not be embedded. Rejects with the signal's reason if that
- * aborts.
+ * Replaces missing vectors and vectors of other models by vectors of the embedder's model, then erases unused ones.
+ * Returns false if some files could not be embedded. Rejects with the signal's reason if the signal aborts.
  */
 export async function renewVectors({ renewal, embedder, log }: RenewalParts, signal: AbortSignal): Promise<boolean> {
   const { modelName } = embedder;
@@ -23,7 +22,7 @@ export async function renewVectors({ renewal, embedder, log }: RenewalParts, sig
   let failures = 0;
   try {
     const model = { name: modelName, dimensions: await embedder.dimensionsOf(modelName, signal) };
-    await renewal.switchStores(model); // Those whose last file was finished just before a crash.
+    await renewal.switchStores(model); // Stores whose last file was finished just before a crash.
     let renewed = 0;
     for (let after = 0; ; ) {
       const file = await renewal.findStale(modelName, model.dimensions, after);
@@ -34,17 +33,17 @@ export async function renewVectors({ renewal, embedder, log }: RenewalParts, sig
       else failures += 1;
       if (failures >= FAILURES_MAX) break;
     }
-    if (renewed > 0) log.info({ files: renewed }, "files in vector stores have vectors of the embedding model now");
+    if (renewed > 0) log.info({ files: renewed }, "files in vector stores now have vectors of the embedding model");
   } catch (error) {
     if (!(error instanceof EmbeddingFailed)) throw error;
-    log.warn({ err: error }, "the embedding server failed, so files keep the vectors that they have");
+    log.warn({ err: error }, "embedding server failed; files keep their old vectors");
     failures += 1;
   }
   while (await renewal.eraseOld()) signal.throwIfAborted();
   return failures === 0;
 }
 
-/** Returns false if the file could not be embedded. What is done of it stays done. */
+/** Returns false if the file could not be embedded. Completed parts are kept. */
 async function renewFile(
   { renewal, embedder, log }: RenewalParts,
   file: StaleFile,
@@ -66,7 +65,7 @@ async function renewFile(
     return true;
   } catch (error) {
     if (!(error instanceof EmbeddingFailed)) throw error;
-    log.warn({ err: error, file: file.number }, "a file keeps the vectors that it has");
+    log.warn({ err: error, file: file.number }, "file keeps its old vectors");
     return false;
   }
 }

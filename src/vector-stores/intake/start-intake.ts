@@ -7,14 +7,15 @@ import { renewVectors } from "./renew-vectors.ts";
 import { type FileIntake, takeInFile } from "./take-in-file.ts";
 
 /**
- * How taking in a file ended. `lost`: it was removed or cancelled; `returned`: the server stopped or could not go on.
+ * How an ingestion ended. `lost`: the file was removed or cancelled; `returned`: the server stopped or could not
+ * continue.
  */
 export type IntakeOutcome = "completed" | "unsupported_file" | "invalid_file" | "server_error" | "lost" | "returned";
 
-/** Follows what is taken in, for metrics. */
+/** Observes ingestion, for metrics. */
 export interface IntakeObserver {
   ended(outcome: IntakeOutcome): void;
-  /** How many files wait or are being taken in, in all processes. */
+  /** The number of files waiting or being ingested, in all processes. */
   waiting(files: number): void;
 }
 
@@ -24,28 +25,28 @@ export interface IntakeParts extends FileIntake {
   readonly queue: IngestQueue;
   readonly observer: IntakeObserver;
   readonly log: Logger;
-  /** How many files are taken in at the same time. */
+  /** The number of concurrent ingestions. */
   readonly workers: number;
-  /** How often the queue is looked at for files of other processes and of dead ones, in milliseconds. */
+  /** The interval of polling the queue for files of other and dead processes, in milliseconds. */
   readonly intervalMs?: number;
 }
 
 export interface Intake {
-  /** Says that files wait. */
+  /** Notifies that files wait. */
   wake(): void;
-  /** Gives unfinished files back and ends the threads. */
+  /** Requeues unfinished files and ends the threads. */
   stop(): Promise<void>;
 }
 
 const INTERVAL_MS = 5_000;
-/** How long a thread without work lasts: it takes a moment to start, and holds some megabytes. */
+/** How long an idle thread is kept: it takes a moment to start, and some megabytes of memory. */
 const THREAD_IDLE_MS = 60_000;
 const RENEWAL_PAUSE_MS = 60_000;
-/** Pause after a fault of the database, in milliseconds. */
+/** The pause after a database fault, in milliseconds. */
 const FAULT_PAUSE_MS = 1_000;
 /**
- * Limits of what a document may take to read. The processor time is that of the slowest honest documents and some more;
- * a hostile one of a few kilobytes ends after 10 s. A file's tokens are limited as the reference does.
+ * Limits of reading a document. The CPU time is a little more than that of the slowest honest documents; a hostile one
+ * of a few kilobytes ends after 10 s. The token limit of a file is the reference's.
  */
 const LIMITS = {
   limits: {
@@ -57,7 +58,7 @@ const LIMITS = {
   tokensMax: 5_000_000,
 };
 
-/** Takes in files that wait until it is stopped. A file ends as completed or failed, or goes back to the queue. */
+/** Ingests waiting files until it is stopped. A file ends as completed or failed, or goes back to the queue. */
 export function startIntake(parts: IntakeParts): Intake {
   const stopping = new AbortController();
   const workers = Array.from({ length: parts.workers }, () => new IntakeWorker(parts, stopping.signal));
@@ -78,19 +79,19 @@ async function renewRegularly({ renewal, embedder, log }: IntakeParts, stopping:
   if (renewal === null || embedder === null) return;
   while (!stopping.aborted) {
     await renewVectors({ renewal, embedder, log }, stopping).catch((fault: unknown) => {
-      if (!stopping.aborted) log.error({ err: fault }, "vectors could not be renewed; that is tried again");
+      if (!stopping.aborted) log.error({ err: fault }, "renewing vectors failed; retrying");
     });
     await sleep(RENEWAL_PAUSE_MS, null, { signal: stopping, ref: false }).catch(() => null);
   }
 }
 
-/** Takes in one file after the other. */
+/** Ingests one file after the other. */
 class IntakeWorker {
   readonly #parts: IntakeParts;
   readonly #stopping: AbortSignal;
   readonly #thread = new ChunkThread(LIMITS);
   readonly #wakeUp = new WakeUp();
-  /** Files that could not be given back, because the database did not answer. */
+  /** Files that could not be requeued, because the database did not respond. */
   #owed: IngestTask[] = [];
 
   constructor(parts: IntakeParts, stopping: AbortSignal) {
@@ -113,16 +114,13 @@ class IntakeWorker {
         await this.#wakeUp.wait(intervalMs, stopping);
       } catch (fault) {
         if (stopping.aborted) break;
-        log.error({ err: fault }, "taking in files was interrupted, and goes on in a moment");
+        log.error({ err: fault }, "file ingestion interrupted; retrying");
         await sleep(FAULT_PAUSE_MS, null, { signal: stopping }).catch(() => null);
       }
     }
     await this.#thread.close();
     await this.#giveBack().catch((fault: unknown) => {
-      log.error(
-        { err: fault },
-        "a file could not be given back, and is taken in once this process is known to be gone",
-      );
+      log.error({ err: fault }, "file could not be requeued; it is ingested once this process is known to be gone");
     });
   }
 
@@ -150,10 +148,7 @@ class IntakeWorker {
     const isHeld = outcome !== "lost" && (await queue.finish(task, outcome));
     const shown = outcome === "lost" || !isHeld ? "lost" : outcome.type === "failed" ? outcome.error.code : "completed";
     observer.ended(shown);
-    log.info(
-      { fileId, storeId, outcome: shown, ms: Math.round(performance.now() - begunAt) },
-      "taking in a file ended",
-    );
+    log.info({ fileId, storeId, outcome: shown, ms: Math.round(performance.now() - begunAt) }, "file ingestion ended");
   }
 
   async #outcomeOf(task: IngestTask) {
@@ -163,7 +158,7 @@ class IntakeWorker {
     } catch (error) {
       if (!(error instanceof IngestFailed)) throw error;
       if (error.cause !== undefined && error.cause !== null)
-        this.#parts.log.warn({ err: error.cause, fileId: task.fileId }, "a file cannot be taken in");
+        this.#parts.log.warn({ err: error.cause, fileId: task.fileId }, "file cannot be ingested");
       return { type: "failed", error: error.error } as const;
     }
   }
@@ -175,7 +170,7 @@ class IntakeWorker {
   }
 }
 
-/** Lets one sleeper be woken. A call that comes while nobody sleeps ends the next sleep at once. */
+/** Wakes one sleeper. A call without a sleeper ends the next sleep at once. */
 class WakeUp {
   #isDue = false;
   #end: (() => void) | null = null;

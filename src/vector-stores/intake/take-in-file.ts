@@ -19,14 +19,14 @@ export interface FileIntake {
   readonly fileBytesMax: number;
 }
 
-/** How many chunks are embedded together. They are stored in the smaller groups in which the thread gives them. */
+/** The number of chunks embedded together. They are stored in the smaller batches of the thread. */
 const EMBEDDED_TOGETHER = 64;
 /** A group of chunks that are stored together. */
 type Group = readonly PreparedChunk[];
 
 /**
  * Stores the chunks of a file. `lost`: it was removed or cancelled meanwhile. Throws `IngestFailed` if the file cannot
- * be taken in, the signal's reason, or what the stores throw.
+ * be ingested, the signal's reason, or errors of the stores.
  */
 export async function takeInFile(
   { queue, files, embedder, fileBytesMax }: FileIntake,
@@ -69,7 +69,7 @@ async function readWhole(
   return file;
 }
 
-/** Puts groups together until they have this many chunks. */
+/** Merges groups until they have this many chunks. */
 async function* gathered(groups: AsyncIterable<Group>, chunksMin: number): AsyncGenerator<readonly Group[]> {
   let some: Group[] = [];
   let chunks = 0;
@@ -110,7 +110,7 @@ function vectorModel(embedder: Embedder | null, vectors: Vectors | null): Vector
   return embedder === null || first === undefined ? null : { name: embedder.modelName, dimensions: first.length };
 }
 
-/** The text of a chunk as models get it: under its headings, without which a piece is often hard to understand. */
+/** The text of a chunk for models: under its headings, without which a chunk is often hard to understand. */
 export function embeddedText({ headings, text }: Pick<IndexedChunk, "headings" | "text">): string {
   return headings.length === 0 ? text : `${headings.join(" > ")}\n\n${text}`;
 }

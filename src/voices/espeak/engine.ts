@@ -12,7 +12,7 @@ const LIST_TIMEOUT_MS = 10_000;
 const SENTENCE_BYTES_MAX = 5 * 60 * 22_050 * 2;
 const LIST_BYTES_MAX = 256 * 1024;
 
-/** Where espeak-ng is found. */
+/** The location of espeak-ng. */
 export interface EspeakOptions {
   /** A path, or a name that is looked up on PATH. */
   readonly program: string;

@@ -152,8 +152,8 @@ describe("the file of servers", () => {
   test.each([
     ["servers: 1", "no member 'servers'"],
     ["servers: { a: {} }", "either url or command"],
-    ["servers: { a: { url: 'ftp://a' } }", "no http or https URL"],
-    ["servers: { a: { url: 'https://a.test', secret: x } }", "secret of server 'a' is not known"],
+    ["servers: { a: { url: 'ftp://a' } }", "not an http or https URL"],
+    ["servers: { a: { url: 'https://a.test', secret: x } }", "secret of server 'a' is unknown"],
     ["servers: { 'a b': { url: 'https://a.test' } }", "label"],
     ["servers: { a: { url: 'https://a.test', headers: { X: '${NONE}' } } }", "NONE"],
     ["servers: { a: { url: 'https://a.test', owners: 1 } }", "owners"],

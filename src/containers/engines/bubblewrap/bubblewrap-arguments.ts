@@ -1,13 +1,13 @@
-/** Arguments of `bwrap` that keep a program from this machine's files, network and processes. */
+/** Arguments of `bwrap` that isolate a program from this machine's files, network and processes. */
 
 export interface BubblewrapPlan {
-  /** Absolute paths of this machine that the program can read at the same places. Absent ones are left out. */
+  /** Absolute paths of this machine that the program can read under the same paths. Missing ones are left out. */
   readonly readable: readonly string[];
-  /** Symbolic links of the root folder, such as `/bin`, with where they lead. */
+  /** Symbolic links in the root folder, such as `/bin`, with their targets. */
   readonly links: readonly { readonly path: string; readonly target: string }[];
-  /** Absolute paths below readable ones that the program sees as empty folders. */
+  /** Absolute paths below readable ones that appear as empty folders. */
   readonly hidden: readonly string[];
-  /** Folders in memory that the program can write to, with the bytes they hold. */
+  /** Writable folders in memory, with their maximum bytes. */
   readonly writable: readonly { readonly path: string; readonly bytes: number }[];
   readonly environment: Readonly<Record<string, string>>;
   readonly folder: string;
@@ -16,11 +16,11 @@ export interface BubblewrapPlan {
   readonly program: readonly string[];
 }
 
-/** A user that is nobody on this machine. */
+/** A user that does not exist on this machine. */
 const USER_ID = "1000";
 /**
- * Otherwise a program could fill the memory that bwrap keeps these folders in, and one started by the real root could
- * change settings of the kernel.
+ * Otherwise, a program could fill the memory of these folders, and a program started by real root could change kernel
+ * settings.
  */
 const UNWRITABLE = ["/proc", "/dev", "/"];
 

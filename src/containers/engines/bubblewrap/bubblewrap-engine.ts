@@ -16,7 +16,7 @@ import { type BubblewrapPlan, bubblewrapArguments } from "./bubblewrap-arguments
 import { FILTER_DESCRIPTOR, openFilterFile } from "./filter-file.ts";
 
 const BUBBLEWRAP = "/usr/bin/bwrap";
-/** Debian's packages belong to the first one, whatever comes first on PATH. */
+/** Debian's packages belong to the first one, regardless of PATH. */
 const PYTHONS = ["/usr/bin/python3", "/usr/local/bin/python3"];
 const DATA_FOLDER = "/mnt/data";
 const TMP_BYTES = 128 * 1024 * 1024;
@@ -25,12 +25,12 @@ const OPEN_FILES_MAX = 256;
 const NICENESS = 5;
 /** The shell, its guard and its reader, `bwrap`, and the first process of the sandbox. */
 const OWN_PROCESSES = 5;
-/** The first process of the sandbox, Python, and its thread for what is printed. */
+/** The first process of the sandbox, Python, and its output thread. */
 const PROCESSES_MORE = 3;
 const START_MS_MAX = 20_000;
-/** From here on, counts of processes are kept for each user namespace. */
+/** Since this kernel, processes are counted per user namespace. */
 const COUNTED_FROM = { major: 5, minor: 14 };
-/** Of these users, each sandbox gets its own if this process is root's. Systems give out no such numbers. */
+/** If this process runs as root, each sandbox gets its own user from this range, which systems do not assign. */
 const USERS_START = 2_000_000_000;
 const USERS = 100_000_000;
 const NOBODY = 65_534;
@@ -40,20 +40,20 @@ const WRITABLE_FOLDERS = [DATA_FOLDER, "/tmp", "/dev/shm"];
 const PROBE_LIMITS: SandboxLimits = { memoryBytes: 2 ** 30, diskBytes: 2 ** 20, processesMax: 16 };
 
 export interface BubblewrapOptions {
-  /** Path of the Python to use, below `/usr/bin`, `/usr/local` or `/opt`; null to look for one. */
+  /** Path of the Python to use, below `/usr/bin`, `/usr/local` or `/opt`; null to search for one. */
   readonly python: string | null;
-  /** Absolute paths of folders that no code may see, such as those of the server's data and program. */
+  /** Absolute paths of folders hidden from code, such as the server's data and program. */
   readonly secretFolders: readonly string[];
 }
 
 interface Ready {
   readonly python: string;
   readonly folders: SystemFolders;
-  /** Gives the user of a new sandbox; null for this process's own. */
+  /** The user of a new sandbox; null for this process's own. */
   readonly newUser: () => number | null;
 }
 
-/** Tries whether Python of this machine runs in bubblewrap here. */
+/** Tests whether this machine's Python runs in bubblewrap here. */
 export async function probeBubblewrap(options: BubblewrapOptions, signal: AbortSignal): Promise<EngineProbe> {
   if (process.platform !== "linux") return fails("Bubblewrap needs Linux.");
   if (!(await isProgram(BUBBLEWRAP))) return fails(`Bubblewrap is not installed: there is no ${BUBBLEWRAP}.`);
@@ -102,7 +102,7 @@ async function startSandbox(ready: Ready, limits: SandboxLimits, signal: AbortSi
 interface StartedProgram {
   readonly child: LinkedChild;
   readonly group: number;
-  /** Finds the process whose end is the end of all in the sandbox. */
+  /** Finds the first process, whose end is the end of everything in the sandbox. */
   findFirst(): Promise<void>;
 }
 

@@ -3,10 +3,10 @@ import { tmpdir } from "node:os";
 import { openNamelessFile } from "../../../base/files/nameless-file.ts";
 import { systemCallFilter } from "./system-call-filter.ts";
 
-/** Where `startPiped` puts a file. */
+/** The descriptor that `startPiped` uses for a file. */
 export const FILTER_DESCRIPTOR = 5;
 
-/** A nameless file with the system call filter of this machine, to be read from its start; null if there is none. */
+/** A nameless file with this machine's system call filter, positioned at its start; null if there is none. */
 export async function openFilterFile(): Promise<FileHandle | null> {
   const filter = systemCallFilter(process.arch);
   if (filter === null) return null;

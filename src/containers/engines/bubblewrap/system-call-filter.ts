@@ -1,14 +1,14 @@
 /**
- * A program for Linux's seccomp, as `bwrap --seccomp` takes it. It refuses what namespaces do not: memory that no limit
- * counts, sockets of families that are not part of a network namespace (such as those of virtual machines), new
- * namespaces, and parts of the kernel that code has no use for but faults are often found in.
+ * A seccomp program for Linux, in the format of `bwrap --seccomp`. It blocks what namespaces do not: memory outside of
+ * limits, sockets of families that no network namespace covers (such as those of virtual machines), new namespaces, and
+ * parts of the kernel that code does not need but that often have bugs.
  */
 
-/** Numbers on x86-64 and on 64-bit ARM; null where there is no such call. */
+/** Numbers on x86-64 and on 64-bit ARM; null if there is no such call. */
 type Call = readonly [name: string, x64: number | null, arm64: number | null];
 
 const REFUSED: readonly Call[] = [
-  // Memory that is no part of any process.
+  // Memory outside of any process.
   ...calls([
     ["memfd_create", 319, 279],
     ["memfd_secret", 447, 447],
@@ -81,7 +81,7 @@ const REFUSED: readonly Call[] = [
   ]),
 ];
 
-/** Calls after this one are newer than this list. */
+/** Later calls are newer than this list. */
 const LAST_KNOWN = 466;
 const CLONE = { x64: 56, arm64: 220 };
 const CLONE3 = 435;
@@ -105,7 +105,7 @@ const KILL = 0x80000000;
 const REFUSE = 0x00050000;
 const EPERM = 1;
 const ENOSYS = 38;
-/** Where the kernel puts what the program reads. */
+/** Offsets of the kernel's data for the program. */
 const NUMBER = 0;
 const ARCHITECTURE = 4;
 const FIRST_ARGUMENT = 16;
@@ -114,7 +114,7 @@ const INSTRUCTION_BYTES = 8;
 
 type Instruction = readonly [code: number, ifTrue: number, ifFalse: number, value: number];
 
-/** Null on an architecture without one. */
+/** Null on an architecture without a filter. */
 export function systemCallFilter(architecture: string): Buffer | null {
   if (architecture !== "x64" && architecture !== "arm64") return null;
   const numbers = REFUSED.map(([, x64, arm64]) => (architecture === "x64" ? x64 : arm64));
@@ -125,7 +125,7 @@ export function systemCallFilter(architecture: string): Buffer | null {
     [LOAD, 0, 0, NUMBER],
     [IF_GREATER, 0, 1, LAST_KNOWN],
     [RETURN, 0, 0, REFUSE + ENOSYS],
-    [IF_EQUAL, 0, 1, CLONE3], // Its flags lie in memory that no filter reads. C libraries then use `clone`.
+    [IF_EQUAL, 0, 1, CLONE3], // Its flags are in memory that no filter can read. C libraries fall back to `clone`.
     [RETURN, 0, 0, REFUSE + ENOSYS],
     ...numbers.flatMap((number) => (number === null ? [] : refuse(number))),
     ...argument(CLONE[architecture], FIRST_ARGUMENT, [
@@ -142,7 +142,7 @@ export function systemCallFilter(architecture: string): Buffer | null {
   ]);
 }
 
-/** Refuses the call if the loaded word is this one. */
+/** Refuses the call if the loaded word equals this one. */
 function refuse(word: number): Instruction[] {
   return [
     [IF_EQUAL, 0, 1, word],
@@ -150,7 +150,7 @@ function refuse(word: number): Instruction[] {
   ];
 }
 
-/** For one call, checks an argument and then allows it unless the check has ended. */
+/** Checks an argument of one call, then allows it unless the check has ended. */
 function argument(call: number, offset: number, check: readonly Instruction[]): Instruction[] {
   return [[IF_EQUAL, 0, check.length + 2, call], [LOAD, 0, 0, offset], ...check, [RETURN, 0, 0, ALLOW]];
 }

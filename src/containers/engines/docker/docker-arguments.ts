@@ -1,4 +1,4 @@
-/** Arguments of `docker run` and `podman run` for a container that reaches nothing and keeps nothing. */
+/** Arguments of `docker run` and `podman run` for a container without network and storage. */
 
 import type { SandboxLimits } from "../../ports.ts";
 
@@ -8,10 +8,10 @@ export interface DockerPlan {
   readonly labels: Readonly<Record<string, string>>;
   readonly limits: SandboxLimits;
   readonly openFilesMax: number;
-  /** Most files in a folder in memory; null where that cannot be limited, as in podman. */
+  /** The maximum files of a folder in memory; null if it cannot be limited, as in podman. */
   readonly filesMax: number | null;
   readonly environment: Readonly<Record<string, string>>;
-  /** A runtime that shields the kernel, such as `runsc`; null for the usual one. */
+  /** A runtime that protects the kernel, such as `runsc`; null for the default. */
   readonly runtime: string | null;
   readonly program: string;
   readonly args: readonly string[];
@@ -20,7 +20,7 @@ export interface DockerPlan {
 const USER = "1000:1000";
 const TMP_BYTES = 128 * 1024 * 1024;
 const SHARED_MEMORY_BYTES = 64 * 1024 * 1024;
-/** Python and its thread for what is printed. */
+/** Python and its output thread. */
 const PROCESSES_MORE = 2;
 
 export function dockerArguments(plan: DockerPlan): string[] {

@@ -19,15 +19,15 @@ const COMMAND_MS_MAX = 30_000;
 const COMMAND_BYTES_MAX = 4 * 1024 * 1024;
 const OPEN_FILES_MAX = 256;
 const FILES_MAX = 50_000;
-/** Stands on each container: which process of which machine it belongs to. */
+/** The label of each container: the machine and process that own it. */
 const OWNER_LABEL = "antiphon.sandbox-owner";
 const NAME_DIGITS = 24;
-/** Of the fields of `/proc/<id>/stat` after the name, the one with the time of its start. */
+/** The index of the start time among the fields of `/proc/<id>/stat` after the name. */
 const START_TIME_FIELD = 19;
 const PROBE_LIMITS: SandboxLimits = { memoryBytes: 2 ** 30, diskBytes: 2 ** 20, processesMax: 16 };
 
 export interface DockerOptions {
-  /** An image with `python3`, which must be here: none is fetched. */
+  /** A local image with `python3`: none is pulled. */
   readonly image: string;
   /** Tried in this order. */
   readonly programs?: readonly string[];
@@ -41,7 +41,7 @@ interface Ready {
   readonly owner: string;
 }
 
-/** Tries whether the image's Python runs in docker or podman here. Removes what dead servers of this machine left. */
+/** Tests whether the image's Python runs in docker or podman here. Removes leftovers of this machine's dead servers. */
 export async function probeDocker(options: DockerOptions, signal: AbortSignal): Promise<EngineProbe> {
   const { programs = PROGRAMS, image } = options;
   let why = "neither docker nor podman is installed";
@@ -110,9 +110,9 @@ async function startClient(
   return { write: (bytes) => child.write(bytes), kill: () => child.kill(), gone: gone.promise };
 }
 
-/** Never rejects: a container that cannot be removed now is removed at the next start. */
+/** Never rejects: a failed removal is repeated at the next start. */
 async function remove(program: string, name: string): Promise<void> {
-  // Removing alone asks a container to end, and waits for that.
+  // Removal alone would ask a container to end, and wait.
   for (const args of [
     ["kill", name],
     ["rm", "--force", name],
@@ -120,7 +120,7 @@ async function remove(program: string, name: string): Promise<void> {
     await output(program, args, AbortSignal.timeout(COMMAND_MS_MAX)).catch(() => "");
 }
 
-/** What docker or podman can do here. Rejects with `ProgramMissing` or `ProgramFailed`. */
+/** The abilities of docker or podman here. Rejects with `ProgramMissing` or `ProgramFailed`. */
 async function askProgram(program: string, signal: AbortSignal): Promise<Pick<Ready, "runtime" | "filesMax">> {
   const told = jsonOrUndefined(await output(program, ["info", "--format", "{{json .}}"], signal));
   const runtimes = isRecord(told) ? told["Runtimes"] : null;
@@ -131,7 +131,7 @@ async function askProgram(program: string, signal: AbortSignal): Promise<Pick<Re
   };
 }
 
-/** Removes containers whose server has ended without doing so. */
+/** Removes containers of servers that ended abnormally. */
 async function removeLeftovers({ program }: Ready, signal: AbortSignal): Promise<void> {
   const format = `{{.Names}} {{.Label "${OWNER_LABEL}"}}`;
   const list = await output(program, ["ps", "--all", "--filter", `label=${OWNER_LABEL}`, "--format", format], signal);
@@ -141,7 +141,7 @@ async function removeLeftovers({ program }: Ready, signal: AbortSignal): Promise
   }
 }
 
-/** Whether an owner is a process of this machine that has ended. */
+/** Whether an owner is an ended process of this machine. */
 async function isDead(owner: string): Promise<boolean> {
   const [machine, id, startTime] = owner.split("/");
   return machine === hostname() && startTime !== undefined && (await startTimeOf(Number(id))) !== startTime;
@@ -151,7 +151,7 @@ async function ownerLabel(): Promise<string> {
   return `${hostname()}/${process.pid}/${await startTimeOf(process.pid)}`;
 }
 
-/** Tells a process from a later one with its id. Empty if there is no such process, or on other systems than Linux. */
+/** Distinguishes a process from a later one with the same id. Empty if there is no such process, or outside Linux. */
 async function startTimeOf(id: number): Promise<string> {
   const status = await readFile(`/proc/${id}/stat`, "latin1").catch(() => "");
   return status.slice(status.lastIndexOf(")") + 2).split(" ")[START_TIME_FIELD] ?? "";

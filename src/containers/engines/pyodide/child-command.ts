@@ -14,34 +14,34 @@ export const PYODIDE_VERSION = version;
 /** Pyodide's files; ends with a slash. */
 export const PYODIDE_FOLDER = `${dirname(require.resolve(MANIFEST_OF_PYODIDE))}/`;
 const CHILD_PROGRAM = fileURLToPath(new URL("./child/main.ts", import.meta.url));
-/** The files of the child itself; ends with a slash. */
+/** The child's own files; ends with a slash. */
 export const CHILD_FOLDER = `${dirname(CHILD_PROGRAM)}/`;
-/** By this, Node knows that the child's files are modules. */
+/** Tells Node that the child's files are modules. */
 const MANIFEST = fileURLToPath(new URL("../../../../package.json", import.meta.url));
 
 const MEBIBYTE = 1024 * 1024;
 const KIBIBYTE = 1024;
 const WASM_PAGE_BYTES = 64 * KIBIBYTE;
-/** What Node needs beside Python's own memory, most of it for compiled code. */
+/** Node's memory besides Python's, mostly for compiled code. */
 const NODE_BYTES = 192 * MEBIBYTE;
-/** What Node reserves without using it: stacks of threads and room for compiled code. */
+/** Memory that Node reserves without using it: stacks of threads and room for compiled code. */
 const RESERVED_BYTES = 768 * MEBIBYTE;
-/** Python gets no less, even if the limit is lower: it could not start. The limit still ends the child. */
+/** Python's minimum, even if the limit is lower: it could not start. The limit still ends the child. */
 const PYTHON_BYTES_MIN = 64 * MEBIBYTE;
-/** Objects of JavaScript. Python's are in WebAssembly's memory, and files in buffers. */
+/** JavaScript objects. Python's are in WebAssembly memory, and files in buffers. */
 const HEAP_MEBIBYTES = 128;
 const OPEN_FILES_MAX = 64;
 
 /**
- * Sets limits that the kernel keeps to, then becomes the program: the memory that the process can write to, and open
- * files. A system that does not know one of them goes on without it.
+ * Sets kernel limits on writable memory and open files, then runs the program. A limit that the system does not know is
+ * skipped.
  */
 const LIMITED = `ulimit -d "$1" 2>/dev/null; ulimit -n ${OPEN_FILES_MAX} 2>/dev/null; shift; exec "$@"`;
 
-/** Where the child runs: `bubblewrap` gives it a system of its own with nothing but its files, and no network. */
+/** The child's confinement: `bubblewrap` gives it a system with only its own files and no network. */
 export type Confinement = "bubblewrap" | "none";
 
-/** What the child can read beside Pyodide and itself. */
+/** The child's readable files besides Pyodide and itself. */
 export interface ChildFiles {
   readonly snapshot: string | null;
   /** Ends with a slash. */
@@ -59,7 +59,7 @@ export interface ChildCommand {
   readonly args: readonly string[];
 }
 
-/** Starts `child/main.ts` with as few rights as it can do with. Needs PATH; the child gets no environment. */
+/** Starts `child/main.ts` with minimal rights. Needs PATH; the child gets no environment. */
 export function childCommand(
   files: ChildFiles,
   limits: SandboxLimits,
@@ -84,7 +84,7 @@ export function childCommand(
   return { program: "/bin/sh", args: [...limited, "bwrap", ...confined] };
 }
 
-/** What only Node itself can refuse. Beside bubblewrap, it is a second wall. */
+/** Restrictions that only Node can enforce. Inside bubblewrap, they are a second barrier. */
 function nodeFlags(readable: readonly string[], { memoryBytes }: SandboxLimits): string[] {
   const pages = Math.floor(Math.max(PYTHON_BYTES_MIN, memoryBytes - NODE_BYTES) / WASM_PAGE_BYTES);
   return [
@@ -101,7 +101,7 @@ function nodeFlags(readable: readonly string[], { memoryBytes }: SandboxLimits):
 
 let librariesFound: readonly string[] | null = null;
 
-/** The libraries that this Node, which the child runs too, has loaded from the system. */
+/** The system libraries loaded by this Node, which the child runs too. */
 function sharedLibraries(): readonly string[] {
   librariesFound ??= findLibraries();
   return librariesFound;

@@ -7,18 +7,18 @@ import { isWholeSnapshot, snapshotPath, storeSnapshot } from "./snapshot.ts";
 
 const NOTEBOOK = new URL("../../harness/notebook.py", import.meta.url);
 const MEBIBYTE = 1024 * 1024;
-/** For the snapshot, and for the sandbox by which the engine is tried. */
+/** For the snapshot and for the test sandbox. */
 const TRIAL_LIMITS: SandboxLimits = { memoryBytes: 1024 * MEBIBYTE, diskBytes: 256 * MEBIBYTE, processesMax: 1 };
 
 export interface PyodideOptions {
-  /** For a snapshot of 31 MB, from which sandboxes start several times faster. It is made if it is missing. */
+  /** For a snapshot of 31 MB, from which sandboxes start several times faster. Created if missing. */
   readonly cacheFolder: string;
-  /** Folder of wheels that code can import; null for none. */
+  /** Folder of importable wheels; null for none. */
   readonly wheelsFolder: string | null;
   readonly confinement: Confinement;
 }
 
-/** Tries whether Pyodide runs here, in a Node process of few rights. Rejects with the signal's reason. */
+/** Tests whether Pyodide runs here, in a restricted Node process. Rejects with the signal's reason. */
 export async function probePyodide(asked: PyodideOptions, signal: AbortSignal): Promise<EngineProbe> {
   const { cacheFolder, wheelsFolder, confinement } = asked;
   const wheels = wheelsFolder === null ? null : `${wheelsFolder.replace(/\/+$/, "")}/`;
@@ -35,7 +35,7 @@ export async function probePyodide(asked: PyodideOptions, signal: AbortSignal): 
   }
 }
 
-/** Starts sandboxes from a snapshot where there is one. */
+/** Starts sandboxes from a snapshot if there is one. */
 class SnapshotStarter {
   readonly #options: StarterOptions;
   readonly #cacheFolder: string;
@@ -46,7 +46,7 @@ class SnapshotStarter {
     this.#cacheFolder = cacheFolder;
   }
 
-  /** Without a snapshot, sandboxes start all the same, only slower. */
+  /** Without a snapshot, sandboxes start more slowly. */
   async start(limits: SandboxLimits, signal: AbortSignal): ReturnType<typeof startPyodide> {
     const snapshot = this.#snapshot;
     if (snapshot === null) return await startPyodide(this.#options, null, limits, signal);
@@ -60,13 +60,13 @@ class SnapshotStarter {
     return sandbox;
   }
 
-  /** Makes a broken one anew. From one that is whole, this machine cannot start. */
+  /** Recreates a broken snapshot. An intact one cannot be started on this machine. */
   async #replaceSnapshot(path: string, signal: AbortSignal): Promise<void> {
     this.#snapshot = null;
     if (!(await isWholeSnapshot(path))) await this.findSnapshot(signal);
   }
 
-  /** Uses the stored snapshot, or makes one if that is possible. */
+  /** Uses the stored snapshot, or creates one if possible. */
   async findSnapshot(signal: AbortSignal): Promise<void> {
     const { notebook, wheels } = this.#options;
     try {

@@ -22,7 +22,7 @@ export interface StarterOptions {
   readonly confinement: Confinement;
 }
 
-/** Starts a sandbox; from this snapshot, if it is not null. Rejects with `SandboxFailed`, or the signal's reason. */
+/** Starts a sandbox, from this snapshot if it is not null. Rejects with `SandboxFailed`, or the signal's reason. */
 export async function startPyodide(
   options: StarterOptions,
   snapshot: string | null,
@@ -49,7 +49,7 @@ export async function startPyodide(
   return link;
 }
 
-/** Has a child make a snapshot, which has run no code of others. Rejects like `startPyodide`. */
+/** Lets a child create a snapshot; it has run no foreign code. Rejects like `startPyodide`. */
 export async function makeSnapshot(
   options: StarterOptions,
   limits: SandboxLimits,
@@ -59,7 +59,7 @@ export async function makeSnapshot(
   const made = new SnapshotReader();
   const child = await startChild(options, { snapshot: null, wheels: options.wheels }, limits, made);
   const { head, data } = openingOf(options, "make", limits);
-  child.write(encodeFrame(head, data)).catch(() => {}); // The end of the child is told by itself.
+  child.write(encodeFrame(head, data)).catch(() => {}); // The end of the child is reported separately.
   const kill = (): void => child.kill();
   const timer = setTimeout(kill, START_MS_MAX);
   signal.addEventListener("abort", kill, { once: true });
@@ -82,7 +82,7 @@ function openingOf(
 
 interface StartedChild extends LinkedChild {
   readonly group: number;
-  /** What it has written to stderr. */
+  /** The end of its stderr. */
   complaint(): string;
 }
 
@@ -123,7 +123,7 @@ async function startChild(
   }
 }
 
-/** Hears a child that makes a snapshot. */
+/** Receives the output of a child that creates a snapshot. */
 class SnapshotReader implements LinkEnd {
   readonly #decoder = new FrameDecoder();
   readonly #pieces: Uint8Array[] = [];

@@ -6,15 +6,15 @@ import { CHILD_FOLDER, PYODIDE_FOLDER, PYODIDE_VERSION } from "./child-command.t
 const NAME_START = "pyodide-";
 const NAME_END = ".snapshot";
 const HASH_CHARACTERS = 32;
-/** A snapshot has 31 MB; wheels do not count. */
+/** A snapshot has 31 MB, wheels not included. */
 export const SNAPSHOT_BYTES_MAX = 256 * 1024 * 1024;
-/** At the end of the file, of all before it. The child leaves that many bytes out. */
+/** At the end of the file, over everything before it. The child skips these bytes. */
 const DIGEST_BYTES = 32;
-/** Files of others that were not used for that long are removed. */
+/** Other files unused for this long are removed. */
 const UNUSED_MS = 24 * 60 * 60 * 1000;
 const WRITTEN_MODE = 0o600;
 
-/** A file whose name says what it was made from, so that one of another version is never used. */
+/** A file whose name contains its sources, so that a snapshot of another version is never used. */
 export async function snapshotPath(folder: string, notebook: string, wheels: string | null): Promise<string> {
   const hash = createHash("sha256").update(notebook);
   hash.update(await readFile(`${PYODIDE_FOLDER}pyodide-lock.json`)).update(await sizes(PYODIDE_FOLDER));
@@ -24,7 +24,7 @@ export async function snapshotPath(folder: string, notebook: string, wheels: str
   return join(folder, name);
 }
 
-/** Whether this file is a snapshot as it was stored. */
+/** Whether this file is an intact snapshot. */
 export async function isWholeSnapshot(path: string): Promise<boolean> {
   const bytes = await readFile(path).catch(() => null);
   if (bytes === null || bytes.length <= DIGEST_BYTES) return false;
@@ -38,7 +38,7 @@ function digestOf(pieces: readonly Uint8Array[]): Buffer {
   return hash.digest();
 }
 
-/** Writes it whole or not at all, and removes what nobody has used for a day. */
+/** Writes it atomically, and removes files unused for a day. */
 export async function storeSnapshot(path: string, folder: string, pieces: readonly Uint8Array[]): Promise<void> {
   await mkdir(folder, { recursive: true });
   const part = `${path}.${randomUUID()}.part`;

@@ -8,15 +8,15 @@ const LOOK_MS_MAX = 5000;
 export interface ApiPathOptions {
   /** The path of the base URL, without a trailing slash. */
   readonly configured: string;
-  /** Asks for the list of models below a path; null if no reply came. */
+  /** Requests the list of models below a path; null if no reply came. */
   readonly listModels: (apiPath: string, signal: AbortSignal) => Promise<ServerReply | null>;
-  /** Called if the API lies below the configured path, with where it lies. */
+  /** Called with the path of the API if it is below the configured path. */
   readonly onFound: (apiPath: string) => void;
 }
 
 /**
- * The path of a server's API, such as `/v1`. Operators often leave that out of the base URL, so the server is asked
- * where its list of models is.
+ * The path of a server's API, such as `/v1`. Operators often omit it from the base URL, so the list of models is
+ * searched for.
  */
 export class ApiPath {
   readonly #options: ApiPathOptions;
@@ -30,12 +30,12 @@ export class ApiPath {
     this.#isKnown = options.configured.endsWith(VERSION);
   }
 
-  /** What is known now. */
+  /** The path as known so far. */
   get current(): string {
     return this.#path;
   }
 
-  /** Looks for the path if it is not known. Does nothing if the server gives no answer. Never rejects. */
+  /** Searches for the path if it is unknown. Does nothing if the server does not reply. Never rejects. */
   async find(): Promise<void> {
     if (this.#isKnown) return;
     this.#looking ??= this.#look(AbortSignal.timeout(LOOK_MS_MAX)).finally(() => {
@@ -62,7 +62,7 @@ function isUndecided(reply: ServerReply | null): reply is null {
   return reply === null || (reply.status >= 500 && !isNotOffered(reply));
 }
 
-/** Whether the list of models is not there. A refused key, or too many requests, say that it is. */
+/** Whether the list of models is missing. A refused key, or too many requests, mean that it exists. */
 function isElsewhere(reply: ServerReply): boolean {
   if (isNotOffered(reply)) return true;
   if (reply.status >= 400) return false;

@@ -5,12 +5,12 @@ import { Agent, type Dispatcher } from "undici";
 import { isRecord } from "../../../base/json/records.ts";
 import { PartsBody } from "./request-body.ts";
 
-/** How a connection ends that the other side has closed. */
+/** Errors of a connection that the other side has closed. */
 const CLOSED_CODES: ReadonlySet<string> = new Set(["ECONNRESET", "EPIPE", "UND_ERR_SOCKET"]);
 
 /**
- * How long news of a close travels at most, in milliseconds. If a connection closes later than that after a call was
- * sent on it, the server was still there when the call came, and may have worked on it.
+ * The maximum delay of a close, in milliseconds. If a connection closes later after a call was sent on it, the server
+ * received the call and may have worked on it.
  */
 const CLOSE_TRAVEL_MS_MAX = 2_000;
 
@@ -21,8 +21,8 @@ export interface ModelConnectionOptions {
 }
 
 /**
- * Keeps connections to model servers open between calls. A call that meets a connection which the server has closed is
- * sent again on a new one, which is closed after it.
+ * Keeps connections to model servers open between calls. A call on a connection that the server has closed is resent on
+ * a new one, which is closed afterwards.
  */
 export function openConnections({ connectionsMax, connectMs }: ModelConnectionOptions): Dispatcher {
   const options = { connections: connectionsMax, connect: { timeout: connectMs } };
@@ -30,9 +30,9 @@ export function openConnections({ connectionsMax, connectMs }: ModelConnectionOp
 }
 
 /**
- * Sends a call once more, through `fresh`, if it was sent on a reused connection that closed at once without a byte of
- * an answer: the server had closed it before, and has not seen the call. The same holds for a call that still waited to
- * be sent when its connection was reset, which undici fails, too. `fresh` opens a connection for each call.
+ * Resends a call through `fresh` if a reused connection closed at once without a byte of a reply: the server had closed
+ * it earlier and has not seen the call. The same applies to a call waiting to be sent when its connection was reset,
+ * because undici fails it, too. `fresh` opens a connection for each call.
  */
 function resendFresh(fresh: Dispatcher): Dispatcher.DispatcherComposeInterceptor {
   watchSentCalls();
@@ -51,10 +51,10 @@ type Headers = Parameters<NonNullable<Dispatcher.DispatchHandler["onResponseStar
 class FirstSending implements Dispatcher.DispatchHandler {
   readonly path: string;
   readonly #handler: Dispatcher.DispatchHandler;
-  /** Null if the call cannot be sent again. */
+  /** Null if the call cannot be resent. */
   #sendAgain: (() => void) | null;
   #hasStarted = false;
-  /** `atMs` is read from the clock of `performance`. */
+  /** `atMs`: in `performance.now()` time. */
   #sent: { readonly socket: Socket; readonly bytesBefore: number; readonly atMs: number } | null = null;
 
   constructor(handler: Dispatcher.DispatchHandler, { path, body }: Dispatcher.DispatchOptions, sendAgain: () => void) {
@@ -63,7 +63,7 @@ class FirstSending implements Dispatcher.DispatchHandler {
     this.#sendAgain = !(body instanceof Readable) || body instanceof PartsBody ? sendAgain : null;
   }
 
-  /** The call is written to this socket now. */
+  /** The call is now written to this socket. */
   sentOn(socket: Socket): void {
     this.#sent = { socket, bytesBefore: socket.bytesRead, atMs: performance.now() };
   }
@@ -75,7 +75,7 @@ class FirstSending implements Dispatcher.DispatchHandler {
   }
 
   onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: Headers, message?: string): void {
-    this.#sendAgain = null; // It holds the body, which is not needed for the length of the answer.
+    this.#sendAgain = null; // It contains the body, which is not needed during the answer.
     this.#handler.onResponseStart?.(controller, status, headers, message);
   }
 
@@ -100,11 +100,13 @@ class FirstSending implements Dispatcher.DispatchHandler {
   }
 }
 
-/** The call whose headers undici writes next: it tells the handler, and in the same moment the channel below. */
+/**
+ * The call whose headers undici writes next: undici notifies the handler, and immediately afterwards the channel below.
+ */
 let starting: FirstSending | null = null;
 let isWatching = false;
 
-/** undici tells handlers of a call nothing about its socket, but it tells this channel. */
+/** undici does not tell handlers the socket of a call, but it publishes it on this channel. */
 function watchSentCalls(): void {
   if (isWatching) return;
   isWatching = true;

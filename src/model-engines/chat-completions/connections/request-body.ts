@@ -13,7 +13,7 @@ export async function requestBody(value: object) {
   };
 }
 
-/** A body of several parts. One instance is sent once; `again` makes another one of the same parts. */
+/** A body of several parts. An instance is sent once; `again` creates another one from the same parts. */
 export class PartsBody extends Readable {
   readonly #parts: readonly Uint8Array[];
   #next = 0;

@@ -9,7 +9,7 @@ export function brokenAnswer(what: string): ModelError {
   return new ModelError(`The model server ${what}.`, { ...SERVER_FAULT, status: 502, retry: "once" });
 }
 
-/** The answer ended before it was finished. */
+/** The answer ended before it was complete. */
 export function cutAnswer(cause?: unknown): ModelError {
   const message = "The model server broke off in the middle of its answer.";
   return new ModelError(message, { ...SERVER_FAULT, status: 502, retry: "often", cause });
@@ -26,7 +26,7 @@ export function untrusted(reason: string, cause: unknown): ModelError {
   return new ModelError(`Cannot reach the model server: ${reason}.`, { ...SERVER_FAULT, status: 502, cause });
 }
 
-/** The base URL is wrong, which only the operator can change. */
+/** The base URL is wrong, which only the operator can fix. */
 export function noSuchPath(): ModelError {
   const message =
     "The model server has no chat completions under the URL that this server has for it (MODEL_BASE_URL), which usually ends in /v1; your request is not the cause.";
@@ -37,7 +37,7 @@ export function tooSlow(reason: string, cause?: unknown): ModelError {
   return new ModelError(`The model server ${reason}.`, { ...SERVER_FAULT, status: 504, retry: "often", cause });
 }
 
-/** A parameter that chat completions cannot express. It is refused instead of silently dropped. */
+/** A parameter that chat completions cannot express. Refused instead of silently dropped. */
 export function unsupportedParameter(param: string, message: string): ModelError {
   return new ModelError(message, { ...CALLER_FAULT, code: "unsupported_parameter", param });
 }

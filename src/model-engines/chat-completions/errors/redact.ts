@@ -6,16 +6,16 @@ const SECRET_SHAPES: readonly RegExp[] = [
   /\b(?:sk|pk|rk|gsk|xai|hf|nvapi|api|key)[-_][A-Za-z0-9_*.-]{8,}/g,
   /\bBearer\s+[^\s"',;]+/gi,
   /\beyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_.-]+/g,
-  /\b[a-z][a-z0-9+.-]*:\/\/[^\s"'<>)]+/gi, // URLs reveal the operator's network and may hold keys.
+  /\b[a-z][a-z0-9+.-]*:\/\/[^\s"'<>)]+/gi, // URLs reveal the operator's network and may contain keys.
   /\b(?:\d{1,3}\.){3}\d{1,3}(?::\d{1,5})?\b/g,
   /(?:\b[A-Za-z]:)?(?:[\\/][\w.@+-]+){2,}\.(?:bin|c|cc|cpp|cjs|gguf|go|h|hpp|js|mjs|py|rs|safetensors|so|ts)\b(?::\d+)*/g,
 ];
-/** Where a stack begins, as Python and JavaScript print it. */
+/** The beginning of a stack trace, as printed by Python and JavaScript. */
 const STACK = /(?:Traceback \(most recent call last\)|\bFile "[^"\n]+", line \d+|\n\s+at \S)[^]*$/;
-/** The last line of a stack of Python says what went wrong. */
+/** The last line of a Python stack trace is the error. */
 const STACK_END = /\n(\w+(?:Error|Exception): [^\n]+)\s*$/;
 
-/** What texts of a model server must not reveal. */
+/** Parts of a model server's texts that must not be shown. */
 export interface Secrets {
   readonly apiKey: string | null;
   /** The model server's host, with its port if it has one. */
@@ -23,8 +23,8 @@ export interface Secrets {
 }
 
 /**
- * Makes a text of a model server fit to show: on one line, at most 500 characters, without addresses, our key,
- * anything that looks like a key, stacks and paths of programs.
+ * Makes a model server's text safe to show: on one line, at most 500 characters, without addresses, our key, anything
+ * that looks like a key, stack traces and program paths.
  */
 export function redact(text: string, { apiKey, host }: Secrets): string {
   let shown = withoutStack(text.slice(0, READ_CHARS_MAX));

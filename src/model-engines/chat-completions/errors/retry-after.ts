@@ -7,7 +7,7 @@ type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
 /**
  * Seconds that a refused caller should wait, from the headers or else from the message ("try again in 1.2s"). From 1 to
- * one day; null if neither says.
+ * one day; null if neither contains it.
  */
 export function readRetryAfter(headers: Headers, message: string, nowMs: number): number | null {
   const seconds = retryAfterSeconds(headers, nowMs) ?? fromMessage(message);

@@ -1,12 +1,12 @@
 import type { JsonObject } from "../json-values.ts";
 
-/** What a refusal of a long input says in numbers of tokens; null where it says nothing. */
+/** Numbers of tokens in the refusal of a long input; null if missing. */
 export interface TooLong {
   readonly counted: number | null;
   readonly window: number | null;
 }
 
-/** A smaller window is none, but a number that a message quotes. */
+/** A smaller number is not a window, but quoted in the message. */
 const WINDOW_MIN = 256;
 
 const COUNTED = [

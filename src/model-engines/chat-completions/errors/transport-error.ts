@@ -1,7 +1,7 @@
 import type { ModelError } from "../../../runs/ports/model-error.ts";
 import { tooSlow, unreachable, untrusted } from "./model-errors.ts";
 
-/** How a connection ends that the model server closed. */
+/** Errors of a connection that the model server closed. */
 const CLOSED_CODES: ReadonlySet<string> = new Set(["ECONNRESET", "EPIPE", "UND_ERR_SOCKET", "HPE_INVALID_EOF_STATE"]);
 const CLOSED = "it closed the connection";
 

@@ -7,50 +7,50 @@ import { redact, type Secrets } from "./redact.ts";
 import { readRetryAfter } from "./retry-after.ts";
 import { readTooLong, type TooLong } from "./too-long.ts";
 
-/** The members of an error that all servers have in some form. */
+/** The parts of an error that all servers report in some form. */
 interface ReportedError {
-  /** The text to match patterns against. If the body is not JSON, the whole body. */
+  /** The text for pattern matching. If the body is not JSON, the whole body. */
   readonly message: string;
   /** Whether `message` may be shown. Raw bodies are not. */
   readonly isReadable: boolean;
   readonly code: string | null;
   readonly type: string | null;
   readonly param: string | null;
-  /** What it says in numbers, if it is about a long input. */
+  /** The token numbers, if it is about a long input. */
   readonly tooLong: TooLong;
 }
 
 const FAULT = { type: "server_error", code: "server_error" } as const;
 
 export interface Refusal {
-  /** Null for an error inside a stream that gives no status. */
+  /** Null for an error inside a stream without a status. */
   readonly status: number | null;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   /** The text of the reply, or the error object from a stream. */
   readonly body: string | JsonObject;
 }
 
-/** The model that errors name, and the secrets that they must not reveal. */
+/** The model named in errors, and the secrets to redact. */
 export interface ErrorContext extends Secrets {
   readonly model: string;
 }
 
-/** Only the first part of a longer text is searched, which says enough. */
+/** Only the beginning of a longer text is searched. */
 const READ_CHARS_MAX = 4000;
 
 const TOO_LONG =
   /context[ _-]?(?:length|size|window)|exceed_context|maximum (?:context|prompt|model|input|sequence) (?:length|size)|(?:prompt|input|messages?) (?:is|are) too long|too many (?:input )?tokens|input tokens exceed|exceeds? (?:the )?(?:maximum|max|limit of).{0,40}tokens|input length.{0,60}exceed/i;
 const NO_SUCH_MODEL =
   /model.{0,200}(?:not found|does not exist|not exist|no such|unknown|not available|isn't available|not loaded)|(?:no such|unknown|unrecognized|invalid) model|not a valid model/is;
-/** How servers say with 404 or 405 that nothing is under the path of a call. */
+/** Servers' texts, with 404 or 405, for a path that does not exist. */
 const NO_SUCH_PATH =
   /^(?:the )?(?:requested )?(?:file|page|resource|route|endpoint|path|url)?\s*not found\.?$|invalid url|unknown request url|method not allowed|no route|\/chat\/completions/i;
-/** How servers say with 500 that the request is wrong: validators of Python, chat templates, grammars. */
+/** Servers' texts, with 500, for an invalid request: Python validators, chat templates, grammars. */
 const BLAMES_REQUEST =
   /\bvalidation errors?\b|'loc': \(|"loc": ?\[|\bliteral_error\b|invalid_request_error|bad_?request_?error|jinja exception|raise_exception|roles must alternate|(?:failed|unable) to (?:parse|initialize) (?:the )?(?:grammar|json.?schema|samplers)/i;
-/** Where a validator of Python found the fault. */
+/** The location of the fault in a Python validator's text. */
 const FAULT_PLACE = /'loc': \('body', '(\w+)'(?:, '(\w+)')?/;
-/** How LM Studio says it, with status 200. */
+/** LM Studio's text for it, with status 200. */
 const UNEXPECTED_PATH = /unexpected endpoint/i;
 const OVERLOADED: ReadonlySet<string> = new Set(["server_is_overloaded", "overloaded_error", "engine_overloaded"]);
 const OUT_OF_CREDIT =
@@ -83,19 +83,19 @@ export function explainRefusal(refusal: Refusal, context: ErrorContext, nowMs: n
   return refusedRequest(status, reported, shown, context);
 }
 
-/** Whether a server that fails says that the request is the cause. */
+/** Whether a failing server blames the request. */
 function blamesRequest({ message, code, type }: ReportedError): boolean {
   return BLAMES_REQUEST.test(`${code} ${type} ${message}`) && !TOO_LONG.test(message);
 }
 
-/** Whether a refusal is about the path of the call, not about what was asked. */
+/** Whether a refusal is about the path of the call, not about its content. */
 function isAboutPath({ status }: Refusal, { message }: ReportedError, shown: string): boolean {
   if (NO_SUCH_MODEL.test(message)) return false;
   if (status === null) return UNEXPECTED_PATH.test(message);
   return (status === 404 || status === 405) && (shown === "" || NO_SUCH_PATH.test(message));
 }
 
-/** Answers 502 instead of 401 or 403, from which clients would conclude that their own key is wrong. */
+/** Replies 502 instead of 401 or 403, which clients would take as a refusal of their own key. */
 function refusedKey(status: 401 | 403, shown: string, { apiKey }: ErrorContext): ModelError {
   const fields = { type: "server_error", code: "model_authentication_failed", status: 502 } as const;
   if (status === 403)
@@ -150,7 +150,7 @@ function serverError({ status, headers }: Refusal, reported: ReportedError, show
   });
 }
 
-/** What the model server cannot do now, it cannot do later, either. */
+/** Statuses that a retry cannot fix. */
 const LASTING: ReadonlySet<number> = new Set([501, 505, 510]);
 
 /** Statuses such as 501 and 505 concern our request to the model server, so clients get 502. */
@@ -179,7 +179,7 @@ function refusedRequest(status: number, reported: ReportedError, shown: string, 
   });
 }
 
-/** The path in the request that a validator names; null if it names none. */
+/** The path in the request that a validator names; null if there is none. */
 function faultPath(message: string): string | null {
   const [, member, inner] = FAULT_PLACE.exec(message) ?? [];
   if (member === undefined) return null;
@@ -236,7 +236,7 @@ function detailOf(detail: unknown): unknown {
   return detail.map((entry) => (isRecord(entry) ? (textOrNull(entry["msg"]) ?? "") : "")).join("; ");
 }
 
-/** The code or type if it is a word. Some servers repeat the HTTP status there, which says nothing new. */
+/** The code or type if it is a word. Some servers repeat the HTTP status there. */
 function wordOrNull(value: unknown): string | null {
   const text = textOrNull(value);
   return text === null || /^\d+$/.test(text) ? null : text;

@@ -7,13 +7,10 @@ import { CustomInputReader } from "./custom-input-reader.ts";
 import { sizeOfEvent } from "./event-size.ts";
 import { IncomingCall } from "./incoming-call.ts";
 
-/** Limit of waiting characters: arguments not passed on yet, and events behind an unfinished call. */
+/** Limit of waiting characters: delayed arguments, and events behind an unfinished call. */
 const WAITING_CHARACTERS_MAX = 4 * 1024 * 1024;
 
-/**
- * Makes a turn strictly sequential. What arrives while a call is unfinished waits behind it; everything else goes
- * straight to `events`.
- */
+/** Makes a turn strictly sequential. Events wait behind an unfinished call; all others go straight to `events`. */
 export class CallSequencer {
   /** Events that are ready, in order. The owner takes them. */
   events: ModelEvent[] = [];
@@ -66,9 +63,7 @@ export class CallSequencer {
     if (call === this.#open && call.isWhole && this.#waiting.length > 0) this.#closeOpen();
   }
 
-  /**
-   * Ends the turn: closes all calls and releases all waiting events. `isCut` says that unfinished calls were cut off.
-   */
+  /** Ends the turn: closes all calls and releases all waiting events. `isCut`: unfinished calls were cut. */
   finish(isCut: boolean): void {
     while (this.#open !== null) this.#closeOpen(isCut);
   }
@@ -78,7 +73,7 @@ export class CallSequencer {
     call.restart();
   }
 
-  /** Counts arguments that wait, and passes them on if they can be. */
+  /** Counts waiting arguments, and emits them if possible. */
   #hold(call: IncomingCall, text: string): void {
     this.#waitingCharacters += text.length;
     if (call === this.#open) this.#passOn(call);
@@ -137,14 +132,14 @@ export class CallSequencer {
       return;
     }
     if (call.length > 0 && !call.isSending) this.#sendAll(call);
-    // Whoever runs the tool parses its arguments as JSON.
+    // The client parses the arguments as JSON.
     else if (call.length === 0 && !isCut && tool.kind !== "custom") this.#send(call, "{}");
     const rest = call.customInput?.end() ?? "";
     if (rest !== "") this.events.push({ type: "call_delta", text: rest });
     this.events.push({ type: "call_finished", ...cut });
   }
 
-  /** Passes on the start once the name is complete, and arguments unless they may be a placeholder. */
+  /** Emits the start once the name is complete, and the arguments unless they may be a placeholder. */
   #passOn(call: IncomingCall): void {
     if (call.started === null && (call.name === "" || (call.length === 0 && !this.#toolNames.has(call.name)))) return;
     if (call.started === null) this.#start(call);
@@ -161,7 +156,7 @@ export class CallSequencer {
     return tool;
   }
 
-  /** Passes on all arguments that have arrived. */
+  /** Emits all arguments that have arrived. */
   #sendAll(call: IncomingCall): void {
     call.isSending = true;
     this.#waitingCharacters -= call.length;
@@ -178,7 +173,7 @@ export class CallSequencer {
   }
 }
 
-/** Whether this is white space after the arguments, or the whole arguments repeated. */
+/** Whether this is white space after the arguments, or a repetition of the whole arguments. */
 function isRepeated(call: IncomingCall, text: string): boolean {
   return call.has(text) || text.trim() === "";
 }

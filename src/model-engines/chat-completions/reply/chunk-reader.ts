@@ -16,12 +16,12 @@ const TOKEN_CHARACTERS_MAX = 16;
 const CHARACTERS_PER_TOKEN = 4;
 
 export interface ChunkReaderOptions {
-  /** Called at the end with what the server has counted, if it has. */
+  /** Called at the end with the server's token counts, if any. */
   readonly onUsage?: (usage: ModelUsage) => void;
   readonly toolNames: ToolNames;
   readonly reasoningTags: ReasoningTags;
   readonly wantsLogprobs: boolean;
-  /** Called once if the server sends content after its finish reason. That content is dropped. */
+  /** Called once if the server sends content after its finish reason. The content is dropped. */
   readonly onLateContent?: () => void;
 }
 
@@ -58,12 +58,12 @@ export class ChunkReader {
     return this.#finishReason !== null;
   }
 
-  /** Whether the server has counted the tokens of the turn. */
+  /** Whether the server reported the tokens of the turn. */
   get hasUsage(): boolean {
     return this.#usage !== null;
   }
 
-  /** The estimated tokens of the answer: servers that do not count them send one token in each chunk. */
+  /** The estimated tokens of the answer: servers without counts send one token per chunk. */
   get outputTokens(): number {
     return this.#outputTokens;
   }
@@ -167,7 +167,7 @@ export class ChunkReader {
     }
   }
 
-  /** The same reasoning often comes in several members; the first that has text is used. */
+  /** The same reasoning often comes in several members; the first one with text is used. */
   #readReasoning(delta: JsonObject): void {
     if (this.#addReasoning(delta["reasoning_content"]) || this.#addReasoning(delta["reasoning"])) return;
     const details = delta["reasoning_details"];
@@ -224,7 +224,7 @@ export class ChunkReader {
     }
   }
 
-  /** Counts a piece of the answer of so many characters. */
+  /** Counts a piece of the answer of this length. */
   #countPiece(characters: number): void {
     const isToken = !this.#isWhole && characters <= TOKEN_CHARACTERS_MAX;
     this.#outputTokens += isToken ? 1 : Math.ceil(characters / CHARACTERS_PER_TOKEN);
@@ -235,7 +235,7 @@ export class ChunkReader {
   }
 }
 
-/** What the model wrote in a piece of a call. */
+/** The length of the model's text in a piece of a call. */
 function charactersOfCall(entry: unknown): number {
   const called = isRecord(entry) && isRecord(entry["function"]) ? entry["function"] : {};
   return (textOrNull(called["name"])?.length ?? 0) + (textOrNull(called["arguments"])?.length ?? 0);

@@ -16,7 +16,7 @@ const SSE_EVENT_CHARS_MAX = 16 * 1024 * 1024;
 const LAST_DATA = "[DONE]";
 const FIRST_NOT_ASCII = 0x80;
 const EVENT_END = "\n\n";
-/** How many examples in a row may prove useless before no more are taken. */
+/** How many consecutive examples may be useless before no more are taken. */
 const USELESS_EXAMPLES_MAX = 8;
 
 /**
@@ -31,7 +31,7 @@ export class ChunkStream {
   readonly #parser: EventSourceParser;
   #isDone = false;
   #isEmpty = true;
-  /** Whether an event begins next. The first one is left to the parser, which removes a byte order mark. */
+  /** Whether an event begins next. The parser reads the first one, because it removes a byte order mark. */
   #isBetweenEvents = false;
   #example: RepeatedEvent | null = null;
   #uselessExamples = 0;
@@ -48,12 +48,12 @@ export class ChunkStream {
     });
   }
 
-  /** True after `[DONE]`, or after the turn was ended in another way. */
+  /** True after `[DONE]`, or after the turn ended in another way. */
   get isDone(): boolean {
     return this.#isDone;
   }
 
-  /** True until anything but comments and empty events has come. */
+  /** True until something other than comments and empty events has arrived. */
   get isEmpty(): boolean {
     return this.#isEmpty;
   }
@@ -94,12 +94,12 @@ export class ChunkStream {
 
   #decode(bytes: Buffer): string {
     const last = bytes[bytes.length - 1] ?? 0;
-    if (this.#decoder === null && last < FIRST_NOT_ASCII) return bytes.toString(); // No character is cut.
+    if (this.#decoder === null && last < FIRST_NOT_ASCII) return bytes.toString(); // No character is split.
     this.#decoder ??= new StringDecoder("utf8");
     return this.#decoder.write(bytes);
   }
 
-  /** Reads an event that is like the example, and returns where it ends; −1 if there is none at `at`. */
+  /** Reads an event with the example's form, and returns its end; −1 if there is none at `at`. */
   #readRepeated(text: string, at: number): number {
     if (this.#example === null || !this.#isBetweenEvents || this.#isDone) return -1;
     const end = this.#example.read(text, at);
@@ -109,7 +109,7 @@ export class ChunkStream {
     return end;
   }
 
-  /** Reads any one event, or the part of it that is there, and returns where that ends. */
+  /** Reads any event, or its available part, and returns the end. */
   #readNext(text: string, at: number): number {
     const last = text.indexOf(EVENT_END, at);
     const end = last === -1 ? text.length : last + EVENT_END.length;
@@ -120,7 +120,7 @@ export class ChunkStream {
     return end;
   }
 
-  /** Takes an event as the next example and reads it. Returns false if it cannot be one. */
+  /** Takes an event as the next example and reads it. Returns false if it is unsuitable. */
   #readExample(event: string): boolean {
     if (this.#isDone || this.#uselessExamples === USELESS_EXAMPLES_MAX) return false;
     const example = RepeatedEvent.like(event);
@@ -149,7 +149,7 @@ export class ChunkStream {
   }
 }
 
-/** A line that says something: no comment, which some servers send to keep a connection open, and no empty data. */
+/** A line with content: neither a comment, which some servers send to keep a connection open, nor empty data. */
 const TELLING_LINE = /^(?!:|data:\s*$).*\S/m;
 
 /** Whether a chunk is an error: `{"error": …}`, an SSE event named `error`, or the bare object of older vLLM. */

@@ -42,7 +42,7 @@ export class ContentReader {
     else this.end();
   }
 
-  /** Emits text that was held back because it could have become a tag. */
+  /** Emits text that was delayed because it could have become a tag. */
   end(): void {
     const kept = this.#kept;
     if (kept === "") return;
@@ -66,8 +66,7 @@ export class ContentReader {
   }
 
   /**
-   * Holds back the first half of a surrogate pair until the second arrives, because half a pair cannot be encoded as
-   * UTF-8.
+   * Delays the first half of a surrogate pair until the second arrives, because half a pair cannot be encoded as UTF-8.
    */
   #answerHalved(text: string, logprobs: readonly LogProb[] | undefined): void {
     const whole = this.#kept + text;

@@ -19,7 +19,7 @@ const OPENING_CHARS_MAX = 64;
 
 /**
  * Decodes the arguments of a wrapped custom tool, `{"input":"…"}`, back into its free-form input while they arrive.
- * Arguments of another shape are held back until the end.
+ * Arguments of another shape are delayed until the end.
  */
 export class CustomInputReader {
   #phase: "opening" | "inside" | "closed" | "other" = "opening";
@@ -82,7 +82,7 @@ export class CustomInputReader {
     return this.#keep(decoded, "");
   }
 
-  /** Holds back an unfinished escape, and the first half of a surrogate pair before it, for the next piece. */
+  /** Delays an unfinished escape, and the first half of a surrogate pair before it, until the next piece. */
   #keep(decoded: string, rest: string): string {
     const last = decoded.charCodeAt(decoded.length - 1);
     if (!isHighSurrogate(last)) {

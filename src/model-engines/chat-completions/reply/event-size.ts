@@ -5,7 +5,7 @@ const EVENT_CHARACTERS = 64;
 /** Assumed size of one log probability or alternative, in characters. */
 const LOGPROB_CHARACTERS = 128;
 
-/** The rough size of an event in memory, in characters. Bounds what waits in queues. */
+/** The approximate size of an event in memory, in characters. Used to limit queues. */
 export function sizeOfEvent(event: ModelEvent): number {
   if (event.type === "annotation") return EVENT_CHARACTERS + JSON.stringify(event.annotation).length;
   if (!("text" in event)) return EVENT_CHARACTERS;

@@ -2,7 +2,7 @@ import type { ModelEvent } from "../../../runs/ports/model-events.ts";
 
 type Batch = readonly ModelEvent[];
 
-/** An answer that is longer is passed on, whatever it is. */
+/** A longer answer is passed on, whatever it is. */
 const HELD_EVENTS_MAX = 10_000;
 
 const OVER = { value: undefined, done: true } as const;
@@ -10,16 +10,16 @@ const OVER = { value: undefined, done: true } as const;
 export interface HeldAnswerOptions {
   /** The answer calls a tool. */
   readonly onCall: () => void;
-  /** Makes the answer that takes the place of one without a call; null if there is none. Must not reject. */
+  /** Creates the answer that replaces one without a call; null if there is none. Must not reject. */
   readonly replace: () => Promise<AsyncIterable<Batch> | null>;
 }
 
 /**
- * Holds an answer back until it calls a tool. One that stops without a call is replaced. Not a generator, because
+ * Delays an answer until it calls a tool. An answer that stops without a call is replaced. Not a generator, because
  * `return()` must stop the turn at once, even while a batch is awaited.
  */
 export class HeldAnswer implements AsyncIterableIterator<Batch, undefined> {
-  /** Null once it is decided what is passed on. It may hold the request. */
+  /** Null after the decision. It may contain the request. */
   #options: HeldAnswerOptions | null;
   #answer: AsyncIterator<Batch>;
   #held: Batch[] = [];
@@ -52,19 +52,19 @@ export class HeldAnswer implements AsyncIterableIterator<Batch, undefined> {
     return OVER;
   }
 
-  /** Reads one more batch, and decides whether to hold on. */
+  /** Reads one more batch, and decides whether to keep waiting. */
   async #hold(options: HeldAnswerOptions): Promise<void> {
     try {
       const batch = await this.#answer.next();
       if (this.#isLeft) return;
       if (batch.done === true || (await this.#decide(batch.value, options))) this.#options = null;
     } catch (error) {
-      this.#fault = { error }; // What came before it is passed on first.
+      this.#fault = { error }; // Earlier batches are passed on first.
       this.#options = null;
     }
   }
 
-  /** Whether it is decided by this batch what is passed on. */
+  /** Whether this batch decides which answer is passed on. */
   async #decide(batch: Batch, { onCall, replace }: HeldAnswerOptions): Promise<boolean> {
     this.#held.push(batch);
     this.#heldEvents += batch.length;

@@ -3,7 +3,7 @@ import type { CalledTool } from "../request/tool-names.ts";
 import type { CustomInputReader } from "./custom-input-reader.ts";
 import { JsonScanner } from "./json-scanner.ts";
 
-/** Longer arguments are not taken for a placeholder `{}` with white space. */
+/** Longer arguments are not a placeholder `{}` with white space. */
 const PLACEHOLDER_CHARACTERS_MAX = 64;
 
 /** The parts of one tool call that have arrived. */
@@ -13,7 +13,7 @@ export class IncomingCall {
   state: "waiting" | "open" | "closed" = "waiting";
   started: CalledTool | null = null;
   customInput: CustomInputReader | null = null;
-  /** Whether arguments were passed on. From then on, each piece is passed on at once. */
+  /** Whether arguments were emitted. From then on, each piece is emitted at once. */
   isSending = false;
   #text: GrowingText = NO_TEXT;
   #scanner = new JsonScanner();

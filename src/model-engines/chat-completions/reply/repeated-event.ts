@@ -2,11 +2,11 @@ import { jsonOrUndefined } from "../../../base/json/read-json.ts";
 import { isRecord } from "../../../base/json/records.ts";
 import type { JsonObject } from "../json-values.ts";
 
-/** Longer events are not taken as an example. */
+/** Longer events are unsuitable as examples. */
 const EXAMPLE_CHARS_MAX = 4096;
-/** How deep in a chunk its text may stand. */
+/** The maximum depth of the text in a chunk. */
 const DEPTH_MAX = 8;
-/** A slice of at least this length refers to the text it was cut from in V8, and keeps all of it in memory. */
+/** A slice of at least this length refers to its source text in V8, which stays in memory. */
 const SLICE_CHARS_MIN = 13;
 
 const DATA = "data:";
@@ -18,11 +18,11 @@ const FIRST_PRINTABLE = 32;
 const TEXT_BEGIN = /"(?:content|reasoning_content|reasoning|arguments|text)": ?"(?!")/;
 
 /**
- * Most events of an answer differ from the one before in a single text. Such an event need not be parsed: if all before
- * and behind that text is equal, its chunk is the chunk of the example with another text.
+ * Most events of an answer differ from the previous one in a single text. Such an event need not be parsed: if
+ * everything around the text is equal, its chunk is the example's chunk with another text.
  */
 export class RepeatedEvent {
-  /** The chunk of the latest event that `read` has found. The next call changes it. */
+  /** The chunk of the latest event found by `read`. The next call changes it. */
   readonly chunk: JsonObject;
   /** The event up to its text, including the opening quote. */
   readonly #before: string;
@@ -38,7 +38,7 @@ export class RepeatedEvent {
   }
 
   /**
-   * Takes a whole event as the example, with the empty line that ends it. Null if it cannot be one. `chunk` has a
+   * Takes a complete event as the example, with its final empty line. Null if it is unsuitable. `chunk` has a
    * meaningless text until an event is read.
    */
   static like(event: string): RepeatedEvent | null {
@@ -49,7 +49,7 @@ export class RepeatedEvent {
     const begin = found.index + found[0].length;
     const end = endOfText(event, begin);
     if (end === -1) return null;
-    // Longer than any text of the event, so it is found only where it was put.
+    // Longer than any text of the event, so it is found only where it was inserted.
     const mark = "x".repeat(event.length);
     const chunk = jsonOrUndefined(`${event.slice(DATA.length, begin)}${mark}${event.slice(end)}`);
     const place = findTextPlace(mark, chunk, DEPTH_MAX);
@@ -58,8 +58,8 @@ export class RepeatedEvent {
   }
 
   /**
-   * Reads the event that begins at `at` into `chunk`, and returns where it ends; −1 if it differs from the example in
-   * more than its text, or is not all there.
+   * Reads the event at `at` into `chunk`, and returns its end; −1 if it differs from the example in more than its text,
+   * or is incomplete.
    */
   read(text: string, at: number): number {
     const begin = at + this.#before.length;
@@ -78,7 +78,7 @@ interface TextPlace {
   readonly name: string;
 }
 
-/** The place of a text in a parsed chunk. */
+/** The position of a text in a parsed chunk. */
 function findTextPlace(text: string, value: unknown, depth: number): TextPlace | null {
   if (depth === 0 || typeof value !== "object" || value === null) return null;
   for (const [name, member] of Object.entries(value)) {
@@ -89,7 +89,7 @@ function findTextPlace(text: string, value: unknown, depth: number): TextPlace |
   return null;
 }
 
-/** Where the closing quote of a JSON string stands; −1 if the string is not whole or holds a control character. */
+/** The position of a JSON string's closing quote; −1 if the string is incomplete or contains a control character. */
 function endOfText(text: string, begin: number): number {
   for (let at = begin; at < text.length; at += 1) {
     const code = text.charCodeAt(at);
@@ -100,14 +100,14 @@ function endOfText(text: string, begin: number): number {
   return -1;
 }
 
-/** The text that the inside of a JSON string means; null if it is no valid JSON. */
+/** The text of a JSON string's inside; null if it is invalid JSON. */
 function unescaped(inside: string): string | null {
   if (inside.length < SLICE_CHARS_MIN && !inside.includes("\\")) return inside;
   const text = jsonOrUndefined(`"${inside}"`);
   return typeof text === "string" ? text : null;
 }
 
-/** A text of its own, which does not keep the one that it was cut from, and is compared faster. */
+/** A separate copy, which does not keep its source in memory and is compared faster. */
 function copyOf(text: string): string {
   return Buffer.from(text).toString();
 }

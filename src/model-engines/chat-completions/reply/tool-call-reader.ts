@@ -6,9 +6,9 @@ import { IncomingCall } from "./incoming-call.ts";
 
 /** The largest value that `ANSWER_CALLS_MAX` can be set to. */
 const CALLS_MAX = 1024;
-/** The contract allows ids of 64 characters. For a longer id, the run makes another. */
+/** The contract allows ids of 64 characters. The run replaces a longer id. */
 const CALL_ID_CHARS_MAX = 64;
-/** The index given to the only call of the older `function_call` format. */
+/** The index for the only call of the older `function_call` format. */
 const LEGACY_INDEX = -1;
 
 interface CallDelta {
@@ -91,7 +91,7 @@ export class ToolCallReader {
   }
 }
 
-/** Whether the text is empty or the white space behind arguments. */
+/** Whether the text is empty or white space after arguments. */
 function isBlankArguments(text: string): boolean {
   return text.trim() === "";
 }

@@ -23,10 +23,10 @@ const PLAIN_BODY_BYTES_MAX = 32 * 1024 * 1024;
  */
 const END_MARK_WAIT_MS = 5000;
 
-/** A busy socket would otherwise be read for tens of milliseconds without a turn of the event loop. */
+/** Otherwise, a busy socket would be read for tens of milliseconds without a turn of the event loop. */
 const BYTES_AT_ONCE_MAX = 64 * 1024;
 
-/** Why no more is read from the socket: the reader of the events is behind, or other requests need their turn. */
+/** Why reading from the socket is paused: the reader of the events is behind, or other requests need their turn. */
 type Holder = "reader" | "turn";
 
 type Headers = Readonly<Record<string, string | string[] | undefined>>;
@@ -50,7 +50,7 @@ export interface TurnOptions {
   readonly totalMs: number;
   readonly idleMs: number;
   readonly signal: AbortSignal;
-  /** Estimates the usage of a turn whose server counts nothing. */
+  /** Estimates the usage of a turn if the server reports none. */
   readonly tokens: Pick<TokenCounter, "usageOf">;
 }
 
@@ -71,7 +71,7 @@ export class UpstreamTurn implements Dispatcher.DispatchHandler {
   #refuse: (error: ModelError) => void = () => {};
   #phase: Phase = { name: "awaiting_headers" };
   #isAccepted = false;
-  /** Null once it is not needed, because it holds the request. */
+  /** Null once it is not needed, because it contains the request. */
   #askPlain: (() => void) | null;
   /** The body of the call, until the turn ends. The HTTP client keeps the same bytes. */
   #sent: SentParts | null;
@@ -83,8 +83,8 @@ export class UpstreamTurn implements Dispatcher.DispatchHandler {
   #isPassing = false;
 
   /**
-   * `askPlain` asks for the same answer without a stream, with the turn as its handler. It is called at most once, if a
-   * stream ends before its first chunk: some servers tell only then what is wrong.
+   * `askPlain` requests the same answer without a stream, with the turn as its handler. Called at most once, if a
+   * stream ends before its first chunk: some servers report errors only without a stream.
    */
   constructor(options: TurnOptions, sent: SentParts, askPlain: () => void) {
     this.#options = options;
@@ -132,7 +132,7 @@ export class UpstreamTurn implements Dispatcher.DispatchHandler {
         return;
       case "awaiting_headers":
       case "ended":
-        if (bytes.length > 0) this.#disconnect(); // After [DONE] only the end of the reply may follow.
+        if (bytes.length > 0) this.#disconnect(); // After [DONE], only the end of the reply may follow.
         return;
     }
   }
@@ -153,7 +153,7 @@ export class UpstreamTurn implements Dispatcher.DispatchHandler {
     else this.#fail(this.#explain(error));
   }
 
-  /** Asks once more without a stream, if this one ended without anything. Returns whether it did. */
+  /** Retries without a stream if this one ended empty. Returns whether it did. */
   #asksPlain(): boolean {
     const isEmpty = this.#phase.name === "undecided" || (this.#phase.name === "streaming" && this.#stream.isEmpty);
     const askPlain = this.#askPlain;
@@ -165,7 +165,7 @@ export class UpstreamTurn implements Dispatcher.DispatchHandler {
     return true;
   }
 
-  /** The words for a connection that is closed depend on whether an answer had begun. */
+  /** The error for a closed connection depends on whether an answer had begun. */
   #explain(error: Error): ModelError {
     const hasBegun = this.#phase.name !== "awaiting_headers";
     return hasBegun && closedConnection(error) ? cutAnswer(error) : explainTransportError(error, this.#options.idleMs);
@@ -276,8 +276,8 @@ export class UpstreamTurn implements Dispatcher.DispatchHandler {
   }
 
   /**
-   * Passes events to the reader once all bytes of this read of the socket are parsed. undici reports each HTTP chunk of
-   * them on its own; together they are one batch, with one promise.
+   * Passes events to the reader once all bytes of this socket read are parsed. undici reports each HTTP chunk
+   * separately; together they are one batch, with one promise.
    */
   #passSoon(): void {
     if (this.#isPassing) return;
@@ -314,13 +314,13 @@ export class UpstreamTurn implements Dispatcher.DispatchHandler {
     this.#queue.end();
   }
 
-  /** Ends a turn whose server counted nothing. The answer does not wait for the estimate, only its end does. */
+  /** Ends a turn without reported usage. The answer does not wait for the estimate, only its end does. */
   async #endUncounted(sent: SentParts): Promise<void> {
     const { reader, tokens, signal } = this.#options;
     const events = this.#stream.take();
     const finished = events.splice(-1);
     this.#queue.push(events);
-    const usage = await tokens.usageOf(sent, reader.outputTokens, signal).catch(() => null); // The answer is whole.
+    const usage = await tokens.usageOf(sent, reader.outputTokens, signal).catch(() => null); // The answer is complete.
     this.#queue.push(usage === null ? finished : [{ type: "usage", usage }, ...finished]);
     this.#queue.end();
   }

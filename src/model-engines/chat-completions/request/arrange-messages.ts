@@ -80,7 +80,7 @@ class Arrangement {
     }
   }
 
-  /** Adds the turn's message and the outputs of its calls, wherever those stood in the history. */
+  /** Adds the turn's message and the outputs of its calls, wherever they were in the history. */
   endAssistantTurn(): void {
     const turn = this.#turn;
     this.#turn = null;
@@ -166,8 +166,8 @@ interface WaitingCalls {
 }
 
 /**
- * The call that the next output belongs to: the first unanswered one. Of calls with a default output it is the latest,
- * because their outputs follow at once.
+ * The call of the next output: the first unanswered one. Among calls with a default output, the latest, because their
+ * outputs follow at once.
  */
 function takeCall(waiting: WaitingCalls | undefined): Call | undefined {
   if (waiting === undefined) return undefined;

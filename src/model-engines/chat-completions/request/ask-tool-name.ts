@@ -12,8 +12,8 @@ const FORMS: readonly SchemaForm[] = ["json_schema", "json_object", "words"];
 const DESCRIPTION_CHARACTERS_MAX = 200;
 
 /**
- * Asks the model which of the tools of a turn it calls, for servers that cannot make it call any. Null if it does not
- * say; never rejects.
+ * Asks the model which tool of a turn it would call, for servers that cannot force a call. Null if it names none; never
+ * rejects.
  */
 export async function askToolName(
   server: ServerAddress,

@@ -21,7 +21,7 @@ export interface ChatRequest {
   readonly user?: string;
   readonly service_tier?: string;
   readonly prompt_cache_key?: string;
-  /** For vLLM: the answer goes on with the last message. */
+  /** For vLLM: the answer continues the last message. */
   readonly continue_final_message?: true;
   readonly add_generation_prompt?: false;
 }
@@ -34,9 +34,9 @@ export type ChatMessage =
       readonly content: string | null;
       readonly reasoning_content?: string;
       readonly tool_calls?: readonly ChatToolCall[];
-      /** The answer begins with this message, in the words of some hosted servers. */
+      /** The answer begins with this message, in the terms of some hosted servers. */
       readonly prefix?: true;
-      /** The same, in the words of others. */
+      /** The same, in the terms of others. */
       readonly partial?: true;
     }
   | { readonly role: "tool"; readonly tool_call_id: string; readonly content: string };

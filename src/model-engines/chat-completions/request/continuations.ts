@@ -6,10 +6,10 @@ import { isList, textOrNull } from "../json-values.ts";
 import type { BackendProfile, ContinuationForm } from "../profile.ts";
 import type { ChatMessage, ChatRequest } from "./chat-wire.ts";
 
-/** In the order in which they are tried: servers that do not know a member may ignore it. */
+/** In the order of trial: servers that do not know a member may ignore it. */
 const FORMS: readonly ContinuationForm[] = ["continue_final_message", "prefix", "partial", "last_message"];
 
-/** A model that goes on with the last message writes the rest of a word first. */
+/** A model that continues the last message first writes the rest of a word. */
 const QUESTION =
   "Name the days of the week in English, from Monday to Sunday, separated by commas. Write nothing else.";
 const BEGINNING = "Monday, Tuesday, Wednesday, Thurs";
@@ -20,7 +20,7 @@ const PROBE_TOKENS = 8;
 const REPLY_BYTES_MAX = 64 * 1024;
 const MODELS_MAX = 100;
 
-/** Finds out how a model goes on with the beginning of an answer, and asks it to. */
+/** Finds out how a model can continue the beginning of an answer, and makes it do so. */
 export class Continuations {
   readonly #server: ServerAddress;
   readonly #known: BackendProfile["continuation"];
@@ -31,17 +31,14 @@ export class Continuations {
     this.#known = known;
   }
 
-  /**
-   * The form that this model understands; null if there is none. Asks the model server once for each model. Never
-   * rejects.
-   */
+  /** The form for this model; null if there is none. Calls the model server once per model. Never rejects. */
   async formFor(model: string, signal: AbortSignal): Promise<ContinuationForm | null> {
     if (this.#known !== "probe") return this.#known === "none" ? null : this.#known;
     const found = this.#found.get(model);
     if (found !== undefined) return found.form;
     for (const form of FORMS) {
       const outcome = await this.#try(form, model, signal);
-      if (outcome === "no answer") return null; // Another time.
+      if (outcome === "no answer") return null; // A later call retries.
       if (outcome === "refused") continue;
       this.#found.set(model, { form });
       return form;

@@ -42,7 +42,7 @@ export function mapImage(part: ImagePart, path: string): ChatPart {
   return { type: "image_url", image_url: detail === "auto" ? { url } : { url, detail } };
 }
 
-/** Maps a file. Text files become text, because few servers read files; others are passed on unchanged. */
+/** Maps a file. Text files become text, because few servers read files; others are sent unchanged. */
 function mapFile(part: FilePart, path: string): ChatPart {
   const fileData = part.file_data;
   if (fileData === null || fileData === undefined)

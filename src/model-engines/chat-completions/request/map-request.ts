@@ -107,7 +107,7 @@ function samplingFields(request: ModelRequest, profile: BackendProfile): Partial
   };
 }
 
-/** `metadata` is not sent, because the reference's chat completions refuse it unless they store the turn. */
+/** `metadata` is not sent, because the reference's chat completions reject it unless they store the turn. */
 function vendorFields(request: ModelRequest, profile: BackendProfile): Partial<ChatRequest> {
   const { user, promptCacheKey, serviceTier } = request;
   return {

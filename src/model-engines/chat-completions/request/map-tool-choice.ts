@@ -58,8 +58,8 @@ class NamedTools {
   }
 
   /**
-   * The flat names that an entry means: one tool, or all tools of a namespace. Empty if the entry was looked up before.
-   * Throws `ModelError` if no tool fits.
+   * The flat names for an entry: one tool, or all tools of a namespace. Empty if the entry was looked up before. Throws
+   * `ModelError` if no tool matches.
    */
   find(entry: Readonly<Record<string, unknown>>): readonly string[] {
     const shown = textOrNull(entry["name"]) ?? textOrNull(entry["server_label"]) ?? String(entry["type"]);

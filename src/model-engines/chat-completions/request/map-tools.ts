@@ -8,7 +8,7 @@ import type { ToolNames } from "./tool-names.ts";
 type AnyTool = Tool | ToolInput;
 type FunctionTool = Extract<AnyTool, { type: "function" }>;
 type CustomTool = Extract<AnyTool, { type: "custom" }>;
-/** A function or custom tool, possibly of a namespace. */
+/** A function or custom tool, possibly in a namespace. */
 type CallableTool = FunctionTool | CustomTool | Extract<AnyTool, { type: "namespace" }>["tools"][number];
 
 const NO_PARAMETERS = { type: "object", properties: {} } as const;
@@ -21,10 +21,7 @@ const CUSTOM_PARAMETERS = {
   additionalProperties: false,
 } as const;
 
-/**
- * Maps the tools to functions and registers their names. Those that the client runs come first, so that they keep
- * their names.
- */
+/** Maps the tools to functions and registers their names. Client tools come first, so that they keep their names. */
 export function mapTools(tools: readonly (AnyTool | HostedFunction)[], names: ToolNames): ChatTool[] {
   const hosted: HostedFunction[] = [];
   const others = tools.flatMap((tool, position) => {
@@ -77,7 +74,7 @@ function mapCallable(tool: CallableTool, namespace: string | null, group: string
   };
 }
 
-/** Maps a tool search that the client runs; others are handled before. */
+/** Maps a tool search for the client; others are handled before. */
 function mapToolSearch(tool: Extract<AnyTool, { type: "tool_search" }>, names: ToolNames): ChatTool {
   const name = names.add({ kind: "tool_search", name: "tool_search", namespace: null });
   const parameters = isRecord(tool.parameters) ? tool.parameters : NO_PARAMETERS;

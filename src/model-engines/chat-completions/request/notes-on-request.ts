@@ -7,7 +7,7 @@ import type { SchemaForm } from "./schema-forms.ts";
 
 type NotedRequest = Pick<ModelRequest, "items" | "promptCacheKey" | "serviceTier" | "text" | "toolChoice" | "tools">;
 
-/** What earlier turns of the model showed. */
+/** Facts from earlier turns of the model. */
 interface LearnedForms {
   readonly schemaForm: SchemaForm;
   readonly requiredCall: RequiredCall;
@@ -17,7 +17,7 @@ function isRequired(choice: ModelRequest["toolChoice"]): boolean {
   return choice === "required" || (typeof choice === "object" && "mode" in choice && choice.mode === "required");
 }
 
-/** What a turn asks and the model server is not sent, because servers of its family do not know it. */
+/** Notes on members of a turn that are not sent, because this family of model servers does not know them. */
 export function notesOnRequest(
   { items, promptCacheKey, serviceTier, text, toolChoice, tools }: NotedRequest,
   { acceptsReasoning, knowsVendorFields }: BackendProfile,

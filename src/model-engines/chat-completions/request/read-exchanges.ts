@@ -5,14 +5,14 @@ import type { HistoryStep } from "./history.ts";
 import { readToolOutput } from "./read-items.ts";
 import type { ToolNames } from "./tool-names.ts";
 
-/** So many of the latest pictures are shown again in each turn. */
+/** The maximum of pictures that are shown again in each turn, the latest ones. */
 const PICTURES_MAX = 4;
 
 export function isHostedExchange(item: ContextItem): item is HostedCall | HostedOutput {
   return item.type === "hosted_call" || item.type === "hosted_output";
 }
 
-/** Reads a call of a hosted function, or its output, as the model made and saw it. */
+/** Reads a call of a hosted function, or its output, as the model made or saw it. */
 export function readExchange(item: HostedCall | HostedOutput, names: ToolNames, position: number): HistoryStep {
   const { callId } = item;
   if (item.type === "hosted_call") {
@@ -24,13 +24,13 @@ export function readExchange(item: HostedCall | HostedOutput, names: ToolNames, 
   return readToolOutput(callId, [...text, ...item.parts], `input[${position}].parts`);
 }
 
-/** Many servers refuse a history whose arguments are not JSON, as a model may have written them. */
+/** Many servers reject a history with invalid JSON arguments, which a model may have written. */
 function readableArguments(text: string): string {
   if (text.trim() === "") return "{}";
   return jsonOrUndefined(text) === undefined ? JSON.stringify({ unreadable: text }) : text;
 }
 
-/** The items without the pictures of hosted functions but the last few, which cost many tokens in each turn. */
+/** The items with only the latest pictures of hosted functions, because pictures cost many tokens in each turn. */
 export function withLastPictures(items: readonly ContextItem[]): readonly ContextItem[] {
   const count = items.reduce((sum, item) => sum + picturesIn(item), 0);
   if (count <= PICTURES_MAX) return items;

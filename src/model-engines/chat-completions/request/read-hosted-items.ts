@@ -7,7 +7,7 @@ import { flatName } from "./tool-names.ts";
 
 type Item<Type> = Extract<InputItem, { type: Type }>;
 
-/** Items of tools that chat completions do not know. They become function calls with outputs, or a sentence. */
+/** Items of tools unknown to chat completions. They become function calls with outputs, or a sentence. */
 type HostedItem = Item<
   | "web_search_call"
   | "file_search_call"
@@ -172,7 +172,7 @@ function call(callId: string, name: string, args: unknown): Call {
   return { type: "call", callId, name, arguments: JSON.stringify(args) };
 }
 
-/** A call that did not become whole needs no output. */
+/** An incomplete call needs no output. */
 function clientCall(
   { type, status }: Item<"computer_call" | "local_shell_call" | "shell_call" | "apply_patch_call">,
   callId: string,

@@ -73,7 +73,7 @@ function isMessage(item: InputItem): item is Message {
   return "role" in item && "content" in item;
 }
 
-/** Reads a message with a single text, as most are; null for any other. */
+/** Reads a message with a single text, the usual case; null for any other. */
 function singleTextStep({ role, content }: Message): HistoryStep | null {
   if (typeof content === "string") return textStep(role, content);
   const [part] = content;

@@ -2,16 +2,16 @@ import { LRUCache } from "lru-cache";
 import type { ChatRequest } from "./chat-wire.ts";
 
 /**
- * What a model server does with the tool choice `required`. `ignores`: it can be made to call by a named choice;
- * `cannot`: not even so.
+ * How a model server treats the tool choice `required`. `ignores`: a named choice forces a call; `cannot`: nothing
+ * does.
  */
 export type RequiredCall = "unknown" | "honours" | "ignores" | "cannot";
 
 const MODELS_MAX = 100;
-/** A server may be started anew with another chat template. */
+/** A server may be restarted with another chat template. */
 const FRESH_MS = 60 * 60_000;
 
-/** Remembers for each model what its server does with the tool choice `required`. */
+/** Remembers for each model how its server treats the tool choice `required`. */
 export class RequiredCalls {
   readonly #known = new LRUCache<string, RequiredCall>({ max: MODELS_MAX, ttl: FRESH_MS });
 

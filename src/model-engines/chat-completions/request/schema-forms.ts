@@ -3,8 +3,8 @@ import { ModelError } from "../../../runs/ports/model-error.ts";
 import type { ChatMessage, ChatRequest } from "./chat-wire.ts";
 
 /**
- * How a server is asked for JSON of a schema: by the format of the reference, by `json_object` with a schema,
- * as llama-cpp-python has it, or by words alone. The last two give the schema to the model in words, too.
+ * How to request JSON of a schema: by the reference's format, by `json_object` with a schema as in llama-cpp-python, or
+ * by an instruction alone. The last two include the schema in an instruction.
  */
 export type SchemaForm = "json_schema" | "json_object" | "words";
 
@@ -15,20 +15,20 @@ const NEXT: Readonly<Record<SchemaForm, SchemaForm | null>> = {
 };
 
 const MODELS_MAX = 100;
-/** A server may be replaced by one that knows more. */
+/** A server may be upgraded. */
 const FRESH_MS = 60 * 60_000;
 
-/** What a refusal is about, by its words. */
+/** Texts of a refusal that identify its subject. */
 const OF_FORMAT = /response_format|json_schema|json_object|structured output/i;
-/** Only these say that the kind of format is unknown. Others may say that one schema is bad. */
+/** Only these mean that the kind of format is unknown. Others may reject one schema. */
 const UNKNOWN_KIND =
   /literal_error|input should be|unavailable|not (?:yet |currently )?(?:supported|available|allowed|permitted)|(?:does not|doesn't) support|unsupported|unknown|unrecognized|must be (?:one of|either)|extra_forbidden/i;
 
-/** Remembers for each model by which form it gives JSON of a schema. */
+/** Remembers for each model the form for JSON of a schema. */
 export class SchemaForms {
   readonly #known = new LRUCache<string, SchemaForm>({ max: MODELS_MAX, ttl: FRESH_MS });
 
-  /** The form that is tried first. */
+  /** The form to try first. */
   formFor(model: string): SchemaForm {
     return this.#known.get(model) ?? "json_schema";
   }
@@ -45,7 +45,7 @@ export function nextSchemaForm(form: SchemaForm, refusal: unknown): SchemaForm |
   return isUnknown ? NEXT[form] : null;
 }
 
-/** The request with its schema in this form. A request without a schema stays as it is. */
+/** The request with its schema in this form. A request without a schema is unchanged. */
 export function inSchemaForm(chat: ChatRequest, form: SchemaForm): ChatRequest {
   const { response_format: format, ...others } = chat;
   if (format?.type !== "json_schema" || form === "json_schema") return chat;
@@ -58,7 +58,7 @@ export function inSchemaForm(chat: ChatRequest, form: SchemaForm): ChatRequest {
   return { ...others, messages, response_format: { type: "json_object", schema } };
 }
 
-/** Adds to the system message, which many chat templates allow only first. */
+/** Adds to the system message, because many chat templates allow only one, first. */
 export function withInstruction(messages: readonly ChatMessage[], text: string): readonly ChatMessage[] {
   const [first, ...rest] = messages;
   if (first?.role !== "system") return [{ role: "system", content: text }, ...messages];

@@ -4,11 +4,11 @@ import { createHash } from "node:crypto";
 const NAME_CHARS_MAX = 64;
 const HASH_CHARS = 8;
 
-/** A tool as the client, or the server that runs it, names it. */
+/** A tool as named by the client, or by the server that runs it. */
 export interface CalledTool {
   readonly kind: "function" | "custom" | "tool_search" | "hosted";
   readonly name: string;
-  /** Of a hosted function: its server. */
+  /** For a hosted function: its server. */
   readonly namespace: string | null;
 }
 
@@ -16,14 +16,14 @@ export interface CalledTool {
 export class ToolNames {
   readonly #tools = new Map<string, CalledTool>();
 
-  /** Registers a tool and returns its flat name. Who comes first keeps its plain name. */
+  /** Registers a tool and returns its flat name. The first one keeps its plain name. */
   add(tool: CalledTool): string {
     const free = this.nameOf(tool);
     this.#tools.set(free, tool);
     return free;
   }
 
-  /** The flat name of a tool, which `add` would give it. */
+  /** The flat name that `add` would give a tool. */
   nameOf(tool: CalledTool): string {
     const flat = flatName(tool.namespace, tool.name);
     const taken = this.#tools.get(flat);
@@ -34,15 +34,15 @@ export class ToolNames {
     return this.#tools.has(name);
   }
 
-  /** The tool of a flat name. An unknown name was invented by the model and is passed to the client as a function. */
+  /** The tool of a flat name. The model invented an unknown name, which is passed to the client as a function. */
   resolve(name: string): CalledTool {
     return this.#tools.get(name) ?? { kind: "function", name, namespace: null };
   }
 }
 
 /**
- * Depends only on its arguments, so that calls in the history keep their names even if their tool is gone. A tool that
- * an input item added has a namespace of its own name, which is left out.
+ * Depends only on its arguments, so that calls in the history keep their names even if their tool is gone. The
+ * namespace of a tool added by an input item, which equals its name, is left out.
  */
 export function flatName(namespace: string | null | undefined, name: string): string {
   const isPlain = namespace === null || namespace === undefined || namespace === "" || namespace === name;
@@ -60,7 +60,7 @@ function sameTool(one: CalledTool, other: CalledTool): boolean {
   return one.kind === other.kind && one.name === other.name && one.namespace === other.namespace;
 }
 
-/** A text that no other tool with the same flat name has. */
+/** A text that is unique among tools with the same flat name. */
 function distinctName({ kind, name, namespace }: CalledTool, flat: string): string {
   return kind === "hosted" ? `hosted ${namespace ?? ""} ${name}` : `${flat}_${namespace ?? ""}`;
 }

@@ -20,7 +20,7 @@ export class ContextWindows {
     this.#server = server;
   }
 
-  /** The window of a model, or null if the server does not say. Never rejects. */
+  /** The window of a model, or null if the server does not report it. Never rejects. */
   async read(model: string, signal: AbortSignal): Promise<number | null> {
     const known = this.#known.get(model);
     if (known !== undefined) return known.window;
@@ -33,7 +33,7 @@ export class ContextWindows {
     return window;
   }
 
-  /** vLLM and many gateways say it in the list of models. */
+  /** vLLM and many gateways report it in the list of models. */
   async #fromList(model: string, signal: AbortSignal): Promise<number | null> {
     const list = await this.#ask({ path: `${this.#server.apiPath}/models` }, signal);
     const entries = list === null ? [] : (list["data"] ?? list["models"]);
@@ -52,9 +52,7 @@ export class ContextWindows {
     return isRecord(settings) ? positive(settings["n_ctx"]) : null;
   }
 
-  /**
-   * Ollama: the window of the loaded model, else the setting in its model file, else the window it was trained with.
-   */
+  /** Ollama: the window of the loaded model, otherwise the setting in its model file, otherwise its training window. */
   async #fromOllama(model: string, signal: AbortSignal): Promise<number | null> {
     const shown = await this.#ask({ path: `${this.#server.rootPath}/api/show`, body: { model } }, signal);
     if (shown === null) return null;

@@ -27,7 +27,7 @@ export async function estimateChatTokens(chat: ChatRequest, signal: AbortSignal)
   return templateTokens(chat) + attachments + (await tokenizerFor(chat.model).count(texts, signal));
 }
 
-/** All texts that a model is shown in a turn. */
+/** All texts of a turn that the model gets. */
 export async function chatTexts({ messages, tools = [] }: ChatRequest): Promise<readonly string[]> {
   const texts: string[] = [];
   await eachInSlices(messages, (message) => texts.push(...textsOf(message)));
@@ -35,7 +35,7 @@ export async function chatTexts({ messages, tools = [] }: ChatRequest): Promise<
   return texts;
 }
 
-/** Estimates what the chat template adds to the texts of a turn. */
+/** Estimates the chat template's additions to the texts of a turn. */
 export function templateTokens({ messages }: ChatRequest): number {
   return messages.length * MESSAGE_TOKENS + ANSWER_START_TOKENS;
 }

@@ -3,59 +3,59 @@ import type { ModelRequest } from "../../../runs/request/model-request.ts";
 import type { InputTooLong } from "../errors/model-errors.ts";
 
 const MODELS_MAX = 1000;
-/** A server that counts less or more than this times an estimate counts something else. */
+/** If the server's count is off by more than this factor, it counts something else. */
 const RATIO_MIN = 0.5;
 const RATIO_MAX = 3;
-/** Shorter inputs say little: what a chat template adds weighs too much. */
+/** Shorter inputs say little: the chat template's share is too large. */
 const TOKENS_MIN = 1000;
 /** A model may be reloaded with another window or tokenizer. */
 const FRESH_MS = 60 * 60_000;
-/** How much deeper the next request is cut after a refusal without a number. */
+/** How much more the next request is cut after a refusal without a number. */
 const DEEPER = 1.25;
 
 interface Learned {
-  /** The tokens that the server counts for each that is estimated. */
+  /** The server's tokens per estimated token. */
   readonly ratio: number;
-  /** The window that the server has told in a refusal; null if it has not. */
+  /** The window reported in a refusal; null if there was none. */
   readonly window: number | null;
 }
 
 const NOTHING: Learned = { ratio: 1, window: null };
 
-/** An estimate, and the request that it is for. */
+/** An estimate and its request. */
 interface Estimate extends Pick<ModelRequest, "tools" | "instructions"> {
   readonly tokens: number;
 }
 
-/** What a server's own numbers say of the estimates of its models' tokens. */
+/** Corrections of token estimates, from a server's own numbers for its models. */
 export class LearnedTokens {
   readonly #models = new LRUCache<string, Learned>({ max: MODELS_MAX, ttl: FRESH_MS });
-  /** By the items of the request. */
+  /** Keyed by the items of the request. */
   readonly #estimates = new WeakMap<ModelRequest["items"], Estimate>();
 
-  /** Remembers the raw estimate that was made for a request, for as long as its items live. */
+  /** Remembers the raw estimate for a request as long as its items are in memory. */
   remember({ items, tools, instructions }: ModelRequest, tokens: number): void {
     this.#estimates.set(items, { tokens, tools, instructions });
   }
 
-  /** The estimate as this server would count. */
+  /** The estimate, corrected to this server's counting. */
   corrected(model: string, tokens: number): number {
     return Math.ceil(tokens * this.#of(model).ratio);
   }
 
-  /** The window of a model, which the server may have told to be smaller. */
+  /** The window of a model, or the server's smaller one. */
   window(model: string, known: number | null): number | null {
     const { window } = this.#of(model);
     return window === null || known === null ? (window ?? known) : Math.min(window, known);
   }
 
-  /** The raw estimate that was made for this request; null if none was. */
+  /** The raw estimate for this request; null if there was none. */
   estimateOf({ items, tools, instructions }: ModelRequest): number | null {
     const made = this.#estimates.get(items);
     return made !== undefined && made.tools === tools && made.instructions === instructions ? made.tokens : null;
   }
 
-  /** The server has counted the input of a turn. */
+  /** The server has reported the input tokens of a turn. */
   learnUsage(model: string, estimate: number, counted: number): void {
     const ratio = counted / estimate;
     if (estimate < TOKENS_MIN || ratio < RATIO_MIN || ratio > RATIO_MAX) return;

@@ -4,13 +4,13 @@ import { isRecord } from "../../../base/json/records.ts";
 import { isList } from "../json-values.ts";
 import type { ChatRequest } from "../request/chat-wire.ts";
 
-/** The body of a turn, as `requestBody` encoded it, in its parts. */
+/** The body of a turn in parts, as encoded by `requestBody`. */
 export type SentParts = readonly Buffer[];
 
-/** Reads the body of a turn that was sent. The HTTP client keeps the body anyway, so that nothing else need be kept. */
+/** Reads the body of a sent turn. The HTTP client keeps the body anyway, so nothing else must be kept. */
 export async function readSentChat(parts: SentParts): Promise<ChatRequest> {
   if (parts.length === 1) return readOwnJson<ChatRequest>(String(parts[0]));
-  // A body that was larger than those that are received is read at once.
+  // A body larger than the receiving limit is read at once.
   const chat = await readJsonInSlices(parts).catch(() => null);
   return isChat(chat) ? chat : readOwnJson<ChatRequest>(Buffer.concat(parts).toString());
 }

@@ -7,14 +7,14 @@ import { chatTexts, templateTokens } from "./estimate-chat-tokens.ts";
 
 /** A count usually takes a fraction of a second; the answer waits for it. */
 const COUNT_MS_MAX = 5000;
-/** How long a server without a counting endpoint is not asked again. */
+/** How long a server without a counting endpoint is not called again. */
 const RETRY_ABSENT_MS = 10 * 60_000;
-/** How long a server that failed to answer is not asked again. */
+/** How long a server that failed to reply is not called again. */
 const RETRY_FAILED_MS = 60_000;
 /** Enough for several million tokens, each a number in the reply. */
 const REPLY_BYTES_MAX = 64 * 1024 * 1024;
 
-/** The turn to count, as our request, if that is at hand, and as a chat-completions request. */
+/** The turn to count, as our request if available, and as a chat-completions request. */
 export interface CountedTurn {
   readonly request: ModelRequest | null;
   readonly chat: ChatRequest;
@@ -37,16 +37,16 @@ export interface ServerCount {
   readonly isExact: boolean;
 }
 
-/** Asks a model server for the tokens of a turn. Remembers which methods the server has, and which it lacks. */
+/** Requests the tokens of a turn from a model server. Remembers the methods that the server has and lacks. */
 export class ServerTokenCount {
   readonly #server: ServerAddress;
   readonly #methods: readonly CountMethod[];
   #known: CountMethod | null = null;
-  /** When each method may be tried again that the server lacked, or that failed. */
+  /** When each missing or failed method may be retried. */
   readonly #retryAt = new Map<CountMethod, number>();
   #searching: Promise<unknown> | null = null;
 
-  /** `isReference` says that the server is the reference, which has one method and is not asked for others. */
+  /** `isReference`: the server is the reference, which has one method and is not tested for others. */
   constructor(server: ServerAddress, isReference: boolean) {
     this.#server = server;
     this.#methods = isReference ? [BY_RESPONSES] : [BY_CHAT_TOKENIZER, BY_TEMPLATE, BY_RESPONSES, BY_EXTRAS];
@@ -55,7 +55,7 @@ export class ServerTokenCount {
   /** The count of a turn, or null if the server does not count. */
   async count(turn: CountedTurn, signal: AbortSignal): Promise<ServerCount | null> {
     const limited = AbortSignal.any([signal, AbortSignal.timeout(COUNT_MS_MAX)]);
-    while (this.#searching !== null) await this.#searching; // What another count finds out is not asked again.
+    while (this.#searching !== null) await this.#searching; // Concurrent counts share the findings.
     if (this.#known !== null) return await this.#ask(this.#known, turn, limited);
     const search = this.#search(turn, limited);
     const over = (): void => {
@@ -65,7 +65,7 @@ export class ServerTokenCount {
     return await search;
   }
 
-  /** The same, but asks nothing of a server that is not known to count a turn of which this much is at hand. */
+  /** The same, but calls the server only if it is known to count such a turn. */
   async countAsKnown(turn: CountedTurn, signal: AbortSignal): Promise<ServerCount | null> {
     if (this.#known === null || (turn.request === null && this.#known === BY_RESPONSES)) return null;
     return await this.#ask(this.#known, turn, AbortSignal.any([signal, AbortSignal.timeout(COUNT_MS_MAX)]));

@@ -11,12 +11,12 @@ import { LearnedTokens } from "./learned-tokens.ts";
 import { readSentChat, type SentParts } from "./sent-chat.ts";
 import { type ServerCount, ServerTokenCount } from "./server-token-count.ts";
 
-/** Who is told what the server has counted for a turn. */
+/** Receives the server's counts for a turn. */
 export interface UsageReader {
   readonly onUsage?: (usage: ModelUsage) => void;
 }
 
-/** Counts the tokens of a turn: asks the server, or estimates with the tokenizer of the model's family. */
+/** Counts the tokens of a turn: by the server, or estimated with the tokenizer of the model's family. */
 export class TokenCounter {
   readonly #profile: BackendProfile;
   readonly #server: ServerTokenCount;
@@ -36,13 +36,13 @@ export class TokenCounter {
     return { tokens: this.#learned.corrected(request.model, estimate), exact: false };
   }
 
-  /** As `count`, but asks the server only if it is known to count. */
+  /** Like `count`, but calls the server only if it is known to count. */
   async estimate(request: ModelRequest, signal: AbortSignal): Promise<number> {
     const { body: chat } = await mapRequest(request, this.#profile);
     return await this.#estimate(request, chat, signal);
   }
 
-  /** What a turn used whose server has counted nothing. `outputTokens`: as many as the answer seems to have. */
+  /** The usage of a turn without reported counts. `outputTokens`: the estimated tokens of the answer. */
   async usageOf(sent: SentParts, outputTokens: number, signal: AbortSignal): Promise<ModelUsage> {
     const chat = await readSentChat(sent);
     const outputTokensMax = chat.max_completion_tokens ?? chat.max_tokens ?? outputTokens;
@@ -56,12 +56,12 @@ export class TokenCounter {
     };
   }
 
-  /** The window of a model, which the server may have told to be smaller. */
+  /** The window of a model, or the server's smaller one. */
   window(model: string, known: number | null): number | null {
     return this.#learned.window(model, known);
   }
 
-  /** Compares what the server counts for a turn with the estimate, if one was made. Does not keep the turn. */
+  /** Compares the server's counts for a turn with the estimate, if there is one. Does not keep the turn. */
   learner(request: ModelRequest): UsageReader {
     const estimate = this.#learned.estimateOf(request);
     if (estimate === null) return {};

@@ -2,7 +2,7 @@ import type { ResponseNote } from "../../../../generated/responses-api/types.ts"
 import { assertNever } from "../../../base/assert.ts";
 import type { RunHappening } from "../../../runs/ports/run-watch.ts";
 
-/** How a note tells of something that happened to a run. `at` is in Unix seconds; `node` is the name of this server. */
+/** The note on an incident of a run. `at` is in Unix seconds; `node` is the name of this server. */
 export function noteOf(happening: RunHappening, at: number, node: string): ResponseNote {
   switch (happening.type) {
     case "interrupted":

@@ -2,7 +2,7 @@ import type { CreateResponseRequest, InputItem, ResponseNote } from "../../../..
 import { isRecord } from "../../../base/json/records.ts";
 import type { ModelAbilities } from "../../../runs/ports/model-engine.ts";
 
-/** What becomes of pictures, files and recordings of the request that the model cannot read as they are. */
+/** How images, files and recordings of the request that the model cannot read are treated. */
 export function mediaNotes(
   { input }: Pick<CreateResponseRequest, "input">,
   abilities: ModelAbilities,
@@ -30,7 +30,7 @@ function* placedParts(item: InputItem, param: string): Generator<PlacedPart> {
   }
 }
 
-/** Null if the model gets the part as it is. */
+/** Null if the model gets the part unchanged. */
 function whyChanged(part: PlacedPart["part"], { imageUrls, files, audioFormats }: ModelAbilities): string | null {
   switch (part["type"]) {
     case "input_image":

@@ -7,26 +7,26 @@ import type { ResponseServices } from "../../services.ts";
 import type { RunTask } from "../../task/run-task.ts";
 import { mediaNotes } from "./media-notes.ts";
 
-/** So many are kept of one run. What is left out comes first. */
+/** The maximum notes of one run. Notes on omitted parts come first. */
 const NOTES_MAX = 32;
 
-/** It depends on what the model reads whether these are emulated; `mediaNotes` knows. */
+/** Whether these are emulated depends on the model's abilities; see `mediaNotes`. */
 const MEDIA = /^content\.input_(audio|file)(\.|$)/;
-/** The engine for chat completions knows whether its server takes these. */
+/** The chat completions engine knows whether its server supports these. */
 const DECIDED_BY_ENGINE: ReadonlySet<string> = new Set(["prompt_cache_key", "service_tier"]);
 
-/** What is known of a run before its model is asked. */
+/** The facts about a run before its model is called. */
 export interface NotedRun extends Pick<RunTask, "speech" | "compaction"> {
   readonly request: CreateResponseRequest;
   readonly accepted: Pick<AcceptedTools, "hosted" | "omitted">;
   readonly emulated: readonly EmulatedUse[];
   /** The first turn of the model. */
   readonly turn: ModelRequest;
-  /** How many items of the context the turn does without, because they do not fit the model's window. */
+  /** The number of context items left out because they do not fit the model's window. */
   readonly leftOut: number;
 }
 
-/** Where a run is not made exactly as its request asks, and what this server does in place of the model server. */
+/** Deviations of a run from its request, and this server's substitutes for missing features of the model server. */
 export function runNotes(
   { engine, engineKind }: Pick<ResponseServices, "engine" | "engineKind">,
   { request, accepted, emulated, turn, leftOut, speech, compaction }: NotedRun,
@@ -59,7 +59,7 @@ function tooLong(count: number): ResponseNote {
   return { kind: "omitted", what: "input", why: `${items} left out, so that it fits the model's window.` };
 }
 
-/** The tools that a model knows only as functions of this server. */
+/** Tools that the model sees only as functions of this server. */
 function toolNotes(
   { tools }: Pick<CreateResponseRequest, "tools">,
   hosted: readonly OfferedHostedTool[],
@@ -80,7 +80,7 @@ function isRunByClient(kind: OfferedHostedTool["kind"], tool: OfferedHostedTool[
   return kind === "computer" || kind === "local_shell" || kind === "apply_patch";
 }
 
-/** What the field ledger says of members that are emulated. A member is not noted where the one above it is. */
+/** The field ledger's notes on emulated members. A member is not noted if its parent is. */
 function ledgerNotes(uses: readonly EmulatedUse[], engine: EngineKind): readonly ResponseNote[] {
   const noted = new Set<string>();
   return uses.flatMap(({ path, param, note }): readonly ResponseNote[] => {

@@ -6,7 +6,7 @@ type Validator = ((value: unknown) => boolean) & { readonly errors?: readonly Sc
 
 const shown = ({ code, param, message }: ApiError): string => `${code} ${param}: ${message}`;
 
-/** The code, param and message of the `ApiError` that a check throws; null if it throws none. */
+/** The code, param and message of the `ApiError` thrown by a check; null if there is none. */
 export function refusalOf(check: () => unknown): string | null {
   try {
     check();
@@ -17,7 +17,7 @@ export function refusalOf(check: () => unknown): string | null {
   }
 }
 
-/** The same for a value that does not fit its schema. */
+/** The same for a value that does not match its schema. */
 export function schemaRefusalOf(validate: Validator, value: unknown): string | null {
   return validate(value) ? null : shown(validationError(validate.errors ?? [], ""));
 }

@@ -39,7 +39,7 @@ function deepest(refusals: readonly SchemaRefusal[]): SchemaRefusal {
 }
 
 /**
- * 0: a union, or its branch for null. 1: a wrong type. 2: a union that names what it expects (`x-expected`). 3: the
+ * 0: a union, or its branch for null. 1: a wrong type. 2: a union that describes what it expects (`x-expected`). 3: the
  * right type with a wrong value.
  */
 function specificity(refusal: SchemaRefusal): 0 | 1 | 2 | 3 {
@@ -82,7 +82,7 @@ function member(path: string, name: string): string {
 
 const INPUT_ELEMENT = /^(input|items)\[\d+\]$/;
 
-/** The reference lists fewer values where an integer is sent as the effort. */
+/** The reference lists fewer values if the effort is an integer. */
 const EFFORT_OF_INTEGERS = "one of 'minimal', 'low', 'medium', or 'high'";
 
 function typeError(param: string, { parentSchema, data }: SchemaRefusal): ApiError {
@@ -118,14 +118,14 @@ function valueError(param: string, refusal: SchemaRefusal): ApiError {
   );
 }
 
-/** The values that the reference's messages name, where it accepts more than those; otherwise null. */
+/** The values listed in the reference's messages if it accepts more; otherwise null. */
 function listedValues(schema: unknown): readonly string[] | null {
   const listed = isRecord(schema) ? schema["x-listed-values"] : null;
   return Array.isArray(listed) ? listed.map(String) : null;
 }
 
 /**
- * The error for an unknown tag of a union. In an element of `input` the element is named, elsewhere the path of the
+ * The error for an unknown tag of a union. In an element of `input`, it names the element, elsewhere the path of the
  * tag.
  */
 function tagError(param: string, refusal: SchemaRefusal): ApiError {

@@ -4,7 +4,7 @@ import { containerRefused } from "../../errors/container-errors.ts";
 import type { ResponseServices } from "../../services.ts";
 import { useContainer } from "./use-container.ts";
 
-/** `POST /v1/containers/{container_id}/files`: stores a file that was sent, or a copy of an uploaded file. */
+/** `POST /v1/containers/{container_id}/files`: stores an uploaded file, from this request or an earlier one. */
 export function createContainerFile(
   services: Pick<ResponseServices, "containers">,
 ): ResponsesApiHandlers<Caller>["createContainerFile"] {

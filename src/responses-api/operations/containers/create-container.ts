@@ -21,7 +21,9 @@ export function createContainer(
   };
 }
 
-/** Throws an `ApiError` that names what cannot be had. `memoryMax`: how many bytes a container can have here. */
+/**
+ * Throws an `ApiError` that names what is unavailable. `memoryMax`: the maximum bytes of memory of a container here.
+ */
 function containerToCreate(request: CreateContainerRequest, memoryMax: number): NewContainer {
   const refused = refusedMember(request, memoryMax);
   if (refused !== null) throw unsupportedParameter(refused.member, refused.reason);

@@ -4,7 +4,9 @@ import { containerFileNotFound } from "../../errors/container-errors.ts";
 import type { ResponseServices } from "../../services.ts";
 import { useContainer } from "./use-container.ts";
 
-/** `DELETE /v1/containers/{container_id}/files/{file_id}`: an uploaded file that it was copied from stays. */
+/**
+ * `DELETE /v1/containers/{container_id}/files/{file_id}`: does not delete the uploaded file that it was copied from.
+ */
 export function deleteContainerFile(
   services: Pick<ResponseServices, "containers">,
 ): ResponsesApiHandlers<Caller>["deleteContainerFile"] {

@@ -6,7 +6,7 @@ import { listBody } from "../../show/list-body.ts";
 
 const PAGE_ENTRIES_DEFAULT = 20;
 
-/** `GET /v1/containers`: the owner's containers, newest first by default. Does not count as a use of them. */
+/** `GET /v1/containers`: the owner's containers, newest first by default. Does not count as a use. */
 export function listContainers(
   services: Pick<ResponseServices, "containers">,
 ): ResponsesApiHandlers<Caller>["listContainers"] {

@@ -3,7 +3,7 @@ import type { Owner } from "../../../runs/ports/owner.ts";
 import { containerExpired, containerNotFound } from "../../errors/container-errors.ts";
 import type { ResponseServices } from "../../services.ts";
 
-/** The container, which is used by that. Throws an `ApiError` if it is unknown or expired. */
+/** Returns the container and marks it as used. Throws an `ApiError` if it is unknown or expired. */
 export async function useContainer(
   { containers }: Pick<ResponseServices, "containers">,
   owner: Owner,

@@ -10,7 +10,7 @@ const NOTHING: CountedResponses = {
   firstTextsMs: [],
 };
 
-/** Whether a refused request is one of those that a filter leaves. It has no metadata, conversation or chain. */
+/** Whether a refused request matches a filter. It has no metadata, conversation or chain. */
 export function fitsRefused(
   { statuses, model, kind, isBackground, metadata, keyId, conversationId, previousId }: ResponseFilter,
   refused: RefusedRequest,

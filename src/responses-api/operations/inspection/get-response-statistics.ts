@@ -12,7 +12,7 @@ const SECONDS_DEFAULT = 86_400;
 const MODELS_MAX = 50;
 const REFUSED_SHOWN_MAX = 20;
 
-/** `GET /v1/responses/statistics`: numbers of the owner's stored responses over time. */
+/** `GET /v1/responses/statistics`: statistics of the owner's stored responses over time. */
 export function getResponseStatistics(
   services: Pick<ResponseServices, "archive" | "prices" | "refusals">,
 ): ResponsesApiHandlers<Caller>["getResponseStatistics"] {
@@ -91,7 +91,7 @@ function numbersOf({ runs, failed, inputTokens, outputTokens, durationsMs, first
   };
 }
 
-/** The least of these ascending values that this part of them does not exceed; null if there are none. */
+/** The smallest of these ascending values that covers this share of them; null if there are none. */
 function within(ascending: readonly number[], part: number): number | null {
   return ascending[Math.max(0, Math.ceil(ascending.length * part) - 1)] ?? null;
 }

@@ -9,7 +9,7 @@ import type { ResponseServices } from "../../services.ts";
 
 const PAGE_EVENTS_DEFAULT = 1_000;
 
-/** `GET /v1/responses/{response_id}/timeline`: when the stored events of a response were made, oldest first. */
+/** `GET /v1/responses/{response_id}/timeline`: when the stored events of a response were created, oldest first. */
 export function listResponseTimeline(
   services: Pick<ResponseServices, "archive" | "eventLog" | "runs">,
 ): ResponsesApiHandlers<Caller>["listResponseTimeline"] {

@@ -34,7 +34,7 @@ function priceOf({ model, usage }: ListedResponse, prices: ResponseServices["pri
   return prices.priceOf(model, { inputTokens, outputTokens, cachedTokens: details.cached_tokens });
 }
 
-/** The filter that a query asks for. */
+/** The filter of a query. */
 export function filterOf(query: Omit<ListResponsesCall["query"], "limit" | "order" | "after">): ResponseFilter {
   return {
     statuses: query.status ?? null,

@@ -7,7 +7,9 @@ import type { ResponseServices } from "../../services.ts";
 
 type Services = Pick<ResponseServices, "archive" | "exchanges" | "exchangeKeeper">;
 
-/** `GET /v1/responses/{response_id}/exchanges`: what others were asked for a response, and what its tools gave. */
+/**
+ * `GET /v1/responses/{response_id}/exchanges`: requests to other servers for a response, and the results of its tools.
+ */
 export function listResponseExchanges(services: Services): ResponsesApiHandlers<Caller>["listResponseExchanges"] {
   const { archive, exchanges, exchangeKeeper } = services;
   return async ({ path: { response_id: id } }, { principal: { owner } }) => {
@@ -28,7 +30,7 @@ export function listResponseExchanges(services: Services): ResponsesApiHandlers<
   };
 }
 
-/** `DELETE /v1/responses/{response_id}/exchanges`: removes them; the response stays. */
+/** `DELETE /v1/responses/{response_id}/exchanges`: deletes them; the response stays. */
 export function deleteResponseExchanges(services: Services): ResponsesApiHandlers<Caller>["deleteResponseExchanges"] {
   const { archive, exchanges } = services;
   return async ({ path: { response_id: id } }, { principal: { owner } }) => {
@@ -38,7 +40,7 @@ export function deleteResponseExchanges(services: Services): ResponsesApiHandler
   };
 }
 
-/** Whether turns of the model are missing: the oldest exchanges of an owner go first. */
+/** Whether turns of the model are missing: an owner's oldest exchanges are deleted first. */
 function lacksTurns(exchanges: readonly ResponseExchange[]): boolean {
   const turns = new Set(exchanges.flatMap(({ turn }) => turn ?? []));
   return turns.size < Math.max(0, ...turns);

@@ -4,7 +4,9 @@ import { fileBatchNotFound } from "../../errors/vector-store-errors.ts";
 import type { ResponseServices } from "../../services.ts";
 import { requireStore } from "./require-store.ts";
 
-/** `POST /v1/vector_stores/{vector_store_id}/file_batches/{batch_id}/cancel`: what was not taken in yet is not. */
+/**
+ * `POST /v1/vector_stores/{vector_store_id}/file_batches/{batch_id}/cancel`: cancels files that are not ingested yet.
+ */
 export function cancelVectorStoreFileBatch(
   services: Pick<ResponseServices, "vectorStores">,
 ): ResponsesApiHandlers<Caller>["cancelVectorStoreFileBatch"] {

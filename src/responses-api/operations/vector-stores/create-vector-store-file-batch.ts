@@ -4,7 +4,7 @@ import { vectorStoreRefused } from "../../errors/vector-store-errors.ts";
 import type { ResponseServices } from "../../services.ts";
 import { filesOfBatch } from "../../vector-store-requests/files-to-add.ts";
 
-/** `POST /v1/vector_stores/{vector_store_id}/file_batches`: adds several files, which are taken in afterwards. */
+/** `POST /v1/vector_stores/{vector_store_id}/file_batches`: adds several files, which are ingested afterwards. */
 export function createVectorStoreFileBatch(
   services: Pick<ResponseServices, "vectorStores" | "quota">,
 ): ResponsesApiHandlers<Caller>["createVectorStoreFileBatch"] {

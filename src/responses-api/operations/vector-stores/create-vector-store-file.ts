@@ -4,7 +4,7 @@ import { vectorStoreRefused } from "../../errors/vector-store-errors.ts";
 import type { ResponseServices } from "../../services.ts";
 import { fileToAdd } from "../../vector-store-requests/files-to-add.ts";
 
-/** `POST /v1/vector_stores/{vector_store_id}/files`: adds a file, which is taken in afterwards. */
+/** `POST /v1/vector_stores/{vector_store_id}/files`: adds a file, which is ingested afterwards. */
 export function createVectorStoreFile(
   services: Pick<ResponseServices, "vectorStores" | "quota">,
 ): ResponsesApiHandlers<Caller>["createVectorStoreFile"] {

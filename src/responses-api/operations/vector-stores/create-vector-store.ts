@@ -4,7 +4,7 @@ import { vectorStoreRefused } from "../../errors/vector-store-errors.ts";
 import type { ResponseServices } from "../../services.ts";
 import { filesOfNewStore, storeToCreate } from "../../vector-store-requests/files-to-add.ts";
 
-/** `POST /v1/vector_stores`: creates a store. Its files are taken in afterwards. */
+/** `POST /v1/vector_stores`: creates a store. Its files are ingested afterwards. */
 export function createVectorStore(
   services: Pick<ResponseServices, "vectorStores" | "quota">,
 ): ResponsesApiHandlers<Caller>["createVectorStore"] {

@@ -4,7 +4,7 @@ import { storeFileNotFound } from "../../errors/vector-store-errors.ts";
 import type { ResponseServices } from "../../services.ts";
 import { requireStore } from "./require-store.ts";
 
-/** `DELETE /v1/vector_stores/{vector_store_id}/files/{file_id}`: takes a file out of the store. The upload stays. */
+/** `DELETE /v1/vector_stores/{vector_store_id}/files/{file_id}`: removes a file from the store. The upload stays. */
 export function deleteVectorStoreFile(
   services: Pick<ResponseServices, "vectorStores">,
 ): ResponsesApiHandlers<Caller>["deleteVectorStoreFile"] {

@@ -4,7 +4,7 @@ import { storeFileNotFound } from "../../errors/vector-store-errors.ts";
 import type { ResponseServices } from "../../services.ts";
 import { requireStore } from "./require-store.ts";
 
-/** `GET /v1/vector_stores/{vector_store_id}/files/{file_id}/content`: the text of a file, as it was taken in. */
+/** `GET /v1/vector_stores/{vector_store_id}/files/{file_id}/content`: the text of a file as ingested. */
 export function getVectorStoreFileContent(
   services: Pick<ResponseServices, "vectorStores">,
 ): ResponsesApiHandlers<Caller>["getVectorStoreFileContent"] {

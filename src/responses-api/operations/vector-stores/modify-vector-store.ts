@@ -5,7 +5,7 @@ import type { Caller } from "../../access/caller.ts";
 import { vectorStoreExpired, vectorStoreNotFound } from "../../errors/vector-store-errors.ts";
 import type { ResponseServices } from "../../services.ts";
 
-/** `POST /v1/vector_stores/{vector_store_id}`: changes what the body names, and counts as a use. */
+/** `POST /v1/vector_stores/{vector_store_id}`: changes the members in the body, and counts as a use. */
 export function modifyVectorStore(
   services: Pick<ResponseServices, "vectorStores">,
 ): ResponsesApiHandlers<Caller>["modifyVectorStore"] {
@@ -17,7 +17,7 @@ export function modifyVectorStore(
   };
 }
 
-/** Null takes a value away, so that a store has no name, no pairs, or no end. */
+/** Null removes a value, so that a store has no name, no pairs, or no expiry. */
 export function storeChange({ name, metadata, expires_after: expiry }: UpdateVectorStoreRequest): VectorStoreChange {
   return {
     ...(name === undefined ? {} : { name: name ?? "" }),

@@ -1,7 +1,7 @@
-/** Most files are taken in within a second; the official clients wait for five if nothing is said. */
+/** Most files are ingested within a second; by default, the official clients wait five. */
 const POLL_AFTER_MS = "250";
 
-/** Says when to ask again for what is still in progress. */
+/** The header with the delay before the next poll of an object in progress. */
 export function pollAfter({ status }: { readonly status: string }): Readonly<Record<string, string>> {
   return status === "in_progress" ? { "openai-poll-after-ms": POLL_AFTER_MS } : {};
 }

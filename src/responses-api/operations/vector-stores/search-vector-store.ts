@@ -4,7 +4,7 @@ import { searchOfRequest } from "../../checks/passage-search.ts";
 import { vectorStoreExpired, vectorStoreNotFound } from "../../errors/vector-store-errors.ts";
 import type { ResponseServices } from "../../services.ts";
 
-/** `POST /v1/vector_stores/{vector_store_id}/search`. The questions are asked as they stand. */
+/** `POST /v1/vector_stores/{vector_store_id}/search`. The questions are used unchanged. */
 export function searchVectorStore(
   services: Pick<ResponseServices, "passages">,
 ): ResponsesApiHandlers<Caller>["searchVectorStore"] {

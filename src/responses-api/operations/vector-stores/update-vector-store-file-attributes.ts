@@ -5,7 +5,7 @@ import type { ResponseServices } from "../../services.ts";
 import { attributesOf } from "../../vector-store-requests/files-to-add.ts";
 import { requireStore } from "./require-store.ts";
 
-/** `POST /v1/vector_stores/{vector_store_id}/files/{file_id}`: replaces the attributes, by which searches filter. */
+/** `POST /v1/vector_stores/{vector_store_id}/files/{file_id}`: replaces the attributes used by search filters. */
 export function updateVectorStoreFileAttributes(
   services: Pick<ResponseServices, "vectorStores">,
 ): ResponsesApiHandlers<Caller>["updateVectorStoreFileAttributes"] {

@@ -1,8 +1,8 @@
 import { unlessAborted } from "../../../base/limits/unless-aborted.ts";
 
 /**
- * Keeps turns from a model server that has said it is overloaded. When the time has come, one turn tries; if it is
- * accepted, the others follow.
+ * Delays turns while a model server is overloaded. When the delay is over, one turn tries; if it is accepted, the
+ * others follow.
  */
 export class ModelGate {
   readonly #now: () => number;
@@ -16,12 +16,12 @@ export class ModelGate {
     this.#now = now;
   }
 
-  /** How long the gate stays closed at least, in milliseconds; 0 if it is open. */
+  /** The minimum time until the gate opens, in milliseconds; 0 if it is open. */
   get waitMs(): number {
     return Math.max(0, this.#closedUntil - this.#now());
   }
 
-  /** No turn is tried for so long. */
+  /** Prevents turns for this time. */
   close(ms: number): void {
     this.#closedUntil = Math.max(this.#closedUntil, this.#now() + ms);
     this.#leave();
@@ -34,7 +34,7 @@ export class ModelGate {
     this.#leave();
   }
 
-  /** Resolves when a turn may be tried. Whoever is let in must call `open` or `close`. Rejects when `signal` aborts. */
+  /** Resolves when a turn may be tried. Call `open` or `close` afterwards. Rejects when `signal` aborts. */
   async enter(signal: AbortSignal): Promise<void> {
     while (this.#closedUntil > 0) {
       signal.throwIfAborted();

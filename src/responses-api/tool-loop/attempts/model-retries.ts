@@ -1,13 +1,13 @@
 import type { ModelGate } from "./model-gate.ts";
 
-/** How turns are asked for again that failed. One for each model server. */
+/** How failed turns are retried. One per model server. */
 export interface ModelRetries {
-  /** Of a background run. A foreground run has a part of it, and only after a tool has acted. */
+  /** For a background run. A foreground run has a part of it, and only after a tool has acted. */
   readonly budget: RetryBudget;
   readonly gate: ModelGate;
 }
 
-/** How often and for how long the model is asked again for a turn that failed. */
+/** The limits of retries of a failed turn. */
 export interface RetryBudget {
   readonly failuresMax: number;
   /** From the first failure, in milliseconds. */

@@ -11,12 +11,12 @@ import { TurnRetries } from "./turn-retries.ts";
 
 type Turn = AsyncIterable<readonly ModelEvent[]>;
 
-/** A background run that waits longer than this gives its place to others, in milliseconds. */
+/** A background run that waits longer than this releases its place, in milliseconds. */
 const WAIT_IN_PLACE_MS_MAX = 2_000;
-/** The clients of foreground runs wait, and have retries of their own before a tool has acted. */
+/** The clients of foreground runs wait, and retry by themselves before a tool has acted. */
 const FOREGROUND_BUDGET: RetryBudget = { failuresMax: 3, withinMs: 60_000 };
 const NO_BUDGET: RetryBudget = { failuresMax: 0, withinMs: 0 };
-/** By these a model server says that it has too much to do. */
+/** Statuses of an overloaded model server. */
 const OVERLOADED: ReadonlySet<number> = new Set([429, 503]);
 
 interface TurnParts {
@@ -25,7 +25,7 @@ interface TurnParts {
   readonly signal: AbortSignal;
 }
 
-/** Asks the model for the turns of one response, and again for turns that failed. */
+/** Requests the turns of one response from the model, and retries failed ones. */
 export class ModelTurns {
   readonly #services: Pick<LoopServices, "engine" | "retries">;
   readonly #parts: TurnParts;
@@ -41,8 +41,8 @@ export class ModelTurns {
   }
 
   /**
-   * Resolves once the model has accepted the turn. `open` is an item of an earlier attempt, with which this one goes on
-   * if it can. Rejects with the `ModelError` if no more attempts are made, and with `RunSuspended`.
+   * Resolves once the model has accepted the turn. `open` is an item of an earlier attempt, which this one continues if
+   * possible. Rejects with the `ModelError` if no more attempts are made, and with `RunSuspended`.
    */
   async ask(request: ModelRequest, turn: number, open: OpenPart | null): Promise<Turn> {
     for (;;) {
@@ -54,10 +54,7 @@ export class ModelTurns {
     }
   }
 
-  /**
-   * Resolves when the turn may be asked for again; otherwise as `ask`. `open`: what was shown of the item that broke
-   * off.
-   */
+  /** Resolves when the turn may be retried; otherwise like `ask`. `open`: the shown part of the interrupted item. */
   async waitAfter(error: unknown, turn: number, open: OpenPart | null): Promise<void> {
     const { run, signal } = this.#parts;
     const { gate } = this.#services.retries;
@@ -75,7 +72,7 @@ export class ModelTurns {
     await this.#wait(pauseMs);
   }
 
-  /** The failure of a turn that ended without saying that it was finished. */
+  /** The failure of a turn that ended without a finish. */
   unfinished(): ModelError {
     return new ModelError("The model stopped before it finished its answer.", {
       status: 502,
@@ -96,14 +93,14 @@ export class ModelTurns {
     return continueItem(open, { asked, turn, onDecided: (how) => run.onHappening({ type: "continued", how }) });
   }
 
-  /** Waits for its turn where the model server has said that it has too much to do. */
+  /** Waits for its turn if the model server is overloaded. */
   async #enter(): Promise<void> {
     const { gate } = this.#services.retries;
     if (gate.waitMs > WAIT_IN_PLACE_MS_MAX) await this.#wait(gate.waitMs);
     await gate.enter(this.#parts.signal);
   }
 
-  /** Text goes on where the model can be given the beginning of its answer, word for word. */
+  /** Text is continued if the model can get the exact beginning of its answer. */
   async #isContinued(open: OpenPart): Promise<boolean> {
     const { task, signal } = this.#parts;
     const { model, topLogprobs } = task.request;
@@ -128,7 +125,7 @@ export class ModelTurns {
     };
   }
 
-  /** Whether a text that broke off fails the response. Clients in the foreground have the text and see it break off. */
+  /** Whether an interrupted text fails the response. Foreground clients have the text and see it break off. */
   get #failsWhenInterrupted(): boolean {
     const { task, run } = this.#parts;
     return (task.interruption ?? (run.isBackground ? "restart" : "fail")) === "fail";

@@ -2,7 +2,7 @@ import { ModelError } from "../../../runs/ports/model-error.ts";
 import type { TurnAttempts } from "../../../runs/ports/store-faults.ts";
 import type { RetryBudget } from "./model-retries.ts";
 
-/** The first pause is at most this long, each later one twice as long. The model server may ask for more. */
+/** The first pause is at most this long, each later one twice as long. The model server may request more. */
 const FIRST_PAUSE_MS_MAX = 500;
 const PAUSE_MS_MAX = 60_000;
 /** A model server that breaks the protocol is likely to do so again. */
@@ -20,12 +20,12 @@ export class TurnRetries {
     this.#random = random;
   }
 
-  /** What is stored with a run that waits. */
+  /** The part stored with a waiting run. */
   get attempts(): TurnAttempts {
     return this.#attempts ?? { turn: 0, failures: 0, since: this.#now() };
   }
 
-  /** The pause in milliseconds after which the turn is asked for again; null if it is not. */
+  /** The pause in milliseconds before the turn is retried; null if it is not. */
   next(error: unknown, turn: number, budget: RetryBudget): number | null {
     if (!(error instanceof ModelError) || error.retry === "never") return null;
     const now = this.#now();
@@ -40,7 +40,7 @@ export class TurnRetries {
     return pauseMs > leftMs ? null : pauseMs;
   }
 
-  /** Between 0 and a maximum that doubles each time, so that many runs do not come back at once. */
+  /** Between 0 and a maximum that doubles each time, so that many runs do not retry at once. */
   #pauseMs({ retryAfterSeconds }: ModelError, failures: number): number {
     const longest = Math.min(PAUSE_MS_MAX, FIRST_PAUSE_MS_MAX * 2 ** (failures - 1));
     const pause = Math.round(this.#random() * longest);

@@ -6,17 +6,16 @@ import type { Sources } from "./sources.ts";
 
 type Batch = readonly ModelEvent[];
 
-/** Told to models whose tools return things that can be cited. */
+/** Sent to models whose tools return citable results. */
 export const CITATION_NOTE =
   "Results of tools carry numbers such as [web:3] or [file:2]. Directly behind each sentence that rests on a result write its number as 【web:3】 or 【file:2】. Never invent a number, and write no addresses of pages.";
 
 /**
  * Replaces the markers in a turn's texts by citations: a web marker by a Markdown link with its annotation, a file
- * marker by an annotation alone. Markers of unknown numbers vanish, and with a marker the blanks before it. Labels such
- * as `[file:1]` are markers once the model was told of results. Links to known pages that the model wrote itself are
- * annotated too. Links to files of a container, and the pictures that tools have shown before the text, are annotated
- * at its end. If `isData`, the text is JSON: markers are only removed and links are left alone. Indexes count code
- * points.
+ * marker by an annotation alone. Markers of unknown numbers are removed, together with the blanks before them. Labels
+ * such as `[file:1]` are markers once the model has results. Links that the model itself wrote to known pages are
+ * annotated too. Links to files of a container, and pictures shown by tools before the text, are annotated at its end.
+ * If `isData`, the text is JSON: markers are only removed and links are left alone. Indexes count code points.
  */
 export async function* citeTurn(
   turn: AsyncIterable<Batch>,
@@ -31,12 +30,12 @@ export async function* citeTurn(
       if (shown.length > 0) yield shown;
     }
   } catch (fault) {
-    // Who goes on with a run that is lost here asks for what follows the text that was shown.
+    // A worker that continues a lost run requests the rest after the shown text.
     const rest = fault instanceof RunLost ? [] : cited.rest();
     if (rest.length > 0) yield rest;
     throw fault;
   }
-  const rest = cited.rest(); // A run that is stopped ends without an event.
+  const rest = cited.rest(); // A stopped run ends without an event.
   if (rest.length > 0) yield rest;
 }
 
@@ -65,7 +64,7 @@ class CitedTurn {
     return [...said, event];
   }
 
-  /** What is left of a text that no event ends. */
+  /** The rest of a text that no event ends. */
   rest(): Batch {
     return this.#text.end([]);
   }

@@ -6,27 +6,29 @@ import { type Numbered, SANDBOX, type Sources } from "./sources.ts";
 
 type TextDelta = Extract<ModelEvent, { type: "text_delta" }>;
 
-/** How far before its end the beginning of a Markdown link is looked for, in characters. */
+/** The maximum distance from its end at which the beginning of a Markdown link is searched, in characters. */
 const LINK_CHARACTERS_MAX = 4096;
 
-/** The text of one part, whose deltas are rewritten. The result does not depend on how the text is cut into deltas. */
+/**
+ * The text of one part, whose deltas are rewritten. The result does not depend on how the text is split into deltas.
+ */
 export class CitedText {
   readonly #sources: Sources;
   readonly #isData: boolean;
   #events: ModelEvent[] = [];
-  /** Text that was read and not sent yet. */
+  /** Text that was read but not sent yet. */
   #plain = "";
-  /** Blanks that a marker behind them would remove. They wait only where the response has results to cite. */
+  /** Blanks that a following marker would remove. They wait only if the response has results to cite. */
   #blanks = "";
-  /** What may be a marker. A label is held until the next sign, which may make it the text of a link. */
+  /** A potential marker. A label waits for the next character, which may make it the text of a link. */
   #held = "";
-  /** Of deltas that wait as a whole. */
+  /** For deltas that wait as a whole. */
   #logprobs: readonly LogProb[] = [];
   /** The first half of a character. */
   #half = "";
   /** Code points so far. */
   #index = 0;
-  /** The end of the line so far, and the index where it begins. */
+  /** The end of the line so far, and its start index. */
   #line = "";
   #lineStart = 0;
   #last = " ";
@@ -47,8 +49,8 @@ export class CitedText {
   }
 
   /**
-   * Log probabilities fit only the text as the model wrote it; the end of their delta may be shown later. `waiting`:
-   * what waited before the delta.
+   * Log probabilities match only the text as the model wrote it; the end of their delta may be shown later. `waiting`:
+   * the text waiting before the delta.
    */
   #withLogprobs(events: readonly ModelEvent[], delta: TextDelta, waiting: string): readonly ModelEvent[] {
     const [only] = events;
@@ -66,7 +68,7 @@ export class CitedText {
     return this.#blanks + this.#held + this.#half;
   }
 
-  /** What is left, and what is cited at the end: also these pictures, if there was a text. */
+  /** The remaining text, and the citations at the end: also these pictures, if there was a text. */
   end(pictures: readonly CitedFile[]): readonly ModelEvent[] {
     while (this.#held !== "") {
       if (beginsMarker(this.#held)) this.#resolve();
@@ -115,7 +117,7 @@ export class CitedText {
     if (this.#blanks.length > MARKER_CHARACTERS_MAX) this.#write(this.#takeBlanks());
   }
 
-  /** Reads on behind the first sign of what was held, which begins no marker. */
+  /** Continues after the first character of the waiting text, which begins no marker. */
   #release(): void {
     const [first = "", ...rest] = this.#held;
     this.#held = "";
@@ -129,7 +131,7 @@ export class CitedText {
     return blanks;
   }
 
-  /** Replaces what is held: a marker, or the beginning of one at the end of the text. */
+  /** Replaces the waiting text: a marker, or the beginning of one at the end of the text. */
   #resolve(): void {
     const numbers = numbersOf(this.#held) ?? [];
     this.#held = "";
@@ -167,7 +169,7 @@ export class CitedText {
     this.#events.push({ type: "annotation", annotation });
   }
 
-  /** Text that stays as the model wrote it. */
+  /** Text that is unchanged. */
   #write(text: string): void {
     for (const sign of text) {
       this.#plain += sign;
@@ -197,7 +199,7 @@ export class CitedText {
     this.#annotate({ type: "url_citation", start_index: start, end_index: this.#index, title, url });
   }
 
-  /** `address` stands before the sign that was written last. */
+  /** `address` is before the last written character. */
   #citeFile(address: string): void {
     const file = this.#sources.findFile(address);
     const end = this.#index - 1;

@@ -1,11 +1,11 @@
 import type { Citable, CitedFile } from "../../../domain/hosted-tool.ts";
 
-/** Links to files of a container begin so. */
+/** The scheme of links to files of a container. */
 export const SANDBOX = "sandbox:";
 
 export type Numbered = Exclude<Citable, CitedFile>;
 
-/** What a response may cite. The tool loop adds to it while the response is made. */
+/** The sources that a response may cite. The tool loop adds to it during the response. */
 export class Sources {
   readonly #byNumber = new Map<string, Numbered>();
   readonly #byUrl = new Map<string, Extract<Citable, { type: "web" }>>();
@@ -31,30 +31,30 @@ export class Sources {
     this.#pictures.set(file.shownBy, [...(this.#pictures.get(file.shownBy) ?? []), file]);
   }
 
-  /** The model was told of results with numbers before a crash. They can be named, and not be cited any more. */
+  /** The model saw numbered results before a crash. They are known, but cannot be cited any more. */
   goOn(): void {
     this.#hadResults = true;
   }
 
-  /** Whether the model was told of results with numbers, so that its texts may have markers. */
+  /** Whether the model has numbered results, so that its texts may have markers. */
   get hasResults(): boolean {
     return this.#hadResults || this.#byNumber.size > 0;
   }
 
-  /** By an address such as `sandbox:/mnt/data/chart.png`, in which signs may be escaped. */
+  /** Finds a file by an address such as `sandbox:/mnt/data/chart.png`, which may contain escapes. */
   findFile(address: string): CitedFile | undefined {
     const path = address.slice(SANDBOX.length);
     return this.#byPath.get(path) ?? this.#byPath.get(unescaped(path));
   }
 
-  /** The pictures that the item has shown; none when they are asked for again. */
+  /** The pictures shown by the item; empty on later calls. */
   takePictures(itemId: string): readonly CitedFile[] {
     const pictures = this.#pictures.get(itemId) ?? [];
     this.#pictures.delete(itemId);
     return pictures;
   }
 
-  /** By the text of a marker, such as `web:3`. */
+  /** Finds a source by a marker's text, such as `web:3`. */
   find(marker: string): Numbered | undefined {
     return this.#byNumber.get(marker);
   }
@@ -68,6 +68,6 @@ function unescaped(path: string): string {
   try {
     return decodeURIComponent(path);
   } catch {
-    return path; // A sign of percent that escapes nothing.
+    return path; // A percent sign that escapes nothing.
   }
 }

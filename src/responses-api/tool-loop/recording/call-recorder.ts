@@ -22,13 +22,13 @@ type Told = Extract<ToolOutcome, { type: "told" }>;
 export interface CallRecorderParts {
   readonly services: Pick<LoopServices, "tools" | "ledger" | "spending">;
   readonly run: LoopRun;
-  /** The next three are added to by calls that have ended. */
+  /** Calls that have ended add to the next three. */
   readonly sources: Sources;
   readonly found: Tool[];
   readonly toolUsage: ToolUsageSum;
 }
 
-/** Keeps in the ledger which calls begin and how they end, and shows how they end. */
+/** Stores in the ledger which calls begin and how they end, and shows their ends. */
 export class CallRecorder {
   readonly #parts: CallRecorderParts;
 
@@ -36,11 +36,11 @@ export class CallRecorder {
     this.#parts = parts;
   }
 
-  /** Resolves once the beginning of the call is durable. Rejects as `ToolLedger.begin` does. */
+  /** Resolves once the beginning of the call is durable. Rejects like `ToolLedger.begin`. */
   async begin(made: MadeRun, call: ToolCall, itemId: string, args: string): Promise<void> {
     const { services, run } = this.#parts;
     const stored = call.effect === "none" ? null : run.storeNow();
-    if (made.approvalRequestId !== null) await stored; // A run that cannot be stored spends no approval.
+    if (made.approvalRequestId !== null) await stored; // A run that cannot be stored uses no approval.
     const { ledger } = services;
     const begun =
       ledger === null
@@ -49,13 +49,13 @@ export class CallRecorder {
     await Promise.all([stored, begun]);
   }
 
-  /** A call that is not kept uses up its approval, too. */
+  /** A call that is not stored uses its approval, too. */
   async #spendApproval({ approvalRequestId }: MadeRun): Promise<void> {
     const { services, run } = this.#parts;
     if (approvalRequestId !== null) await services.spending.spend(run.owner, run.responseId, approvalRequestId);
   }
 
-  /** Keeps the result, shows the end of the item, and returns what the model is shown. */
+  /** Stores the result, shows the end of the item, and returns the output for the model. */
   async end(made: MadeRun, call: ToolCall, args: string, outcome: ToolOutcome): Promise<CallResult> {
     const { place } = made;
     const { services, sources, found: allFound, toolUsage } = this.#parts;
@@ -80,7 +80,7 @@ export class CallRecorder {
     return { output, asks: false, item };
   }
 
-  /** Ends a call that may have taken effect as a crash would. */
+  /** Ends a call that may have taken effect like a crash would. */
   async endUnknown(made: MadeRun, call: ToolCall, args: string): Promise<CallResult> {
     const { shown, place } = made;
     if (shown.item === null) return { output: outputOf(made, UNKNOWN_EFFECT), asks: false, item: null };
@@ -89,13 +89,13 @@ export class CallRecorder {
       await this.#keep(made, call, args, result);
     } catch (fault) {
       if (fault instanceof RunLost) throw fault;
-      this.#parts.run.onFault(fault); // A call without a kept result is taken for unknown, too.
+      this.#parts.run.onFault(fault); // A call without a stored result counts as unknown, too.
     }
     place.add({ type: "item_finished", item: result.item });
     return { output: outputOf(made, result.output), asks: false, item: result.item };
   }
 
-  /** The arguments were wrong. If the item had begun, later turns show the model what it is told now. */
+  /** The arguments were wrong. If the item had begun, later turns show the model the current text. */
   async #endTold(made: MadeRun, call: ToolCall, args: string, outcome: Told): Promise<CallResult> {
     const { item } = made.shown;
     const { output } = outcome;

@@ -8,12 +8,12 @@ const TOO_LONG_CODE = "context_length_exceeded";
 
 /** A request that fits the model's window, as far as its rules allow. */
 export interface FittedRequest {
-  /** The context with shorter results. Nothing is missing in it. */
+  /** The context with shorter results. No item is missing. */
   readonly items: ModelRequest["items"];
   readonly request: ModelRequest;
 }
 
-/** Cuts the results of hosted tools, and leaves out the oldest items where that is wanted. Throws as `fitToWindow`. */
+/** Cuts the results of hosted tools, and leaves out the oldest items if requested. Throws like `fitToWindow`. */
 export async function fitRequest(
   engine: WindowEngine,
   request: ModelRequest,
@@ -24,7 +24,7 @@ export async function fitRequest(
   return { items: cut.items, request: rules.dropsOldest ? await fitToWindow(engine, cut, signal) : cut };
 }
 
-/** As `fitRequest`. A request that does not fit even so fails as one that the model server refuses. */
+/** Like `fitRequest`. A request that still does not fit fails like a refused one. */
 export async function fitTurn(
   engine: WindowEngine,
   request: ModelRequest,
@@ -41,8 +41,8 @@ export async function fitTurn(
 }
 
 /**
- * The request of a turn that the model server has refused as too long, cut anew: by now the engine knows the server's
- * own numbers. Throws the refusal if the request cannot be cut, and any other error.
+ * The request of a turn that the model server refused as too long, cut again: by now the engine knows the server's own
+ * numbers. Throws the refusal if the request cannot be cut, and any other error.
  */
 export async function fitRefused(
   engine: WindowEngine,

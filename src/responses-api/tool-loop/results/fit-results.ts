@@ -6,33 +6,33 @@ import { tokensAtMost } from "../../window/request-size.ts";
 import type { ToolSet } from "../open-tools.ts";
 import { type HostedResult, hostedResults, leftOutResult, shortResult } from "./hosted-results.ts";
 
-/** The part of what is left of the window that the results of one turn get. Two turns then fit side by side. */
+/** The share of the remaining window for the results of one turn. Two turns then fit side by side. */
 const TURN_SHARE = 0.4;
-/** The part of the window that results may count on where the oldest items of the context make room for them. */
+/** The share of the window for results if the oldest items of the context can make room. */
 const DROPPING_SHARE = 0.5;
-/** Results of fewer characters together fit every window. */
+/** Results with fewer characters in total fit every window. */
 const CHARACTERS_MIN = 2000;
-/** A result that gets no more is cut to its notice. */
+/** A result with a smaller budget is cut to its notice. */
 const RESULT_TOKENS_MIN = 100;
-/** What the notice takes that stands for a result, about. Shorter results are not left out. */
+/** The approximate size of the notice that replaces a result. Shorter results are not left out. */
 const LEFT_OUT_TOKENS = 50;
 const LEFT_OUT_CHARACTERS_MIN = 200;
-/** How often a cut is corrected, since tokens are not spread evenly over a text. */
+/** How often a cut is corrected, because tokens are not spread evenly over a text. */
 const CUTS_MAX = 4;
-/** A cut text is measured anew, so it aims a little below its budget. */
+/** A cut text is measured again, so it aims a little below its budget. */
 const AIM = 0.95;
 
 export interface ResultRules {
-  /** Whether the oldest items of the context are left out where it is too long. */
+  /** Whether to leave out the oldest items of a context that is too long. */
   readonly dropsOldest: boolean;
-  /** The tools that know how to cut their results; null if none are open. */
+  /** The tools that cut their own results; null if none are open. */
   readonly tools: Pick<ToolSet, "find"> | null;
 }
 
 /**
- * Cuts the results of hosted tools so that they fit the model's window. Those of the latest turn share a part of what
- * is left of it; older ones stay while there is room, and are then left out, the oldest first. Returns the request
- * unchanged if the window is unknown, or if everything fits.
+ * Cuts the results of hosted tools to fit the model's window. Results of the latest turn share a part of the remaining
+ * window; older ones stay while there is room, then are left out, the oldest first. Returns the request unchanged if
+ * the window is unknown, or if everything fits.
  */
 export async function fitResults(
   engine: WindowEngine,
@@ -68,7 +68,7 @@ export async function fitResults(
   return withResults(request, [...newest, ...kept]);
 }
 
-/** A result as the model is shown it. */
+/** A result as the model sees it. */
 interface ShownResult {
   readonly place: number;
   readonly item: HostedOutput;
@@ -77,11 +77,11 @@ interface ShownResult {
 
 /** In tokens. */
 interface OlderBudget {
-  /** What all of them take as they are. */
+  /** The size of all results, uncut. */
   readonly tokens: number;
-  /** What the window has left for all of them. */
+  /** The remaining window for all results. */
   readonly free: number;
-  /** What each of them gets at most. */
+  /** The maximum for each result. */
   readonly each: number;
 }
 
@@ -98,7 +98,7 @@ class ResultCutter {
     this.#signal = signal;
   }
 
-  /** The results of the latest turn share a part of the tokens that are left. */
+  /** The results of the latest turn share a part of the remaining tokens. */
   async cutNewest(results: readonly HostedResult[], left: number): Promise<readonly ShownResult[]> {
     const sizes = await Promise.all(results.map(({ item }) => this.#count(item.output)));
     const budgets = dividedEvenly(sizes, TURN_SHARE * left);
@@ -108,7 +108,7 @@ class ResultCutter {
     return await Promise.all(cuts);
   }
 
-  /** The newest of them stay as far as there is room. Their sizes are taken from their lengths. */
+  /** The newest of them stay as far as there is room. Their sizes are estimated from their lengths. */
   async cutOlder(
     results: readonly HostedResult[],
     { tokens, free, each }: OlderBudget,
@@ -156,7 +156,7 @@ function emptied({ item }: Pick<ShownResult, "item">): HostedOutput {
   return { ...item, output: "" };
 }
 
-/** The request with these results in their places, or with what `other` makes of them. */
+/** The request with these results in their places; others are mapped by `other`. */
 function withResults<Result extends Pick<ShownResult, "place" | "item">>(
   request: ModelRequest,
   results: readonly Result[],
@@ -167,7 +167,7 @@ function withResults<Result extends Pick<ShownResult, "place" | "item">>(
   return { ...request, items };
 }
 
-/** Divides a sum over demands: none gets more than it asks for, and what one leaves over the others share. */
+/** Divides a sum over demands: none gets more than its demand, and the others share the remainder. */
 export function dividedEvenly(demands: readonly number[], sum: number): readonly number[] {
   const order = [...demands.keys()].toSorted((one, other) => (demands[one] ?? 0) - (demands[other] ?? 0));
   const shares = demands.map(() => 0);

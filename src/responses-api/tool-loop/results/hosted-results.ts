@@ -5,12 +5,12 @@ import { newestOutputsStart } from "../../window/newest-outputs.ts";
 import type { ToolSet } from "../open-tools.ts";
 import { fence, readFence } from "./fence.ts";
 
-/** What a hosted tool returned, in a context. */
+/** A hosted tool's result in a context. */
 export interface HostedResult {
   /** Its index in the context. */
   readonly place: number;
   readonly item: HostedOutput;
-  /** Null if the context does not have the call. */
+  /** Null if the call is not in the context. */
   readonly call: HostedCall | null;
   /** Whether it belongs to the latest turn, so that the model has not seen it. */
   readonly isNewest: boolean;
@@ -29,7 +29,7 @@ export function hostedResults(items: readonly ContextItem[]): readonly HostedRes
   return results;
 }
 
-/** The result with at most `charactersMax` characters of what the tool told, and a notice about the rest. */
+/** The result with at most `charactersMax` characters of the tool's text, and a notice about the rest. */
 export function shortResult(
   { item, call }: HostedResult,
   charactersMax: number,
@@ -44,7 +44,7 @@ export function shortResult(
   return { ...item, output: `${shown}\n[${short.notice}]` };
 }
 
-/** Stands for a result that the model has seen before. */
+/** Replaces a result that the model has seen before. */
 export function leftOutResult({ item }: HostedResult): HostedOutput {
   const output = `[You were shown this result before. Its ${item.output.length} characters are left out here, because the model's window is small.]`;
   return { ...item, output, parts: [] };

@@ -3,20 +3,20 @@ import type { ModelEvent } from "../../../runs/ports/model-events.ts";
 
 type Batch = readonly ModelEvent[];
 
-/** How a model was asked for the rest of an item: for what follows its text, or for the whole answer again. */
+/** How the rest of an item was requested: as the continuation of its text, or as the whole answer again. */
 export type AskedFor = "rest" | "again";
 
 export interface NewAttempt {
   readonly asked: AskedFor;
   readonly turn: AsyncIterable<Batch>;
-  /** Told once whether the item goes on. */
+  /** Called once with whether the item continues. */
   readonly onDecided: (how: "same_item" | "new_item") => void;
 }
 
 /**
- * The turn of a model that was asked for an answer of which an item was shown in part. A model that was asked again may
- * say the same as before: then only the rest is passed on, and the item goes on. Otherwise the item ends as incomplete,
- * and the whole new answer follows.
+ * The turn of a model that continues a partially shown answer. If the model is asked for the whole answer and repeats
+ * it, only the rest is passed on, and the item continues. Otherwise, the item ends as incomplete, and the whole new
+ * answer follows.
  */
 export async function* continueItem(
   open: UnfinishedMessage | UnfinishedCall,
@@ -34,14 +34,14 @@ type Delta = Extract<ModelEvent, { type: "text_delta" | "call_delta" }>;
 const TEXT_OF = { message: "text_delta", call: "call_delta" } as const;
 const TYPE_BEGUN_BY = { message_started: "message", call_started: "call" } as const;
 
-/** Compares what a model says with the text that was shown of the open item. */
+/** Compares the model's text with the shown text of the open item. */
 class ItemMatch {
   readonly #open: UnfinishedMessage | UnfinishedCall;
   readonly #asked: AskedFor;
   readonly #onDecided: NewAttempt["onDecided"];
-  /** What was said and not passed on yet; null once it is decided whether the item goes on. */
+  /** Text that was not passed on yet; null after the decision whether the item continues. */
   #held: ModelEvent[] | null = [];
-  /** The characters of the open item that were said again. */
+  /** The number of repeated characters of the open item. */
   #matched: number;
   /** Whether the item itself was begun again. */
   #hasBegun = false;
@@ -86,7 +86,7 @@ class ItemMatch {
     return text === "" ? [] : this.#goOn({ type: event.type, text });
   }
 
-  /** The open item is over with this event, if all that was shown of it was said again. */
+  /** The open item ends with this event, if all of its shown text was repeated. */
   #end(event: ModelEvent): Batch {
     const isAllSaid = this.#matched === this.#open.text.length;
     const isWhole = isAllSaid && (this.#hasBegun || this.#asked === "rest" || event.type === "finished");
@@ -95,14 +95,14 @@ class ItemMatch {
       : this.#giveUp(event);
   }
 
-  /** The open item goes on with this event. */
+  /** The open item continues with this event. */
   #goOn(event: ModelEvent): Batch {
     this.#held = null;
     this.#onDecided("same_item");
     return [event];
   }
 
-  /** The answer is another one. */
+  /** The answer is a different one. */
   #giveUp(event: ModelEvent): Batch {
     const held = this.#held ?? [];
     this.#held = null;

@@ -6,18 +6,18 @@ import { hasMarker } from "../citations/markers.ts";
 
 /** How far a recorded turn was shown. */
 export interface PlacedTurn {
-  /** How many of its parts that are shown as items were shown whole. */
+  /** The number of its parts that were shown completely as items. */
   readonly shown: number;
-  /** Where in the output the items of the next turn begin. */
+  /** The index of the next turn's items in the output. */
   readonly end: number;
   /** Whether the open item belongs to this turn. */
   readonly hasOpen: boolean;
 }
 
-/** A part of a turn that is shown as an item as soon as the model writes it. */
+/** A part of a turn that is shown as an item while the model writes it. */
 export type ShownPart = Exclude<DecidedPart, DecidedCall> | (DecidedCall & { readonly itemId: string });
 
-/** The parts of a turn that are shown as items at once. */
+/** The parts of a turn that are immediately shown as items. */
 export function shownParts(parts: readonly DecidedPart[]): readonly ShownPart[] {
   return parts.flatMap((part): readonly ShownPart[] => {
     if (part.type === "said") return [part];
@@ -26,8 +26,8 @@ export function shownParts(parts: readonly DecidedPart[]): readonly ShownPart[] 
 }
 
 /**
- * Finds the items of a recorded turn in the output of its response. Earlier items may be left over from attempts at the
- * same turn that broke off, so the turn is looked for as a whole first, and then as far as it was shown at the end.
+ * Finds the items of a recorded turn in the output of its response. Earlier items may be leftovers of interrupted
+ * attempts at the same turn, so the turn is searched as a whole first, and then as far as it was shown at the end.
  */
 export function placeTurn(
   parts: readonly ShownPart[],
@@ -73,12 +73,12 @@ function isOpenPart(part: ShownPart | undefined, open: OpenItem): boolean {
   return open.type === part.item;
 }
 
-/** The text that these events add, whatever part of an item it belongs to. */
+/** The text added by these events, in whatever part of an item. */
 export function saidText(events: readonly ModelEvent[]): string {
   return events.map((event) => ("text" in event ? event.text : "")).join("");
 }
 
-/** A text with citations is not shown as the model wrote it. */
+/** A text with citations differs from the model's text. */
 function hasText({ content }: Extract<OutputItem, { type: "message" }>, text: string): boolean {
   const isCited = hasMarker(text) || content.some((part) => "annotations" in part && part.annotations.length > 0);
   return isCited || content.map((part) => (part.type === "refusal" ? part.refusal : part.text)).join("") === text;

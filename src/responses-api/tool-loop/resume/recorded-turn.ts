@@ -14,24 +14,24 @@ import { TurnItems } from "../turn/turn-items.ts";
 import { type PlacedTurn, placeTurn, saidText, shownParts } from "./place-turn.ts";
 import type { ResumeStep } from "./resume-steps.ts";
 
-/** The last turn whose decision was recorded, and what is left of it. */
+/** The last turn with a recorded decision, and its remaining steps. */
 export interface RecordedTurn {
   readonly place: PlacedTurn;
   /** Whether nothing of a later turn was shown or called. */
   readonly isLatest: boolean;
   readonly steps: readonly ResumeStep[];
-  /** Whether one of the steps goes on with the open item. */
+  /** Whether one of the steps continues the open item. */
   readonly takesOpen: boolean;
   /** The ids of the items of its calls. */
   readonly callItemIds: readonly string[];
-  /** How the response ends after the steps; null if the model is asked again, or if a call may ask the client. */
+  /** How the response ends after the steps; null if the model is called again, or if a call may ask the client. */
   readonly end: TurnFinish | null;
 }
 
 type Said = Extract<DecidedPart, { type: "said" }>;
 type DecidedTurn = TurnInLedger & { readonly decision: TurnDecision };
 
-/** What is left to be done of the last recorded turn; null if there is none. */
+/** The remaining steps of the last recorded turn; null if there is none. */
 export function recordedTurn(
   { output, open }: ShownAnswer,
   exchanges: readonly KnownExchange[],
@@ -76,7 +76,7 @@ interface Earlier {
   readonly earlier: readonly DecidedTurn[];
 }
 
-/** Where the items of this turn and of attempts at it begin: behind the calls of earlier turns. */
+/** The start of the items of this turn and of its attempts: after the calls of earlier turns. */
 function startOf(output: readonly OutputItem[], { number, exchanges, earlier }: Earlier): number {
   const before = new Set([
     ...earlier.flatMap(({ decision }) => decision.parts.map((part) => (part.type === "call" ? part.itemId : null))),
@@ -87,7 +87,7 @@ function startOf(output: readonly OutputItem[], { number, exchanges, earlier }: 
   return output.findLastIndex(({ id }) => id !== undefined && before.has(id)) + 1;
 }
 
-/** The items that the model wrote, without those that follow a call or ask for an approval. */
+/** The items that the model wrote, without items that follow a call or request an approval. */
 function visibleItems(output: readonly OutputItem[], first: number, exchanges: readonly KnownExchange[]) {
   const following = new Set(exchanges.flatMap(({ result }) => (result?.following ?? []).map(({ id }) => id)));
   return output
@@ -95,12 +95,12 @@ function visibleItems(output: readonly OutputItem[], first: number, exchanges: r
     .filter(({ item, index }) => index >= first && !following.has(item.id) && !isAskedAtOnce(item));
 }
 
-/** Whether the open item asks for an approval. It is whole. */
+/** Whether the open item requests an approval. It is complete. */
 export function asksApproval(open: OpenItem): boolean {
   return open.type === "hosted" && open.item.type === "mcp_approval_request";
 }
 
-/** An item that asks the client begins and ends when its call runs, and not when the model writes it. */
+/** An item that asks the client begins and ends when its call runs, not when the model writes it. */
 function isAskedAtOnce(item: OutputItem): boolean {
   return item.type === "mcp_approval_request" || item.type === "computer_call" || item.type === "local_shell_call";
 }
@@ -135,7 +135,7 @@ function isAskedBy(item: OutputItem, { callId, name, server, arguments: args }: 
   return "call_id" in item && item.call_id === callId;
 }
 
-/** What was not shown of an item. What cannot follow the part that was shown becomes an item of its own. */
+/** The unshown part of an item. A part that cannot follow the shown part becomes its own item. */
 function saidStep(part: Said, open: OpenItem | null): ResumeStep {
   const items = new TurnItems();
   for (const event of part.events) items.add(event);
@@ -150,7 +150,7 @@ const END_OF: Readonly<Record<Said["item"], readonly ModelEvent[]>> = {
   call: [],
 };
 
-/** Null if it cannot follow what was shown. Reasoning ends where it broke off. */
+/** Null if it cannot follow the shown part. Reasoning ends where it broke off. */
 function restOf({ item, events }: Said, open: OpenItem): readonly ModelEvent[] | null {
   if (item === "reasoning") return [];
   const whole = saidText(events);

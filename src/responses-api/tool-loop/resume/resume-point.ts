@@ -15,24 +15,24 @@ import { type ResumedUsage, resumedUsage } from "../usage/resumed-usage.ts";
 import { asksApproval, type RecordedTurn, recordedTurn } from "./recorded-turn.ts";
 import { firstOfFollowing, followingOf, openStep, type ResumeStep, unshownStep } from "./resume-steps.ts";
 
-/** Ids of hosted items count from here; those of output items from 0, those of input items from 0x10000000. */
+/** The first number for ids of hosted items; output items start at 0, input items at 0x10000000. */
 const HOSTED_NUMBER_FIRST = 0x2000_0000;
 
-/** Where the loop of a response goes on after a crash. */
+/** Where the loop of a response continues after a crash. */
 export interface ResumePoint {
-  /** What the model is shown of the items that have ended, oldest first. */
+  /** The model's view of the items that have ended, oldest first. */
   readonly items: readonly ContextItem[];
-  /** What is still to be done, in the order in which it is shown. */
+  /** The remaining steps, in the order in which they are shown. */
   readonly steps: readonly ResumeStep[];
-  /** The item of a turn that broke off, with which the next attempt goes on; null if there is none. */
+  /** The item of an interrupted turn that the next attempt continues; null if there is none. */
   readonly open: UnfinishedMessage | UnfinishedCall | null;
-  /** Whether that item was shown and ends now, because it cannot go on. */
+  /** Whether that item was shown and ends now, because it cannot continue. */
   readonly endsOpen: boolean;
-  /** How the response ends after the steps; null if the model is asked again, or if a call may ask the client. */
+  /** How the response ends after the steps; null if the model is called again, or if a call may ask the client. */
   readonly end: TurnFinish | null;
   /** Whether the last turn had ended and the next one has not begun. */
   readonly isBetweenTurns: boolean;
-  /** How many ids of hosted items are used. */
+  /** The number of used ids of hosted items. */
   readonly idsUsed: number;
   readonly calls: number;
   /** Turns that have ended or have begun a call. */
@@ -40,26 +40,26 @@ export interface ResumePoint {
   readonly used: ResumedUsage;
   /** The requests whose approvals were used. */
   readonly spent: ReadonlySet<string>;
-  /** Functions of the client that tool searches have found. */
+  /** Client functions found by tool searches. */
   readonly found: readonly Tool[];
-  /** Lists of tools that were shown whole. */
+  /** Lists of tools that were shown completely. */
   readonly lists: readonly StoredItem[];
-  /** The items that have ended, as they are stored. */
+  /** The ended items in stored form. */
   readonly output: readonly StoredItem[];
-  /** The highest number of what the model was told that it may cite. */
+  /** The highest number of a citable result that the model saw. */
   readonly citedBefore: number;
 }
 
 /**
- * Whether the rest of an answer can be made of which this was shown before a crash: not if its client wants a text that
- * was interrupted to fail.
+ * Whether the rest of an answer with this shown beginning can be made: not if its client wants an interrupted text to
+ * fail.
  */
 export function canResume({ interruption }: Pick<RunTask, "interruption">, { open }: ShownAnswer): boolean {
   const isText = open?.type === "message" && open.text !== "";
   return interruption !== "fail" || !isText;
 }
 
-/** Where a run goes on after a crash; null if it begins. */
+/** Where a run continues after a crash; null for a new run. */
 export async function resumedAt(
   { ledger }: Pick<LoopServices, "ledger">,
   { shown, owner, responseId }: LoopRun,
@@ -72,7 +72,7 @@ export async function resumedAt(
   return resumePoint(shown, exchanges, ended);
 }
 
-/** The ids of hosted items are counted, so a restarted run makes the same ones. */
+/** The ids of hosted items are counted, so a restarted run gets the same ones. */
 export function itemIds({ ids }: RunTask, used: number): ToolScope["newItemId"] {
   let count = used;
   return (prefix) => {
@@ -81,7 +81,7 @@ export function itemIds({ ids }: RunTask, used: number): ToolScope["newItemId"] 
   };
 }
 
-/** Decides where the loop goes on, from what was shown, the calls that had begun, and the turns that had ended. */
+/** Decides where the loop continues, from the shown output, the started calls, and the completed turns. */
 export function resumePoint(
   answer: ShownAnswer,
   exchanges: readonly KnownExchange[],
@@ -136,14 +136,14 @@ function stepsOf({ output, open }: ShownAnswer, { known, recorded, follows }: St
   ];
 }
 
-/** The part of an answer that belongs to no recorded turn, as far as the last of them tells. */
+/** The part of an answer that belongs to no recorded turn, as far as known from the last of them. */
 function unrecorded(answer: ShownAnswer, recorded: RecordedTurn | null): ShownAnswer {
   if (recorded === null) return answer;
   const { output, open } = answer;
   return { ...answer, output: output.slice(recorded.place.end), open: recorded.takesOpen ? null : open };
 }
 
-/** How the loop goes on after the steps. */
+/** How the loop continues after the steps. */
 function wayOn(
   { output, open }: ShownAnswer,
   recorded: RecordedTurn | null,
@@ -157,8 +157,8 @@ function wayOn(
 }
 
 /**
- * A turn that broke off after it had asked the client for something is not asked for again: the response ends with what
- * was asked for. The same holds after a compaction, which begins only when the answer is whole.
+ * A turn that broke off after it had asked the client for something is not retried: the response ends with this
+ * request. The same applies after a compaction, which begins only when the answer is complete.
  */
 function endAfter(output: readonly OutputItem[], open: OpenItem | null): TurnFinish | null {
   const isAtEnd = output.some((item) => isClientsTurn(item) || item.type === "compaction");
@@ -201,7 +201,7 @@ function contextItems(item: OutputItem, known: ReadonlyMap<string, KnownExchange
   return exchange === undefined ? [] : exchangeItems(exchange);
 }
 
-/** The calls that were not run and have no items, but for those of a turn that is gone on with. */
+/** The calls that were not run and have no items, except for those of a continued turn. */
 function refusedCalls(ended: readonly TurnInLedger[], recorded: RecordedTurn | null): readonly ContextItem[] {
   const over = recorded?.isLatest === true ? ended.slice(0, -1) : ended;
   return over.flatMap(({ decision }) =>
@@ -216,13 +216,13 @@ function refusedCalls(ended: readonly TurnInLedger[], recorded: RecordedTurn | n
   );
 }
 
-/** A number that a page made up only leaves numbers out. */
+/** A number invented by a page only skips numbers. */
 function numbersTold(item: ContextItem): readonly number[] {
   if (item.type !== "hosted_output") return [];
   return Array.from(item.output.matchAll(/\[(?:web|file):(\d{1,6})\]/g), ([, number]) => Number(number));
 }
 
-/** The items that follow calls which were shown whole, as far as they were not shown. */
+/** The unshown items that follow completely shown calls. */
 function followSteps(
   { output, open }: ShownAnswer,
   known: ReadonlyMap<string, KnownExchange>,

@@ -5,9 +5,9 @@ import type { ModelEvent } from "../../../runs/ports/model-events.ts";
 import type { ContextItem } from "../../../runs/request/model-request.ts";
 import { unknownResult, wholeItem } from "../hosted-run.ts";
 
-/** What is still to be done for a turn that a crash interrupted, in the order in which it is shown. */
+/** The remaining steps of a turn that a crash interrupted, in the order in which they are shown. */
 export type ResumeStep =
-  /** The open item ends; its call has not begun, and the model is asked again. */
+  /** The open item ends; its call has not begun, and the model is called again. */
   | { readonly type: "cut"; readonly last: HostedItem }
   /**
    * The call is over. Its item begins with `first`, unless it is the open one. `isNew`: the ledger has no result yet.
@@ -19,7 +19,7 @@ export type ResumeStep =
       readonly first: HostedItem | null;
       readonly isNew: boolean;
     }
-  /** Follows a call that was shown whole. Begins with `first`, unless it is the open item. */
+  /** Follows a completely shown call. Begins with `first`, unless it is the open item. */
   | { readonly type: "follows"; readonly first: HostedItem | null; readonly last: HostedItem }
   /** The call runs again under its item, which begins with `first`, unless it is open. */
   | {
@@ -29,27 +29,27 @@ export type ResumeStep =
       readonly first: HostedItem | null;
     }
   | PlannedCall
-  /** The rest of what the model had said, and all of it as later turns are shown it. */
+  /** The rest of the model's output, and the complete output for later turns. */
   | { readonly type: "said"; readonly events: readonly ModelEvent[]; readonly items: readonly ContextItem[] };
 
-/** A call on which the model had decided. It runs now, unless the ledger knows that it had begun or ended. */
+/** A call decided by the model. It runs now, unless it had begun or ended according to the ledger. */
 export interface PlannedCall {
   readonly type: "planned";
   readonly call: DecidedCall;
   readonly exchange: KnownExchange | null;
-  /** The turn of the model that made it, from 1. */
+  /** The model's turn that made it, from 1. */
   readonly turn: number;
   /** Whether its item has begun. */
   readonly isOpen: boolean;
 }
 
-/** A step that is only shown, because nothing is left to be done for it. */
+/** A step that is only shown, without further work. */
 export type ShownStep = Exclude<ResumeStep, { type: "again" | "planned" }>;
 
 const SESSION_INTERRUPTED =
   "The session was interrupted. Files that earlier calls left in /mnt/data are kept. Files that this call wrote may be lost, and all variables are lost. Look what is there, and run again what you need.";
 
-/** What a step shows. */
+/** The events of a step. */
 export function eventsOfStep(step: ShownStep): readonly ModelEvent[] {
   if (step.type === "said") return step.events;
   const first = step.type === "cut" ? null : step.first;
@@ -67,7 +67,7 @@ export function firstOfFollowing(last: HostedItem): HostedItem {
   return last.type === "shell_call_output" ? { ...last, output: [] } : last;
 }
 
-/** What a step shows beside the item of its call. */
+/** The items that a step shows besides its call's item. */
 export function followingOf(step: ResumeStep): readonly HostedItem[] {
   if (step.type === "follows") return [step.last];
   return step.type === "settled" ? (step.result.following ?? []) : [];
@@ -79,13 +79,13 @@ export function itemOfStep(step: ResumeStep): readonly HostedItem[] {
   return step.type === "cut" ? [step.last] : [];
 }
 
-/** The id of the call that a step is about; null if it is about none. */
+/** The id of a step's call; null if it has none. */
 export function callIdOfStep(step: ResumeStep): string | null {
   if (step.type === "planned") return step.call.callId;
   return "exchange" in step ? step.exchange.callId : null;
 }
 
-/** The step of an open item whose call had begun, or had not. */
+/** The step of an open item, whether or not its call had begun. */
 export function openStep(open: HostedItem, exchange: KnownExchange | undefined): ResumeStep {
   if (exchange === undefined) return { type: "cut", last: cutForm(open) };
   const { result } = exchange;
@@ -95,8 +95,8 @@ export function openStep(open: HostedItem, exchange: KnownExchange | undefined):
 }
 
 /**
- * A call whose item was not shown. One without effects is forgotten, since the model is asked again; but one that was
- * approved is over or runs again, since an approval allows one call.
+ * A call whose item was not shown. A call without effects is forgotten, because the model is called again; but an
+ * approved one is over or runs again, because an approval allows one call.
  */
 export function unshownStep(exchange: KnownExchange): readonly ResumeStep[] {
   const { result, effect, approvalRequestId } = exchange;
@@ -107,7 +107,7 @@ export function unshownStep(exchange: KnownExchange): readonly ResumeStep[] {
   return [effect === "none" ? { type: "again", exchange, item: first, first } : interrupted(exchange, first, first)];
 }
 
-/** The end of a call that is not run again. */
+/** The end of a call that is not repeated. */
 export function interrupted(exchange: KnownExchange, item: HostedItem, first: HostedItem | null): ShownStep {
   const result = exchange.effect === "sandboxed" ? sessionResult(item) : unknownResult(item, exchange.arguments);
   return { type: "settled", exchange, result, first, isNew: true };
@@ -118,7 +118,7 @@ function sessionResult(open: HostedItem): FinishedExchange {
   return { itemId: item.id, item, output: SESSION_INTERRUPTED, parts: [], usage: null, outcome: "finished" };
 }
 
-/** Null for a tool of this server: none of those changes the world. */
+/** Null for a tool of this server: none of them changes the world. */
 function firstFormOf({ itemId, server, name, approvalRequestId }: KnownExchange): HostedItem | null {
   if (server === null) return null;
   return {

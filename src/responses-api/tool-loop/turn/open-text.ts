@@ -1,17 +1,17 @@
 import type { UnfinishedCall, UnfinishedMessage } from "../../../runs/index.ts";
 import type { ModelEvent } from "../../../runs/ports/model-events.ts";
 
-/** An item that the model is writing and that another attempt may go on with. */
+/** An item that the model is writing and that another attempt may continue. */
 export type OpenPart = UnfinishedMessage | UnfinishedCall;
 
 type Open = OpenPart | { readonly type: "reasoning" };
 
-/** Follows the item that the model is writing. */
+/** Tracks the item that the model is writing. */
 export class OpenText {
   #open: Open | null = null;
   #text = "";
 
-  /** Returns the item that was open before, if this event ends one. */
+  /** Returns the previously open item, if this event ends one. */
   add(event: ModelEvent): Open | null {
     switch (event.type) {
       case "text_delta":
@@ -39,7 +39,7 @@ export class OpenText {
       case "turn_cut":
         return this.end();
       default:
-        return null; // The rest begins and ends no item of the model's own words.
+        return null; // The rest begins and ends no item of the model's own text.
     }
   }
 

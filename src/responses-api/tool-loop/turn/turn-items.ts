@@ -2,13 +2,13 @@ import { randomHex } from "../../../base/ids.ts";
 import type { ModelEvent } from "../../../runs/ports/model-events.ts";
 import type { ContextItem } from "../../../runs/request/model-request.ts";
 
-/** A call without its output is one that the client has to answer. */
+/** A call without an output must be answered by the client. */
 export function withoutOpenCalls(items: readonly ContextItem[]): readonly ContextItem[] {
   const answered = new Set(items.flatMap((item) => (item.type === "hosted_output" ? [item.callId] : [])));
   return items.filter((item) => item.type !== "hosted_call" || answered.has(item.callId));
 }
 
-/** Collects what a model says in one turn, calls of hosted functions aside, as items that it is shown again. */
+/** Collects a model's output of one turn, without calls of hosted functions, as items for its next turn. */
 export class TurnItems {
   readonly #items: ContextItem[] = [];
   #text = "";
@@ -42,20 +42,20 @@ export class TurnItems {
         this.#endText();
         return;
       case "turn_cut":
-        this.#text = ""; // Another attempt says it anew.
+        this.#text = ""; // Another attempt writes it again.
         return;
       default:
     }
   }
 
-  /** Puts a call behind what was said before it. */
+  /** Inserts a call after the preceding text. */
   addCall(call: ContextItem): void {
     this.#endReasoning();
     this.#endText();
     this.#items.push(call);
   }
 
-  /** The items in the order in which they were said. */
+  /** The items in the model's order. */
   take(): readonly ContextItem[] {
     this.#endReasoning();
     this.#endText();

@@ -5,12 +5,12 @@ import type { ModelEvent } from "../../../runs/ports/model-events.ts";
 type Delta = Extract<ModelEvent, { readonly text: string }>;
 type Said = Extract<DecidedPart, { type: "said" }>;
 
-/** Collects what a model decides in one turn, in a form that takes little room. */
+/** Collects a model's decisions of one turn in a compact form. */
 export class TurnRecord {
   readonly #parts: DecidedPart[] = [];
   /** The item that the model is writing. */
   #open: { readonly item: Said["item"]; readonly events: ModelEvent[] } | null = null;
-  /** Deltas that follow each other become one event. */
+  /** Consecutive deltas become one event. */
   #text: { readonly event: Delta; whole: string } | null = null;
 
   add(event: ModelEvent): void {
@@ -42,7 +42,7 @@ export class TurnRecord {
         this.#text = null;
         this.#parts.length = 0;
         return;
-      default: // The rest makes no item.
+      default: // The rest creates no item.
     }
   }
 

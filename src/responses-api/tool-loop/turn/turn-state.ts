@@ -6,22 +6,22 @@ import { type OpenPart, OpenText } from "./open-text.ts";
 import { TurnItems } from "./turn-items.ts";
 import { TurnRecord } from "./turn-record.ts";
 
-/** What one turn of the model has brought so far. */
+/** The model's output of one turn so far. */
 export class TurnState {
   readonly items = new TurnItems();
   readonly calls: StartedCall[] = [];
-  /** What the model decides, for the ledger; null if nobody could go on with the run. */
+  /** The model's decisions, for the ledger; null if nobody could continue the run. */
   readonly record: TurnRecord | null;
   readonly open: OpenText;
   /** Resolves to true once the turn has ended well, so that calls with effects may run. */
   readonly ended: PromiseWithResolvers<boolean> = Promise.withResolvers();
-  /** Where the model's words go; null after a call. */
+  /** Current output position; null after a call. */
   place: LinePlace | null = null;
   /** The hosted call that the model is writing. */
   writing: StartedCall | null = null;
-  /** Whether the model has begun a call that the client has to answer. */
+  /** Whether the model has begun a call that the client must answer. */
   asksClient = false;
-  /** Whether such a call is whole. */
+  /** Whether such a call is complete. */
   hasAskedClient = false;
   usage: ModelUsage | null = null;
   finish: TurnFinish | null = null;
@@ -32,7 +32,7 @@ export class TurnState {
     for (const event of eventsOf(before)) this.hear(event);
   }
 
-  /** Takes in what the model says, calls of this server's tools aside. */
+  /** Records the model's output, without calls of this server's tools. */
   hear(event: ModelEvent): void {
     this.items.add(event);
     this.record?.add(event);
@@ -44,7 +44,7 @@ export class TurnState {
   }
 }
 
-/** `before`: the item that an earlier attempt has begun and that may go on. */
+/** `before`: the item of an earlier attempt that may continue. */
 export function newTurn(before: OpenPart | null, isRecorded: boolean): TurnState {
   return new TurnState(before, isRecorded);
 }

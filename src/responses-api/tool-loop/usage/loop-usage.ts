@@ -23,17 +23,17 @@ interface UsageParts {
 interface TurnToCount {
   /** From 1. */
   readonly number: number;
-  /** Null if the model server counts nothing. */
+  /** Null if the model server reports nothing. */
   readonly usage: ModelUsage | null;
   /** Characters that the model wrote. */
   readonly characters: number;
-  /** What the model decided; null if the ledger need not know, because the response ends now. */
+  /** The model's decisions; null if the ledger does not need them, because the response ends now. */
   readonly decision: TurnDecision | null;
 }
 
-/** A turn that is counted. */
+/** A counted turn. */
 export interface TurnOnRecord {
-  /** Resolves once it is in the ledger, if it belongs there. */
+  /** Resolves once it is in the ledger, if it is stored there. */
   readonly stored: Promise<void>;
 }
 
@@ -55,20 +55,20 @@ export class LoopUsage {
     return this.#total;
   }
 
-  /** Of the latest turn alone. */
+  /** Only of the latest turn. */
   get last(): ModelUsage {
     return this.#last;
   }
 
-  /** Counts what was used before a crash. What a turn used that was cut is estimated; a note tells of the crash. */
+  /** Counts the usage before a crash. The usage of an interrupted turn is estimated; a note mentions the crash. */
   async goOnAt({ turns, cutCharacters }: ResumedUsage, asked: ModelRequest): Promise<void> {
     for (const usage of turns) this.#add(usage);
     for (const characters of cutCharacters) this.#add(await this.#estimate(asked, characters));
   }
 
   /**
-   * Counts what a turn used that was asked for in this way. It is stored for a background run, which another process
-   * may go on with. Resolves once it is counted; what is stored after that is stored later than the turn.
+   * Counts the usage of a turn with this request. For a background run, it is stored, because another process may
+   * continue the run. Resolves once it is counted; later data is stored after the turn.
    */
   async add({ usage: counted, number, characters, decision }: TurnToCount, asked: ModelRequest): Promise<TurnOnRecord> {
     const { owner, responseId, isBackground } = this.#parts.run;
@@ -77,11 +77,11 @@ export class LoopUsage {
     this.#add(usage);
     if (!isBackground || decision === null || ledger === null) return NOT_STORED;
     const stored = ledger.endTurn(owner, responseId, { number, usage, decision });
-    stored.catch(() => {}); // Whoever waits for it is told.
+    stored.catch(() => {}); // Everyone who waits for it gets the error.
     return { stored };
   }
 
-  /** Counts what a turn used that broke off, as far as the model server has told. */
+  /** Counts the usage of an interrupted turn, as far as the model server has reported it. */
   addBroken(usage: ModelUsage): void {
     this.#add(usage);
   }
@@ -98,7 +98,7 @@ export class LoopUsage {
     };
   }
 
-  /** `characters`: of what the model wrote. */
+  /** `characters`: the length of the model's text. */
   async #estimate(asked: ModelRequest, characters: number): Promise<ModelUsage> {
     const inputTokens = await this.#services.engine.estimateTokens(asked, this.#parts.signal);
     const outputTokens = Math.min(estimateTokens(characters), asked.maxOutputTokens ?? Infinity);

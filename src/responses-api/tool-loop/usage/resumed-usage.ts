@@ -4,16 +4,16 @@ import type { KnownExchange, TurnInLedger } from "../../../domain/tool-ledger.ts
 import type { ShownAnswer } from "../../../runs/index.ts";
 import type { ModelUsage } from "../../../runs/ports/model-events.ts";
 
-/** What a response had used before a crash. */
+/** The usage of a response before a crash. */
 export interface ResumedUsage {
-  /** Of the turns that had ended, oldest first. */
+  /** The usage of the completed turns, oldest first. */
   readonly turns: readonly ModelUsage[];
-  /** The characters of each turn that was cut: no model server has told what it used. */
+  /** The characters of each interrupted turn, whose usage no model server has reported. */
   readonly cutCharacters: readonly number[];
   readonly tools: readonly ToolUsage[];
 }
 
-/** Sums up what was stored. Turns that were cut before they said or called anything are not known. */
+/** Sums up the stored usage. Interrupted turns without any output are unknown. */
 export function resumedUsage(
   shown: ShownAnswer,
   exchanges: readonly KnownExchange[],
@@ -28,7 +28,7 @@ export function resumedUsage(
   };
 }
 
-/** What the model said and called in each turn. What stands before a call belongs to its turn. */
+/** The characters of texts and calls in each turn. Text before a call belongs to the call's turn. */
 function charactersOfTurns(
   { output, open }: ShownAnswer,
   exchanges: readonly KnownExchange[],
@@ -47,7 +47,7 @@ function charactersOfTurns(
   return characters;
 }
 
-/** The turn to which the end of the output belongs: that of a call whose item has not ended, or else the next one. */
+/** The turn of the end of the output: the turn of a call with an open item, otherwise the next one. */
 function lastTurn(output: readonly OutputItem[], exchanges: readonly KnownExchange[]): number {
   const ended = new Set(output.map(({ id }) => id));
   const latest = Math.max(0, ...exchanges.map(({ turn }) => turn));
@@ -55,7 +55,7 @@ function lastTurn(output: readonly OutputItem[], exchanges: readonly KnownExchan
   return isOpen ? latest : latest + 1;
 }
 
-/** The characters that the model wrote of an item; null for one of a tool. */
+/** The characters that the model wrote in an item; null for a tool's item. */
 function saidIn(item: OutputItem): number | null {
   if (item.type === "function_call") return item.name.length + item.arguments.length;
   if (item.type === "custom_tool_call") return item.name.length + item.input.length;

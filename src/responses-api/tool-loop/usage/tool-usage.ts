@@ -9,13 +9,13 @@ interface ImageTokens {
 
 const NO_TOKENS: ImageTokens = { text: 0, image: 0 };
 
-/** What the tools of a response used, as `tool_usage` shows it. */
+/** The usage of a response's tools, for `tool_usage`. */
 export class ToolUsageSum {
   #searches = 0;
   #input = NO_TOKENS;
   #output = NO_TOKENS;
 
-  /** Returns the event that tells the sum so far. */
+  /** Returns the event with the sum so far. */
   add({ webSearches = 0, imageInputTokens = NO_TOKENS, imageOutputTokens = NO_TOKENS }: ToolUsage): ModelEvent {
     this.#searches += webSearches;
     this.#input = plus(this.#input, imageInputTokens);

@@ -41,7 +41,7 @@ export interface ModelSearchOptions {
 /** Downloads are retried, so that a server that starts offline needs no restart. */
 const AGAIN_MS = 60_000;
 
-/** Finds the configured model, or the demo model until that is available. */
+/** Finds the configured model, or the demo model until the configured one is available. */
 export class ModelSearch {
   readonly #options: ModelSearchOptions;
 
@@ -66,7 +66,7 @@ export class ModelSearch {
         const mayComeLater = error instanceof DownloadError;
         const isNotAllowed = error instanceof ModelMissing && error.isNotAllowed;
         if (!mayComeLater && !(isNotAllowed && demoModel !== null)) throw error;
-        if (mayComeLater) log.warn({ error }, "the speech model could not be downloaded; the next try is in a minute");
+        if (mayComeLater) log.warn({ error }, "speech model could not be downloaded; retrying in a minute");
         if (demoModel !== null) {
           const found = await this.#useDemoModel(demoModel, error.message);
           show(null);
@@ -80,7 +80,7 @@ export class ModelSearch {
 
   /**
    * Waits until the configured model is available, by download or because somebody put the file there. Rejects with the
-   * signal's reason, or as `findModel` does.
+   * signal's reason, or like `findModel`.
    */
   async later(signal: AbortSignal): Promise<ModelInUse> {
     const { choice } = this.#options;
@@ -110,7 +110,7 @@ export class ModelSearch {
     const found = await unpacked(demoModel);
     this.#options.log.warn(
       { model: name, words, reason },
-      "a demo model answers in place of the speech model: it only knows digits and commands in a synthetic voice",
+      "using a demo model until the speech model is available: it only knows digits and commands in a synthetic voice",
     );
     return { ...found, demo: { reason, words } };
   }

@@ -59,7 +59,7 @@ export async function findModel(choice: ModelChoice, onProgress: OnProgress, sig
   return { path, shape: await readModelShape(path) };
 }
 
-/** The name under which a model is shown, such as `base.en`. */
+/** The displayed name of a model, such as `base.en`. */
 export function modelName({ path, name }: ModelChoice): string {
   if (path === null) return name;
   return basename(path)

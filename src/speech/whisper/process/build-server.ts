@@ -38,7 +38,7 @@ export interface BuildOptions {
 /** The engine cannot be built. The message is a sentence without a full stop. */
 export class BuildError extends Error {
   override readonly name = "BuildError";
-  /** Whether the machine lacks programs that the build needs. */
+  /** Whether the machine lacks programs for the build. */
   readonly isMachineLacking: boolean;
 
   constructor(message: string, options: ErrorOptions & { readonly isMachineLacking?: boolean } = {}) {

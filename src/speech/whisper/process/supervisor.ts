@@ -26,7 +26,7 @@ export async function superviseEngine(options: SupervisorOptions, signal: AbortS
     const next = nextStart(endsMs, startsInVain, Date.now());
     if (next.type === "rest") options.onFailure(reason);
     else options.onRestart();
-    options.log.warn({ reason, pauseMs: next.pauseMs }, "restarting the speech engine");
+    options.log.warn({ reason, pauseMs: next.pauseMs }, "restarting speech engine");
     await sleep(next.pauseMs, undefined, { signal });
     endsMs.splice(0, Math.max(0, endsMs.length - ENDS_KEPT));
   }
@@ -54,13 +54,10 @@ async function runOnce(
           reason: `The speech engine fails with this model: ${describeEnd(await engine.ended)}`,
         };
       }
-      log.info(
-        { startMs: Math.round(performance.now() - startedMs), threads: command.threads },
-        "the speech engine is ready",
-      );
+      log.info({ startMs: Math.round(performance.now() - startedMs), threads: command.threads }, "speech engine ready");
       onReady(engine);
       const end = await engine.ended;
-      if (!signal.aborted) log.warn({ status: end.status, outputTail: end.outputTail }, "the speech engine ended");
+      if (!signal.aborted) log.warn({ status: end.status, outputTail: end.outputTail }, "speech engine ended");
       return { wasReady: true, reason: `The speech engine keeps exiting: ${describeEnd(end)}` };
     } finally {
       signal.removeEventListener("abort", stop);

@@ -1,9 +1,9 @@
 import { connect, createServer, type Server, type Socket } from "node:net";
 
-/** What happens to what passes: `drop_answers` lets statements through, and nothing back. */
+/** How traffic is treated. `drop_answers` passes statements and drops replies. */
 type Mode = "pass" | "drop_answers" | "cut";
 
-/** A connection between a store and its database that a test can spoil. */
+/** A connection between a store and its database that a test can break. */
 export class AnswerDropper {
   readonly #server: Server;
   readonly #target: URL;
@@ -21,7 +21,7 @@ export class AnswerDropper {
     return dropper;
   }
 
-  /** The address of the database through this. */
+  /** The address of the database behind this proxy. */
   get url(): string {
     const address = this.#server.address();
     const url = new URL(this.#target);
@@ -34,7 +34,7 @@ export class AnswerDropper {
     if (mode === "cut") this.#endAll();
   }
 
-  /** From now on new connections work; those so far have ended. */
+  /** Lets new connections work; the existing ones have ended. */
   heal(): void {
     this.#endAll();
     this.#mode = "pass";

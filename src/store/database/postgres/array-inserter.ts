@@ -4,7 +4,7 @@ import type { Database, ResponseParts } from "../schema.ts";
 import { timeFirst, timeFirstSql } from "../time-first.ts";
 import type { Additions } from "../transaction-rules.ts";
 
-/** The columns that hold numbers, among those of the tables that are written in this way. */
+/** The numeric columns of the tables that are written this way. */
 const NUMBERS: ReadonlySet<string> = new Set([
   "completed_at",
   "created_at",
@@ -23,8 +23,7 @@ const NUMBERS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Inserts rows in one statement, with one parameter for each column, so that its SQL is the same for any number of
- * rows.
+ * Inserts rows in one statement with one parameter per column, so that its SQL does not depend on the number of rows.
  */
 export class ArrayInserter implements RowInserter {
   async insert<Table extends keyof Database>(
@@ -37,7 +36,7 @@ export class ArrayInserter implements RowInserter {
     await sql`insert into ${sql.table(table)} (${names}) select * from unnest(${given})`.execute(db);
   }
 
-  /** Locks the responses, so that one that is being deleted gets nothing more. */
+  /** Locks the responses, so that nothing is added to one that is being deleted. */
   async insertParts<Table extends ResponseParts>(
     db: Kysely<Database>,
     table: Table,
@@ -56,7 +55,7 @@ export class ArrayInserter implements RowInserter {
   }
 }
 
-/** The foreign key of the journal refuses all of it if the worker was removed. */
+/** The foreign key of the journal rejects everything if the worker was removed. */
 export async function addAll(db: Kysely<Database>, additions: Additions): Promise<void> {
   const { worker, position, body } = additions.journal;
   const responses = columnsOf(additions.responses);
@@ -83,13 +82,13 @@ function partsOfAdded(table: ResponseParts, rows: readonly RowOfResponse<Respons
   ];
 }
 
-/** The same for parts of responses, the id of their response first, and the names of all but that. */
+/** The same for parts of responses: first the id of their response, and the names of the other columns. */
 function partColumnsOf(rows: readonly { readonly response_id: string }[]) {
   const keyed = rows.map(({ response_id: id, ...others }) => ({ response_id: id, ...others }));
   return { ...columnsOf(keyed), others: Object.keys(keyed[0] ?? {}).slice(1) };
 }
 
-/** The names of the columns, and an array of the values of each. */
+/** The column names, and an array of values for each. */
 function columnsOf(rows: readonly object[]) {
   const columns = Object.keys(rows[0] ?? {});
   const values = rows.map((row) => Object.values(row));

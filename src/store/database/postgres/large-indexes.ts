@@ -2,23 +2,23 @@ import { type Kysely, sql } from "kysely";
 import type { Database } from "../schema.ts";
 
 /**
- * Indexes that were added to tables which may be large by then, with what each is on. A migration would stop all writes
- * while it builds one. These are built beside the servers at work, which do without them until then.
+ * Indexes added to tables that may be large, with their definitions. Building one in a migration would stop all writes.
+ * These are built while servers run, which work without them until then.
  */
 export const LARGE_INDEXES: Readonly<Record<string, string>> = {
-  // Lists go through it in order, and statistics read nothing else.
+  // Lists read it in order, and statistics read nothing else.
   responses_of_owner: `responses (organization, project, created_at, number)
     include (status, model, input_tokens, output_tokens, duration_ms, first_text_ms)`,
-  // Lists of the responses that continue another go through it in order.
+  // Lists of a response's continuations read it in order.
   responses_continued: `responses (
     (right(previous_response_id, 32) || left(previous_response_id, -32)), created_at, number)
     where previous_response_id is not null`,
 };
 
-/** Number of a lock that is on no row. */
+/** The number of a lock that is not on a row. */
 const BUILDING_LOCK = 1_160_002;
 
-/** Builds those that are missing, or that somebody began and did not end; nothing if another program is at it. */
+/** Builds missing and unfinished indexes; does nothing if another program is building. */
 export async function buildLargeIndexes(db: Kysely<Database>): Promise<void> {
   await db.connection().execute(async (connection) => {
     if ((await findMissing(connection)).length === 0) return;

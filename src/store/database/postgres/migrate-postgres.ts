@@ -16,9 +16,9 @@ import { UnfitTables } from "./unfit-tables.ts";
 
 /**
  * All migrations by name. They run in the order of their names and are never edited once released. A migration only
- * adds, so that servers of the release before go on working beside it. One that takes something away comes a release
- * later, and sets `schema_compatibility.compatible_from` to the number of the first migration whose programs can do
- * without.
+ * adds, so that servers of the previous release keep working. A removal comes one release later, and sets
+ * `schema_compatibility.compatible_from` to the number of the first migration whose programs work without the removed
+ * parts.
  */
 export const POSTGRES_MIGRATIONS: Readonly<Record<string, Migration>> = {
   "0001-all-tables": allTables,
@@ -28,20 +28,20 @@ export const POSTGRES_MIGRATIONS: Readonly<Record<string, Migration>> = {
   "0005-suspended-runs": suspendedRunsInPostgres,
 };
 
-/** A statement of a migration may take this long, in milliseconds, since it may copy a table. */
+/** The time limit of a migration's statement, in milliseconds; it may copy a table. */
 const MIGRATION_MS = 3_600_000;
-/** How long a migration waits for a table that servers use, before it lets them go on and tries again. */
+/** How long a migration waits for a table in use before it lets servers continue and retries. */
 const LOCK_WAIT_MS = 2_000;
 const TRIES_MAX = 20;
 const RETRY_MS = 1_000;
 
 /**
- * Runs all missing migrations, or none if one fails; several processes take turns. Resolves to how many it ran. Throws
+ * Runs all missing migrations, or none if one fails; several processes take turns. Resolves to their number. Throws
  * `UnfitTables` if the tables are too new for this program.
  */
 export async function migratePostgres(url: string): Promise<number> {
   const count = await withMigrator({ url, lockWaitMs: LOCK_WAIT_MS }, migrateAll);
-  // Building waits for transactions of servers, not they for it, so it may wait long.
+  // Building waits for transactions of servers without blocking them, so it may take long.
   await withMigrator({ url }, buildLargeIndexes);
   return count;
 }
@@ -94,7 +94,7 @@ function migratorOf(db: Kysely<Database>): Migrator {
   });
 }
 
-/** The migrations that did not run yet. None if a newer program ran others and this one can still use the tables. */
+/** The migrations still to run. None if a newer program ran others and this one can still use the tables. */
 async function findMissing(db: Kysely<Database>): Promise<readonly string[]> {
   const own = Object.keys(POSTGRES_MIGRATIONS);
   const ran = await findNames(db);

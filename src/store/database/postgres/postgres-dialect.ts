@@ -21,7 +21,7 @@ export function postgresDialect(pool: Pool): Dialect {
   };
 }
 
-/** Writes what is `dialectal` in its form for PostgreSQL. */
+/** Writes `dialectal` nodes in their PostgreSQL form. */
 class Compiler extends PostgresQueryCompiler {
   protected override visitRaw(node: RawNode): void {
     const form = postgresForm(node);

@@ -4,9 +4,9 @@ import { InvariantError } from "../../../base/assert.ts";
 import { againAfterDeadlock, endsConnection, isOldPlan, translateFault } from "./postgres-faults.ts";
 import { writtenValue } from "./postgres-values.ts";
 
-/** Statements whose plan a connection keeps. Others are planned each time. */
+/** The number of statements with a cached plan per connection. Others are planned each time. */
 const PREPARED_MAX = 400;
-/** Longer statements have one parameter for each of many values and differ from each other. */
+/** Longer statements have one parameter per value and are rarely the same twice. */
 const PREPARED_LENGTH_MAX = 8_192;
 
 /** Kysely's driver over a pool of connections to PostgreSQL. */
@@ -51,12 +51,12 @@ export class PostgresDriver implements Driver {
   }
 }
 
-/** One connection, from when it is taken from the pool until it is given back. */
+/** One connection, from taking it out of the pool until its return. */
 class PostgresConnection implements DatabaseConnection {
   readonly #client: PoolClient;
   readonly #names: StatementNames;
   #isBroken = false;
-  /** Whether a statement that fails is the end of others before it. */
+  /** Whether a failed statement also ends earlier ones. */
   isInTransaction = false;
 
   constructor(client: PoolClient, names: StatementNames) {
@@ -64,7 +64,7 @@ class PostgresConnection implements DatabaseConnection {
     this.#names = names;
   }
 
-  /** A statement that PostgreSQL ended because of a deadlock has changed nothing, and is made again. */
+  /** A statement that PostgreSQL cancelled because of a deadlock changed nothing and is repeated. */
   executeQuery<Row>(query: CompiledQuery): Promise<QueryResult<Row>> {
     return this.isInTransaction ? this.#execute(query) : againAfterDeadlock(() => this.#execute(query));
   }
@@ -77,7 +77,7 @@ class PostgresConnection implements DatabaseConnection {
       return await this.#query({ ...query, name });
     } catch (error) {
       if (this.isInTransaction || !isOldPlan(error)) throw error;
-      return await this.#query(query); // Nothing came of it, and without a name it is planned anew.
+      return await this.#query(query); // The statement had no effect; without a name, it is planned again.
     }
   }
 
@@ -103,7 +103,7 @@ class PostgresConnection implements DatabaseConnection {
     }
   }
 
-  /** Gives the connection back to the pool, which closes it if nothing more can be asked on it. */
+  /** Returns the connection to the pool, which closes it if it is broken. */
   release(): void {
     this.#client.release(this.#isBroken);
   }
@@ -114,11 +114,11 @@ class PostgresConnection implements DatabaseConnection {
   }
 }
 
-/** The names of prepared statements by their SQL. They are the same on all connections of a pool. */
+/** The names of prepared statements by SQL, shared by all connections of a pool. */
 class StatementNames {
   readonly #names = new Map<string, string>();
 
-  /** Null if the statement is not to be prepared. */
+  /** Null for statements that should not be prepared. */
   nameOf(sql: string): string | null {
     const known = this.#names.get(sql);
     if (known !== undefined) return known;

@@ -2,51 +2,51 @@ import { InvariantError } from "../../../base/assert.ts";
 import { StoreSpoilt } from "../../../domain/storage.ts";
 import { StoreAway } from "../../../runs/ports/store-faults.ts";
 
-/** The connection ended while a statement was under way, so it is unknown whether the statement had an effect. */
+/** The connection ended during a statement, so it is unknown whether the statement had an effect. */
 export class ConnectionLost extends StoreAway {}
 
-/** Classes of SQLSTATE, and single ones, that say that PostgreSQL cannot do it now. */
+/** Classes and codes of SQLSTATE for temporary failures of PostgreSQL. */
 const BUSY = /^(?:08|53|57|40001|40P01|25P03|25006|55P03)/;
 /** Damaged data or indexes. */
 const SPOILT = /^XX00[12]/;
-/** After these the connection ends, or can write no more. */
+/** After these, the connection ends or can no longer write. */
 const ENDS_CONNECTION = /^(?:08|57P|25P03|25006)/;
-/** What a prepared statement answers after a migration has changed a table that it reads. */
+/** The error of a prepared statement after a migration changed one of its tables. */
 const OLD_PLAN = "0A000";
 const FOREIGN_KEY_VIOLATION = "23503";
 const DEADLOCK = "40P01";
-/** PostgreSQL looks for deadlocks after a second of waiting, so callers wait for some seconds at most. */
+/** PostgreSQL checks for deadlocks after a second of waiting, so callers wait a few seconds at most. */
 const DEADLOCKS_MAX = 3;
 
-/** The five characters by which PostgreSQL names an error; null for errors that did not come from it. */
+/** The SQLSTATE of an error; null for errors that are not from PostgreSQL. */
 export function sqlStateOf(error: unknown): string | null {
   if (!(error instanceof Error) || !("severity" in error) || !("code" in error)) return null;
   return typeof error.code === "string" ? error.code : null;
 }
 
-/** Whether nothing more can be asked on the connection on which this happened. */
+/** Whether this error makes the connection unusable. */
 export function endsConnection(error: unknown): boolean {
   const state = sqlStateOf(error);
   return state === null ? !isOwnFault(error) : ENDS_CONNECTION.test(state);
 }
 
-/** Whether the statement was wrong already here. */
+/** Whether the statement was already invalid on this side. */
 function isOwnFault(error: unknown): boolean {
   return error instanceof TypeError || error instanceof RangeError || error instanceof InvariantError;
 }
 
-/** Whether a prepared statement cannot be used any more, since a table has changed. */
+/** Whether a prepared statement is invalid because a table has changed. */
 export function isOldPlan(error: unknown): boolean {
   const cause = error instanceof StoreAway ? error.cause : error;
   return sqlStateOf(cause) === OLD_PLAN && cause instanceof Error && cause.message.startsWith("cached plan");
 }
 
-/** Whether a row was refused because the row that it belongs to is gone. */
+/** Whether a row was rejected because its parent row is gone. */
 export function isWithoutParent(error: unknown): boolean {
   return sqlStateOf(error) === FOREIGN_KEY_VIOLATION;
 }
 
-/** Does this again if PostgreSQL ended it because it and another transaction waited for each other. */
+/** Repeats the work if PostgreSQL cancelled it because of a deadlock. */
 export async function againAfterDeadlock<Result>(work: () => Promise<Result>): Promise<Result> {
   for (let time = 1; ; time++) {
     try {
@@ -58,7 +58,7 @@ export async function againAfterDeadlock<Result>(work: () => Promise<Result>): P
   }
 }
 
-/** The error that callers get. Says nothing of the address, the user or the password. */
+/** The error for callers, without address, user and password. */
 export function translateFault(error: unknown): unknown {
   const state = sqlStateOf(error);
   if (state === null && isOwnFault(error)) return error;

@@ -1,21 +1,21 @@
 import pg from "pg";
 import { assert } from "../../../base/assert.ts";
 
-/** Numbers of PostgreSQL's types in its system catalogue. */
+/** The numbers of PostgreSQL types in its system catalogue. */
 const BOOLEAN = 16;
 const INT8 = 20;
 const TEXT = 25;
 const NUMERIC = 1700;
 
 /**
- * Stands before a digit in the place of what PostgreSQL cannot hold in a text. Clients choose some ids and names, and
- * SQLite keeps whatever they send. It is a private character, so real texts seldom have it.
+ * Precedes a digit that replaces a character that PostgreSQL texts cannot contain. Clients choose some ids and names,
+ * and SQLite stores them unchanged. It is a private-use character, so it is rare in real texts.
  */
 const ESCAPE = "\uE000";
 const NEEDS_ESCAPE = /[\0\uE000]/g;
 const ESCAPED = /\uE000(.)/g;
 
-/** Reads values as SQLite gives them: whole numbers as numbers, and truth values as 0 or 1. */
+/** Reads values as in SQLite: whole numbers as numbers, and booleans as 0 or 1. */
 export const READ_AS_SQLITE = {
   getTypeParser(type: number, format?: "text" | "binary"): (value: string) => unknown {
     switch (type) {
@@ -32,7 +32,7 @@ export const READ_AS_SQLITE = {
   },
 };
 
-/** A parameter as the driver takes it. */
+/** Converts a parameter for the driver. */
 export function writtenValue(value: unknown): unknown {
   if (typeof value === "string") return writtenText(value);
   if (Array.isArray(value)) return value.map(writtenValue);

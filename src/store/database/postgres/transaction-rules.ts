@@ -5,15 +5,15 @@ import type { CommitEnd, CommitRecovery, TransactionRules } from "../transaction
 import { ArrayInserter, addAll } from "./array-inserter.ts";
 import { ConnectionLost, isWithoutParent } from "./postgres-faults.ts";
 
-/** Numbers of locks that are on no row. */
+/** The numbers of locks that are not on a row. */
 const CHAINS_LOCK = 1_160_001;
 
-/** The text of a row that stands in the way of a commit which was not carried out. */
+/** The text of a row that blocks a commit that was not executed. */
 const UNDONE = " ";
 
 /**
- * Other transactions write at the same time, so whoever reads in order to write locks what it reads. All take their
- * locks in one order: worker, conversations by id, chains, responses. `patienceMs`: how long a commit is tried again.
+ * Other transactions write concurrently, so a reader locks what it reads before it writes. Lock order: worker,
+ * conversations by id, chains, responses. `patienceMs`: how long a commit is retried.
  */
 export function postgresRules(patienceMs: number): TransactionRules {
   return {
@@ -44,7 +44,7 @@ function recoveryWithin(patienceMs: number): CommitRecovery {
   };
 }
 
-/** If the commit is still under way, the insert waits for its end. */
+/** If the commit is still running, the insert waits for its end. */
 async function settle(
   db: Kysely<Database>,
   { worker, position }: { readonly worker: number; readonly position: number },

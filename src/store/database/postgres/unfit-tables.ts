@@ -1,4 +1,4 @@
-/** The tables in the database are older than this program needs, or too new for it. Nothing was changed. */
+/** The tables are older than this program needs, or too new for it. Nothing was changed. */
 export class UnfitTables extends Error {
   override readonly name = "UnfitTables";
 }

@@ -1,10 +1,10 @@
-/** Copies the write-ahead log into the database each time it gets a message, and says how long the log is. */
+/** Copies the write-ahead log into the database on each message, and replies with the log's length. */
 import { DatabaseSync } from "node:sqlite";
 import { parentPort, workerData } from "node:worker_threads";
 
-/** What SQLite says after a checkpoint. */
+/** SQLite's result of a checkpoint. */
 export interface CheckpointResult {
-  /** How many pages the log holds. */
+  /** The number of pages in the log. */
   readonly log: number;
 }
 

@@ -4,14 +4,14 @@ import { isStorageFull } from "../../../base/storage-full.ts";
 import { textLength } from "../text-length.ts";
 import type { CheckpointResult } from "./checkpoint-worker.ts";
 
-/** The thread copies the log once this many pages were added to it. This is SQLite's own default. */
+/** The thread copies the log after this many added pages. SQLite's own default. */
 const PAGES_DUE = 1_000;
 const PAGE_BYTES = 4_096;
-/** A transaction adds about this many pages besides those of its text: each table and index that it changes. */
+/** The approximate number of pages added per transaction besides its text: one per changed table and index. */
 const PAGES_PER_TRANSACTION = 4;
 /**
- * Beyond this many pages (16 MiB) a transaction copies what is left and starts the log again, so that it cannot grow
- * on. That takes some 10 ms; with 256 MiB it took 90.
+ * Beyond this many pages (16 MiB), a transaction copies the rest and restarts the log, which limits its size. That
+ * takes about 10 ms; with 256 MiB it took 90.
  */
 const LOG_PAGES_MAX = 4 * 1024;
 
@@ -22,17 +22,17 @@ export interface CheckpointOptions {
 }
 
 /**
- * Copies the write-ahead log into the database from a thread with its own connection. That takes about 2 ms per MB, and
- * SQLite would do it as part of a commit, while all others wait. If the thread fails, commits copy the log again.
+ * Copies the write-ahead log into the database from a thread with its own connection. That takes about 2 ms per MB;
+ * SQLite itself would copy during a commit, while all others wait. If the thread fails, commits copy the log again.
  */
 export class Checkpoints {
   readonly #database: DatabaseSync;
   readonly #file: string;
   readonly #logPagesMax: number;
   readonly #onCopied: () => void;
-  /** Characters that the current transaction has written. */
+  /** Characters written by the current transaction. */
   #written = 0;
-  /** About how many pages were added since the thread was last asked. */
+  /** The approximate number of pages added since the thread's last copy. */
   #pages = 0;
   #thread: Worker | null = null;
   #working: PromiseWithResolvers<void> | null = null;
@@ -52,12 +52,12 @@ export class Checkpoints {
     this.#database.exec("pragma wal_autocheckpoint = 0");
   }
 
-  /** Must be called before each statement. */
+  /** Call before each statement. */
   beforeStatement(parameters: readonly unknown[]): void {
     this.#written += textLength(parameters);
   }
 
-  /** Must be called after each transaction and after each statement that is not part of one, `begin` among them. */
+  /** Call after each transaction and after each single statement, including `begin`. */
   afterTransaction(): void {
     this.#pages += PAGES_PER_TRANSACTION + this.#written / PAGE_BYTES;
     this.#written = 0;
@@ -65,7 +65,7 @@ export class Checkpoints {
     if (this.#pages >= PAGES_DUE && this.#working === null && !this.#isAlone) this.#ask();
   }
 
-  /** Copies the log, and starts it again, after this transaction. For a full disk: the log then has room again. */
+  /** Copies and restarts the log after this transaction. On a full disk, the log then has room again. */
   startLogAgain(): void {
     this.#isLogFull = true;
   }
@@ -108,20 +108,20 @@ export class Checkpoints {
     this.#working = null;
   }
 
-  /** Lets commits copy the log, as SQLite does by itself. */
+  /** Lets commits copy the log, as SQLite does by default. */
   #fallBack(): void {
     this.#isAlone = true;
     this.#database.exec(`pragma wal_autocheckpoint = ${PAGES_DUE}`);
     this.#rest();
   }
 
-  /** Most of the log was just copied, so this is short. While another process reads the log, it has no effect. */
+  /** Most of the log was just copied, so this is fast. It has no effect while another process reads the log. */
   #restartLog(): void {
     this.#isLogFull = false;
     try {
       this.#database.exec("pragma wal_checkpoint(restart)");
     } catch (error) {
-      if (!isStorageFull(error)) throw error; // The disk is full, and the next copy may find room.
+      if (!isStorageFull(error)) throw error; // The disk is full; the next copy may find room.
     }
   }
 }

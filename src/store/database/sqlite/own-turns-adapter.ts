@@ -1,8 +1,8 @@
 import { SqliteAdapter } from "kysely";
 
-/** For drivers that let callers take turns themselves. */
+/** For drivers whose callers take turns by themselves. */
 export class OwnTurnsAdapter extends SqliteAdapter {
-  /** Otherwise Kysely runs one statement at a time, and all that wait look for their turn after each of them. */
+  /** Otherwise, Kysely runs one statement at a time, and all waiting callers wake up after each. */
   override get supportsMultipleConnections(): boolean {
     return true;
   }

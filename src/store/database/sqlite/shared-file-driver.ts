@@ -5,18 +5,18 @@ import type { Checkpoints } from "./checkpoints.ts";
 import { busyError, isBusy, isSpoilt, spoiltError } from "./sqlite-faults.ts";
 import { Turns } from "./turns.ts";
 
-/** Waits between tries, in milliseconds. */
+/** Pauses between retries, in milliseconds. */
 const RETRY_MS = [1, 2, 5, 10, 15, 20];
 const RETRY_MS_MAX = 25;
 
-/** Whether the database is in a transaction: it may have ended one by itself. */
+/** Whether the database is in a transaction; it may have ended one by itself. */
 interface OpenDatabase extends SqliteDatabase {
   readonly isTransaction: boolean;
 }
 
 /**
  * One connection, used by all callers in turn, to a file that other processes write too. SQLite itself never waits for
- * a lock, because that would block the whole store thread. A caller that needs a lock of another process retries, and
+ * a lock, because that would block the whole store thread. A caller that needs another process's lock retries, and
  * others can read in between.
  */
 export class SharedFileDriver extends SqliteDriver {
@@ -62,7 +62,7 @@ export class SharedFileDriver extends SqliteDriver {
     this.#checkpoints?.afterTransaction();
   }
 
-  /** A statement that finds the disk full has rolled back already. */
+  /** A statement that finds the disk full has already rolled back. */
   override async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
     this.#inTransaction = false;
     try {
@@ -96,7 +96,7 @@ export class SharedFileDriver extends SqliteDriver {
     }
   }
 
-  /** A started transaction holds every lock it needs, so its statements are not retried. */
+  /** A started transaction has every lock it needs, so its statements are not retried. */
   async #tryUntilFree<Row>(execute: () => Promise<QueryResult<Row>>): Promise<QueryResult<Row>> {
     const startedAt = performance.now();
     let isDiskFull = false;
@@ -106,7 +106,7 @@ export class SharedFileDriver extends SqliteDriver {
       } catch (error) {
         if (isStorageFull(error) && !this.#inTransaction && !isDiskFull) {
           isDiskFull = true;
-          continue; // The log was started again, which may have made room for a deletion.
+          continue; // The log was restarted, which may have made room for a deletion.
         }
         if (isSpoilt(error)) {
           this.#onSpoilt();
@@ -119,7 +119,7 @@ export class SharedFileDriver extends SqliteDriver {
     }
   }
 
-  /** Gives others the connection for this time. */
+  /** Lets others use the connection for this time. */
   async #stepAside(ms: number): Promise<void> {
     this.#turns.giveBack();
     await sleep(ms);

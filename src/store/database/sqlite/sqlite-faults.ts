@@ -4,7 +4,7 @@ import { StoreBusy } from "../../../runs/ports/store-faults.ts";
 const SQLITE_BUSY = 5;
 const SQLITE_CORRUPT = 11;
 const SQLITE_NOTADB = 26;
-/** The lowest byte of an error code is its primary code; the bytes above it give details. */
+/** The lowest byte of an error code is its primary code; the higher bytes are details. */
 const PRIMARY_CODES = 256;
 
 /** Whether another connection holds a lock that the statement needs. */

@@ -22,7 +22,7 @@ const CACHED_STATEMENT_LENGTH_MAX = 8_192;
 export interface SqliteOptions {
   /** How long a statement waits for a lock of another process, in milliseconds. */
   readonly lockWaitMs: number;
-  /** `full`: a commit is done once it is on the disk. `normal`: a power cut can lose the latest commits. */
+  /** `full`: a commit waits for the disk. `normal`: a power failure can lose the latest commits. */
   readonly sync: "normal" | "full";
   /** Called each time a statement finds the database damaged. */
   readonly onSpoilt: () => void;
@@ -47,8 +47,8 @@ export function sqliteDialect(file: string, options: SqliteOptions): SqliteDiale
 }
 
 /**
- * If several processes open a new database at once, SQLite tells the later ones that it is locked. Nothing is served
- * yet, so this may block while it waits.
+ * If several processes open a new database at once, SQLite reports it as locked to all but the first. Nothing is served
+ * yet, so the wait may block.
  */
 function enterWriteAheadMode(database: DatabaseSync, lockWaitMs: number): void {
   const startedAt = performance.now();
@@ -93,15 +93,14 @@ class SharedFileDialect extends SqliteDialect {
 
 class SharedFileAdapter extends OwnTurnsAdapter {
   /**
-   * Kysely assumes that SQLite cannot roll back schema changes. It can, so a migration that is killed leaves nothing
-   * behind.
+   * Kysely assumes that SQLite cannot roll back schema changes. It can, so a killed migration leaves nothing behind.
    */
   override get supportsTransactionalDdl(): boolean {
     return true;
   }
 }
 
-/** A second connection to a database that another thread writes. It waits for nobody and writes nothing. */
+/** A second connection to a database that another thread writes. It never waits and never writes. */
 export class ReadOnlyDatabase {
   readonly #sqlite: NodeSqlite;
 
@@ -120,7 +119,7 @@ export class ReadOnlyDatabase {
   }
 }
 
-/** Adapts `node:sqlite` to Kysely. Caches the prepared statements that were used last. */
+/** Adapts `node:sqlite` to Kysely. Caches the most recently used prepared statements. */
 class NodeSqlite implements SqliteDatabase {
   readonly #database: DatabaseSync;
   readonly #statements = new LRUCache<string, SqliteStatement>({ max: CACHED_STATEMENTS_MAX });
@@ -129,7 +128,7 @@ class NodeSqlite implements SqliteDatabase {
     this.#database = database;
   }
 
-  /** Whether a transaction was begun and not ended. On a full disk, SQLite ends one by itself. */
+  /** Whether a transaction is open. On a full disk, SQLite ends one by itself. */
   get isTransaction(): boolean {
     return this.#database.isTransaction;
   }

@@ -1,4 +1,4 @@
-/** A process that `checkpoints.test.ts` starts: it stores a large text, then kills itself. */
+/** A process started by `checkpoints.test.ts`: stores a large text, then kills itself. */
 import { Kysely, sql } from "kysely";
 import { sqliteDialect } from "./sqlite.ts";
 

@@ -1,14 +1,14 @@
-/** Lets some callers go on at the same time, and the others in the order in which they came. */
+/** Lets a number of callers run concurrently, and the others in order of arrival. */
 export class Turns {
   readonly #waiting: (() => void)[] = [];
   #free: number;
 
-  /** `atOnce`: how many callers go on at the same time. */
+  /** `atOnce`: the number of concurrent callers. */
   constructor(atOnce: number) {
     this.#free = atOnce;
   }
 
-  /** Resolves when it is the caller's turn. The caller ends it with `giveBack`. */
+  /** Resolves when it is the caller's turn. End it with `giveBack`. */
   take(): Promise<void> {
     if (this.#free === 0) return new Promise((resolve) => this.#waiting.push(resolve));
     this.#free -= 1;

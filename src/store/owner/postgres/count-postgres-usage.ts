@@ -7,15 +7,14 @@ import { bytesSql, COUNTED, type Counted } from "../upkeep/count-usage.ts";
 
 /** Only one process at a time installs triggers. */
 const TRIGGERS_LOCK = 1_160_002;
-/** Counting what is there may take this long. */
+/** The time limit of counting existing rows, in milliseconds. */
 const COUNTING_MS = 3_600_000;
-/** How many changes one step adds up. */
+/** The number of changes that one step sums up. */
 const FOLDED_AT_ONCE_MAX = 10_000;
 
 /**
- * Installs triggers that count the bytes stored for each owner, permanently. The first time that a table is counted,
- * counts everything that is in it. A change becomes a row of its own: if all changed one row for each owner, commits
- * would wait for each other.
+ * Installs permanent triggers that count the stored bytes of each owner. At first, counts the existing rows of each
+ * table. Each change becomes a row: with one row per owner, commits would wait for each other.
  */
 export async function countPostgresUsage(url: string): Promise<void> {
   const db = new Kysely<Database>({ dialect: postgresDialect(openPostgresPool({ url, timeoutMs: COUNTING_MS }, 1)) });
@@ -36,7 +35,7 @@ async function installTriggers(transaction: Kysely<Database>): Promise<void> {
       for (const statement of triggersOf(counted)) await sql.raw(statement).execute(transaction);
 }
 
-/** Adds the changes of this owner up, so that there are fewer of them. */
+/** Sums up the changes of this owner, so that there are fewer rows. */
 export async function foldUsage(db: Kysely<Database>, { organization, project }: Owner): Promise<void> {
   await sql`
     with folded as (

@@ -8,30 +8,30 @@ import { isOwnNumber, type OwnWorkers, ownNumber, setNumber } from "../workers/o
 import { removeDeadWorkers } from "../workers/remove-dead-workers.ts";
 import { HOST, hasEnded, startOf, type WorkerProcess } from "../workers/worker-process.ts";
 
-/** A lease cannot end later than this after now, unless the clock of the database was set back. */
+/** The longest possible lease from now, unless the database's clock was set back. */
 const LEASE_MS_MAX = 600_000;
 
-/** So often that a lease outlives two renewals that fail. */
+/** Chosen so that a lease outlives two failed renewals. */
 const RENEWALS_PER_TERM = 3;
 
-/** The time of the database in milliseconds: no other clock decides about leases. */
+/** The database's time in milliseconds: no other clock decides about leases. */
 const NOW_MS: RawBuilder<number> = sql`(extract(epoch from clock_timestamp()) * 1000)::bigint`;
 
 /**
- * Registers this process as a worker of a database that other machines write, too, and renews its lease. Until a lease
- * was renewed without fault for one term, its holder considers nobody dead by the clock: while the database was away,
- * others could not renew either.
+ * Registers this process as a worker of a database that other machines also write, and renews its lease. Its holder
+ * considers nobody dead by the clock until its own lease was renewed without fault for one term: while the database was
+ * down, others could not renew either.
  */
 export class PostgresLease implements Lease {
   readonly #db: Kysely<Database>;
   readonly #own: OwnWorkers;
   readonly #leaseMs: number;
   readonly #inserter: RowInserter;
-  /** Renews the lease also while this process has other things to do with the database. */
+  /** Renews the lease even if this process is busy with the database. */
   #timer: NodeJS.Timeout | null = null;
   #number: Promise<number> | null = null;
   #registered: number | null = null;
-  /** By our own clock, as the next two. */
+  /** By the local clock, like the next two. */
   #renewedAt = performance.now();
   #hasFailed = false;
   #judgesFrom = 0;
@@ -45,7 +45,7 @@ export class PostgresLease implements Lease {
 
   number(): Promise<number> {
     this.#number ??= this.#register().catch((error: unknown) => {
-      this.#number = null; // The next caller tries again.
+      this.#number = null; // The next caller retries.
       throw error;
     });
     return this.#number;
@@ -58,7 +58,7 @@ export class PostgresLease implements Lease {
     return this.#isKept(number, numAffectedRows === 1n);
   }
 
-  /** A renewal passes beside this lock, and a removal waits for it. */
+  /** Compatible with renewals, but a removal waits for this lock. */
   async hold(transaction: Kysely<Database>, number: number): Promise<boolean> {
     const { rows } = await sql`select 1 from workers where id = ${number} for key share`.execute(transaction);
     return this.#isKept(number, rows.length === 1);
@@ -77,7 +77,7 @@ export class PostgresLease implements Lease {
     const gone = others.filter((worker) => this.#isGone(worker)).map(({ id }) => id);
     const expired = performance.now() < this.#judgesFrom ? [] : others.filter(({ hasExpired }) => hasExpired === 1);
     if (gone.length + expired.length === 0) return [];
-    // One that writes at this moment is not dead. One that renewed its lease meanwhile is not, either.
+    // Excludes workers that are writing now, and workers that renewed their lease meanwhile.
     const { rows } = await sql<{ readonly id: number }>`
       select id from workers where id = any(${sql.val(gone)}::bigint[])
         or (id = any(${sql.val(expired.map(({ id }) => id))}::bigint[]) and ${this.#hasExpired()})
@@ -120,7 +120,7 @@ export class PostgresLease implements Lease {
 
   async #renewInTime(): Promise<void> {
     const number = ownNumber(this.#own);
-    if (number !== 0) await this.renew(number).catch(() => {}); // The next write tells.
+    if (number !== 0) await this.renew(number).catch(() => {}); // The next write finds out.
   }
 
   #isKept(number: number, isRegistered: boolean): boolean {
@@ -134,7 +134,7 @@ export class PostgresLease implements Lease {
     return sql`${NOW_MS} + ${this.#leaseMs}`;
   }
 
-  /** Nobody could renew while the database itself was down. With 0 the worker has given its lease up. */
+  /** Nobody could renew while the database was down. 0 means that the worker gave up its lease. */
   #hasExpired(): RawBuilder<number> {
     return sql`(expires_at = 0 or (expires_at < ${NOW_MS}
       and pg_postmaster_start_time() < clock_timestamp() - ${this.#leaseMs} * interval '1 millisecond'))`;
@@ -147,7 +147,7 @@ export class PostgresLease implements Lease {
     return hasEnded(worker);
   }
 
-  /** After a fault, or if this process itself stood still, others get a term to renew. */
+  /** After a fault, or if this process was suspended, others get a term to renew. */
   async #noticingAbsence<Result>(write: () => Promise<Result>): Promise<Result> {
     try {
       const result = await write();
@@ -163,7 +163,7 @@ export class PostgresLease implements Lease {
   }
 }
 
-/** Several machines can have one name, and the same numbers of processes. */
+/** Several machines can have the same name and the same process numbers. */
 const MACHINE = `${HOST} ${bootId()}`;
 
 function bootId(): string {

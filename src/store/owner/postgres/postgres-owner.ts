@@ -14,17 +14,17 @@ import { countPostgresUsage } from "./count-postgres-usage.ts";
 import { PostgresLease } from "./postgres-lease.ts";
 
 export interface PostgresOptions extends DatabaseAddress {
-  /** How many connections serve everything but commits and the lease, which have one each. */
+  /** Connections for everything but commits and the lease, which have one each. */
   readonly poolMax: number;
   /** How long a lease lasts without renewal, in milliseconds. */
   readonly leaseMs: number;
-  /** Whether the tables are brought up to date, or only looked at. */
+  /** Whether to migrate the tables, or only to check them. */
   readonly migrates: boolean;
-  /** Whether the bytes stored for each owner are counted. */
+  /** Whether to count the stored bytes of each owner. */
   readonly countsUsage: boolean;
 }
 
-/** The connections of one kind, and how many statements wait for one of them. */
+/** The connections of one kind, and the number of waiting statements. */
 export interface LaneLoad {
   readonly lane: "commits" | "lease" | "other";
   readonly busy: number;
@@ -35,8 +35,8 @@ export interface LaneLoad {
 type Pools = Readonly<Record<LaneLoad["lane"], Pool>>;
 
 /**
- * Owns the connections to PostgreSQL. Nothing of it blocks, so it needs no thread. Commits have a connection of their
- * own, and so has the lease: neither waits for what others ask.
+ * Owns the connections to PostgreSQL. No call blocks, so it needs no thread. Commits and the lease have their own
+ * connections, so that neither waits for other statements.
  */
 export class PostgresOwner extends DatabaseOwner<PostgresLease> {
   readonly #pools: Pools;
@@ -57,7 +57,7 @@ export class PostgresOwner extends DatabaseOwner<PostgresLease> {
     this.#own = own;
   }
 
-  /** Opens the connections, after the tables were brought up to date. Throws `UnfitTables` if they cannot be used. */
+  /** Opens the connections after migrating the tables. Throws `UnfitTables` if the tables cannot be used. */
   static async open(options: PostgresOptions): Promise<PostgresOwner> {
     await (options.migrates ? migratePostgres(options.url) : checkTables(options));
     if (options.countsUsage) await countPostgresUsage(options.url);
@@ -69,7 +69,7 @@ export class PostgresOwner extends DatabaseOwner<PostgresLease> {
     return new PostgresOwner(pools, takePlace(), options);
   }
 
-  /** How busy the connections are. */
+  /** The load of the connections. */
   lanes(): readonly LaneLoad[] {
     return (["other", "commits", "lease"] as const).map((lane) => {
       const { totalCount, idleCount, waitingCount } = this.#pools[lane];
@@ -106,7 +106,7 @@ export class PostgresOwner extends DatabaseOwner<PostgresLease> {
   async #close(): Promise<void> {
     try {
       await this.lease.resign().catch((error: unknown) => {
-        if (!(error instanceof StoreBusy)) throw error; // Else the lease runs out.
+        if (!(error instanceof StoreBusy)) throw error; // Otherwise, the lease expires by itself.
       });
     } finally {
       freePlace(this.#own);

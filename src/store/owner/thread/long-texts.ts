@@ -1,16 +1,16 @@
 /**
- * Long texts and long lists travel to the store thread in pieces, ahead of the call that contains them: a message is
- * copied in one go, about 1 ms per MB or per thousand objects, while the loop waits.
+ * Long texts and long lists are sent to the store thread in pieces, ahead of their call: a message is copied in one go,
+ * which blocks the loop for about 1 ms per MB or per thousand objects.
  */
 
-/** A text of more characters is sent ahead, */
+/** Texts with more characters are sent ahead, */
 export const LONG_CHARACTERS = 64 * 1024;
 /** in pieces of at most this many. A turn of the loop sends about as many. */
 export const PIECE_CHARACTERS = 512 * 1024;
-/** A list of more elements is sent ahead, in pieces of at most as many. */
+/** Lists with more elements are sent ahead, in pieces of at most as many. */
 export const LONG_ELEMENTS = 256;
 
-/** Stands in a call for a text that was sent before. */
+/** A reference in a call to a text that was sent before. */
 interface SentText {
   readonly sentText: number;
 }
@@ -20,15 +20,15 @@ interface SentList {
   readonly sentList: number;
 }
 
-/** What is sent ahead of a call, in the order of their numbers. */
+/** Values sent ahead of a call, in the order of their numbers. */
 export interface SentAhead {
   readonly texts: string[];
   readonly lists: (readonly unknown[])[];
 }
 
 /**
- * Plain data in which long texts and lists are replaced by their places in `ahead`, to which they are added. A list
- * added there still has its long texts. What has none is returned itself.
+ * Replaces long texts and lists by their places in `ahead`, and adds them there. A list in `ahead` still has its long
+ * texts. A value without long parts is returned unchanged.
  */
 export function withoutLong(value: unknown, ahead: SentAhead): unknown {
   if (typeof value === "string")
@@ -50,7 +50,7 @@ function membersWithoutLong(value: object, ahead: SentAhead): unknown {
   return changed === null ? value : Object.fromEntries(changed);
 }
 
-/** Puts texts and lists back. Changes `value` itself, which must be a list or an object that nothing else uses. */
+/** Restores texts and lists. Changes `value` itself, which must be a list or an object that nothing else uses. */
 export function restoreLong(value: object, ahead: SentAhead): void {
   for (const [name, member] of Object.entries(value)) {
     if (typeof member !== "object" || member === null) continue;

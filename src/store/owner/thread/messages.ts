@@ -22,16 +22,16 @@ export type CallRequest = {
   };
 }[keyof DatabaseCalls];
 
-/** A piece of a long text of the next commit of this store. It has no answer. */
+/** A piece of a long text of this store's next commit. Not answered. */
 export interface TextPiece {
   readonly store: number;
   readonly name: "text";
   readonly piece: string;
-  /** Whether the text is complete with it. */
+  /** Whether it completes the text. */
   readonly isLast: boolean;
 }
 
-/** A piece of a long list of the next commit of this store. It has no answer. */
+/** A piece of a long list of this store's next commit. Not answered. */
 export interface ListPiece {
   readonly store: number;
   readonly name: "list";
@@ -41,7 +41,7 @@ export interface ListPiece {
 
 export type StoreRequest = OpenRequest | CallRequest | TextPiece | ListPiece;
 
-/** A request before it is known to be one of `StoreRequest`. */
+/** A request before it is checked to be a `StoreRequest`. */
 export interface SentRequest {
   readonly id: number;
   readonly store: number;
@@ -59,7 +59,7 @@ export interface ErrorMessage {
   readonly name: string;
   readonly message: string;
   readonly stack: string | undefined;
-  /** SQLite's own number of the error. */
+  /** SQLite's error code. */
   readonly errcode?: number;
 }
 
@@ -70,7 +70,7 @@ export function messageOfError(error: unknown): ErrorMessage {
   return { name, message, stack, ...(isOfSqlite ? { errcode: Number(error.errcode) } : {}) };
 }
 
-/** The error that was sent. Its stack is that of the other thread. */
+/** Recreates the error. Its stack is from the other thread. */
 export function errorOf({ name, message, stack, errcode }: ErrorMessage): Error {
   const error = Object.assign(withClass(name, message), errcode === undefined ? {} : { errcode });
   if (stack !== undefined) error.stack = stack;

@@ -12,10 +12,10 @@ import { OwnTurnsAdapter } from "../../database/sqlite/own-turns-adapter.ts";
 import { Turns } from "../../database/sqlite/turns.ts";
 import type { DatabaseCalls } from "../database-calls.ts";
 
-/** More statements wait in this thread, so that commits and other calls come in between. */
+/** Further statements wait in this thread, so that commits and other calls come in between. */
 export const STATEMENTS_AT_ONCE_MAX = 64;
 
-/** A Kysely dialect whose single statements are run by the owner of the database. It has no transactions. */
+/** A Kysely dialect whose single statements run at the owner of the database. It has no transactions. */
 export function remoteDialect(calls: Pick<DatabaseCalls, "query">): Dialect {
   return {
     createDriver: () => new RemoteDriver(calls),

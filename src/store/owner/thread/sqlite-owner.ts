@@ -15,20 +15,20 @@ import type { OwnWorkers } from "../workers/own-workers.ts";
 import { WorkerLease } from "../workers/worker-lease.ts";
 import { StorageReserve } from "./storage-reserve.ts";
 
-/** A deletion, or a change that adds no row and little text: many deletions first hold what they are to delete. */
+/** A deletion, or a change that adds no row and little text: many deletions first lock what they delete. */
 const FREEING = /^\s*(?:delete|update)\b/i;
-/** The most characters of the parameters of such a change. */
+/** The maximum characters of the parameters of such a change. */
 const CHARACTERS_MAX = 4_096;
 
 /** Plain data, because it is copied into the store thread. */
 export interface DatabaseOptions {
-  /** Path of the database, or `:memory:`. The file and its folder are created if they are missing. */
+  /** Path of the database, or `:memory:`. The file and its folder are created if missing. */
   readonly file: string;
   /** How long a write waits for a lock of another process, in milliseconds. */
   readonly lockWaitMs: number;
-  /** `full`: a commit waits for the disk. `normal`: a power cut can lose the latest commits. */
+  /** `full`: a commit waits for the disk. `normal`: a power failure can lose the latest commits. */
   readonly sync: "normal" | "full";
-  /** Whether the bytes stored for each owner are counted. */
+  /** Whether to count the stored bytes of each owner. */
   readonly countsUsage: boolean;
 }
 
@@ -37,7 +37,7 @@ interface Health {
   isSpoilt: boolean;
 }
 
-/** Owns the one connection to the database. The store thread has one of these. */
+/** Owns the only connection to the database. Runs in the store thread. */
 export class SqliteOwner extends DatabaseOwner {
   readonly #health: Health;
   readonly #reserve: StorageReserve | null;
@@ -49,7 +49,7 @@ export class SqliteOwner extends DatabaseOwner {
     this.#reserve = reserve;
   }
 
-  /** Opens the database and brings its tables up to date. */
+  /** Opens the database and migrates its tables. */
   static async open({ file, lockWaitMs, sync, countsUsage }: DatabaseOptions, own: OwnWorkers): Promise<SqliteOwner> {
     const health: Health = { isSpoilt: false };
     const onSpoilt = (): void => {
@@ -61,7 +61,7 @@ export class SqliteOwner extends DatabaseOwner {
     try {
       await migrate(db);
       if (countsUsage) await countUsage(db);
-      // The tables leave the log, which then has room of its own for what is written on a full disk.
+      // The tables leave the log, which then has room for writes on a full disk.
       await sql`pragma wal_checkpoint(passive)`.execute(db);
       reserve?.fill();
     } catch (error) {
@@ -107,12 +107,12 @@ export class SqliteOwner extends DatabaseOwner {
     return this.#inReserve(() => super.eraseUnused(cursor));
   }
 
-  /** What must not fail on a full disk: deletions, and what keeps this worker alive. */
+  /** For work that must not fail on a full disk: deletions, and renewals of this worker's lease. */
   async #inReserve<Result>(work: () => Promise<Result>): Promise<Result> {
     return this.#reserve === null ? await work() : await this.#reserve.during(work, () => this.#emptyLog());
   }
 
-  /** While others read the log it is not emptied, but still copied. */
+  /** While others read the log, it is copied but not emptied. */
   async #emptyLog(): Promise<void> {
     await sql`pragma wal_checkpoint(truncate)`.execute(this.db).catch((error: unknown) => {
       if (!isStorageFull(error)) throw error;
@@ -135,7 +135,7 @@ export class SqliteOwner extends DatabaseOwner {
   }
 }
 
-/** Whether a statement belongs to a deletion, or adds next to nothing. */
+/** Whether a statement belongs to a deletion, or adds almost nothing. */
 function makesRoom({ sql: text, parameters }: Statement): boolean {
   return FREEING.test(text) && textLength(parameters) <= CHARACTERS_MAX;
 }

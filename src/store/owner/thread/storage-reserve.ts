@@ -4,18 +4,18 @@ import { dirname } from "node:path";
 import { isStorageFull } from "../../../base/storage-full.ts";
 import { Turns } from "../../database/sqlite/turns.ts";
 
-/** What may be written between two looks at the log: what makes a copy due, and a large transaction. */
+/** The maximum written between two checks of the log: the pages that trigger a copy, and a large transaction. */
 const RESERVE_BYTES = 8 * 1024 * 1024;
-/** The reserve takes at most this part of what is free, so that it never fills the disk by itself. */
+/** The reserve takes at most this share of the free space, so that it never fills the disk by itself. */
 const PART_OF_FREE = 0.5;
 /** Bytes that are written at once. */
 const PIECE_BYTES = 1024 * 1024;
 const OWNER_ONLY = 0o600;
 
 /**
- * A file beside the database that holds room on the disk for deletions. A deletion is written to the write-ahead log,
- * and what it frees can be used again only after the log was copied into the database. So the reserve is as large as
- * the log, and a little larger: without it, a full disk would be full for good.
+ * A file beside the database that reserves disk space for deletions. A deletion is written to the write-ahead log, and
+ * the space that it frees is usable only after the log was copied into the database. So the reserve is a little larger
+ * than the log: without it, a full disk would stay full.
  */
 export class StorageReserve {
   readonly #file: string;
@@ -28,7 +28,7 @@ export class StorageReserve {
     this.#log = `${database}-wal`;
   }
 
-  /** Makes the reserve as large as it should be, or as the disk allows. */
+  /** Grows the reserve to its size, or as far as the disk allows. */
   fill(): void {
     if (this.#isSpent) return;
     try {
@@ -36,13 +36,13 @@ export class StorageReserve {
       const size = fileSize(this.#file);
       if (size < target) this.#grow(size, Math.min(target, size + freeBeside(this.#file) * PART_OF_FREE));
     } catch {
-      // It stays smaller. Where nothing can be written, the database says so itself.
+      // It stays smaller. If nothing can be written, the database reports it.
     }
   }
 
   /**
-   * Does this work; if there is no room for it, once more with the room of the reserve. `copyLog` copies the log into
-   * the database and empties it.
+   * Runs this work; if there is no room, repeats it with the room of the reserve. `copyLog` copies the log into the
+   * database and empties it.
    */
   async during<Result>(work: () => Promise<Result>, copyLog: () => Promise<void>): Promise<Result> {
     try {
@@ -69,7 +69,7 @@ export class StorageReserve {
     if (fileSize(this.#file) > 0) truncateSync(this.#file);
   }
 
-  /** Writes random bytes, because some disks keep no room for zeros. */
+  /** Writes random bytes, because some disks reserve no space for zeros. */
   #grow(from: number, to: number): void {
     const end = Math.floor(to);
     const file = openSync(this.#file, "a", OWNER_ONLY);
@@ -89,7 +89,7 @@ function fileSize(file: string): number {
   return statSync(file, { throwIfNoEntry: false })?.size ?? 0;
 }
 
-/** The bytes that are free on the disk of this file. */
+/** The free bytes on the disk of this file. */
 function freeBeside(file: string): number {
   const { bavail, bsize } = statfsSync(dirname(file));
   return bavail * bsize;

@@ -7,12 +7,12 @@ import { freePlace, type OwnWorkers, ownNumber, setNumber, takePlace } from "../
 import type { DatabaseOptions } from "./sqlite-owner.ts";
 import { storeThread, type ThreadConnection } from "./thread-connection.ts";
 
-/** A thread that ends again within this time, in milliseconds, is not started again. */
+/** A thread that ends again within this time, in milliseconds, is not restarted. */
 const RESTART_PAUSE_MS = 60_000;
 
 /**
- * Calls the store thread. If the thread ends by itself, its calls reject with `StoreStopped` and it is started once
- * more: what was committed is in the file, and the runs of the old thread are claimed like those of a dead worker.
+ * Calls the store thread. If the thread crashes, its calls reject with `StoreStopped` and it is restarted once:
+ * committed data is in the file, and the old thread's runs are claimed like those of a dead worker.
  */
 export class StoreClient implements DatabaseCalls {
   readonly #options: DatabaseOptions;
@@ -31,7 +31,7 @@ export class StoreClient implements DatabaseCalls {
     this.#thread = storeThread();
   }
 
-  /** Resolves once the database is open. `onLost` is called if the thread ended and cannot be started again. */
+  /** Resolves once the database is open. `onLost` is called if the thread ended and cannot be restarted. */
   static async open(options: DatabaseOptions, onLost: (error: Error) => void): Promise<StoreClient> {
     const client = new StoreClient(options, onLost);
     try {
@@ -43,7 +43,7 @@ export class StoreClient implements DatabaseCalls {
     return client;
   }
 
-  /** Resolves to false at once while the thread is being started again. */
+  /** Resolves to false at once while the thread restarts. */
   async isSound(): Promise<boolean> {
     return this.#isUp && (await this.#thread.ask(this.#own.place, "isSound"));
   }
@@ -64,7 +64,7 @@ export class StoreClient implements DatabaseCalls {
     return this.#thread.ask(this.#own.place, "findTail", responseId);
   }
 
-  /** The thread is asked only while this store has no number. */
+  /** Calls the thread only while this store has no number. */
   async workerNumber(): Promise<number> {
     const known = ownNumber(this.#own);
     return known === 0 ? await this.#thread.ask(this.#own.place, "workerNumber") : known;
@@ -127,7 +127,7 @@ export class StoreClient implements DatabaseCalls {
     setNumber(this.#own, 0);
     const now = performance.now();
     const isTooSoon = now - this.#startedAgainAt < RESTART_PAUSE_MS;
-    // What was in memory is gone with the thread.
+    // Data in memory is lost with the thread.
     if (isTooSoon || this.#options.file === ":memory:") return this.#lose(fault);
     this.#startedAgainAt = now;
     this.#thread = storeThread();

@@ -21,7 +21,7 @@ const owners = new Map<number, Promise<SqliteOwner>>();
 
 let answers: CallAnswer<unknown>[] = [];
 
-/** Sends all answers of a turn in one message, because each message costs more than an answer. */
+/** Sends all replies of a turn in one message, because a message costs more than a reply. */
 function queueAnswer(next: CallAnswer<unknown>): void {
   if (answers.push(next) === 1) setImmediate(sendAnswers);
 }
@@ -39,7 +39,7 @@ async function settle(id: number, name: SentRequest["name"], work: Promise<unkno
       (error: unknown): CallAnswer<unknown> => ({ id, ok: false, error: messageOfError(error) }),
     ),
   );
-  if (name === "commit") sendAnswers(); // It answers many callers, and should not wait for the next commit.
+  if (name === "commit") sendAnswers(); // The reply has many callers and should not wait for the next commit.
 }
 
 function call(owner: SqliteOwner, { name, args }: CallRequest): Promise<unknown> {
@@ -85,7 +85,7 @@ async function open([options, own]: OpenRequest["args"]): Promise<null> {
   return null;
 }
 
-/** What was sent ahead of each store's next commit: whole texts, the pieces of the one that is arriving, and lists. */
+/** Values sent ahead of each store's next commit: complete texts, the pieces of the arriving text, and lists. */
 interface Arriving {
   readonly texts: string[];
   readonly lists: unknown[][];

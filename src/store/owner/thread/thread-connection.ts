@@ -12,7 +12,7 @@ import type { DatabaseOptions } from "./sqlite-owner.ts";
 
 type Result<Name extends keyof DatabaseCalls> = Awaited<ReturnType<DatabaseCalls[Name]>>;
 
-/** Jobs live for one commit, so the thread needs no more for new objects; without a limit it takes 64 MB. */
+/** Jobs live for one commit, so the thread needs no more room for new objects; without a limit it takes 64 MB. */
 const YOUNG_MEGABYTES_MAX = 16;
 
 interface WaitingCall {
@@ -24,15 +24,15 @@ interface WaitingCall {
 let latest: ThreadConnection | null = null;
 
 /**
- * The store thread of this process; a new one if there is none or it has ended. All stores of the process share it,
- * because starting a thread takes some 100 ms. It does not keep the process alive.
+ * Returns the store thread of this process, and starts it if there is none. All stores of the process share it, because
+ * starting a thread takes about 100 ms. It does not keep the process alive.
  */
 export function storeThread(): ThreadConnection {
   if (latest === null || latest.hasEnded) latest = new ThreadConnection();
   return latest;
 }
 
-/** One store thread, and the calls that wait for its answers. */
+/** One store thread, and the calls that wait for its replies. */
 export class ThreadConnection {
   readonly #worker: Worker;
   #waiting = new ShortLivedMap<number, WaitingCall>();
@@ -74,7 +74,7 @@ export class ThreadConnection {
     return this.#request(own.place, "open", [options, own]);
   }
 
-  /** Sends the call with the others of this turn of the loop. */
+  /** Sends the call together with the others of this turn of the loop. */
   ask<Name extends keyof DatabaseCalls>(
     store: number,
     name: Name,
@@ -83,7 +83,7 @@ export class ThreadConnection {
     return this.#request(store, name, args);
   }
 
-  /** Sends the jobs at once, because they were gathered before; what is long in them over several turns, ahead. */
+  /** Sends the jobs at once, because they are already batched. Sends their long parts ahead, over several turns. */
   async commit(store: number, jobs: readonly WriteJob[]): Promise<Result<"commit">> {
     const size = jobs.reduce((sum, job) => sum + sizeOfJob(job), 0);
     const ahead: SentAhead = { texts: [], lists: [] };
@@ -100,7 +100,7 @@ export class ThreadConnection {
   }
 
   async #sendAhead(store: number, ahead: SentAhead): Promise<void> {
-    await this.#sendLists(store, ahead); // First, because it finds texts.
+    await this.#sendLists(store, ahead); // First, because this finds texts.
     if (ahead.texts.length > 0) await this.#sendTexts(store, ahead.texts);
   }
 
@@ -132,7 +132,7 @@ export class ThreadConnection {
     }
   }
 
-  /** Sends the calls that wait for the end of this turn. */
+  /** Sends the calls queued for the end of this turn. */
   send(): void {
     if (this.#outgoing.length === 0) return;
     const calls = this.#outgoing;
@@ -140,7 +140,7 @@ export class ThreadConnection {
     this.#worker.postMessage(calls);
   }
 
-  /** Ends the thread at once, as a fault in it would. */
+  /** Ends the thread at once, like a crash. */
   async terminate(): Promise<void> {
     await this.#worker.terminate();
   }

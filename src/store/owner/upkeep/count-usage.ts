@@ -8,7 +8,7 @@ export interface Counted {
   readonly size: "octet_length" | "abs";
 }
 
-/** What counts in each table: the text of a row, or the size of its file. */
+/** The counted bytes per table: the text of a row, or the size of its file. */
 export const COUNTED: readonly Counted[] = [
   { table: "responses", columns: ["body"], size: "octet_length" },
   { table: "items", columns: ["body"], size: "octet_length" },
@@ -20,8 +20,8 @@ export const COUNTED: readonly Counted[] = [
 ];
 
 /**
- * Installs triggers that count the bytes stored for each owner, permanently. The first time that a table is counted,
- * counts everything that is in it.
+ * Installs permanent triggers that count the stored bytes of each owner. At first, counts the existing rows of each
+ * table.
  */
 export async function countUsage(db: Kysely<Database>): Promise<void> {
   await db.transaction().execute(async (transaction) => {

@@ -5,7 +5,7 @@ import { isSameId } from "../../database/time-first.ts";
 import type { TransactionRules } from "../../database/transaction-rules.ts";
 import { eraseAncestors } from "../../rows/items/ancestors.ts";
 
-/** How much one step erases, so that each step is short. */
+/** The limits of one step, so that each step is short. */
 const STEP_ANCESTORS = 20;
 const STEP_ITEMS = 200;
 const STEP_CONVERSATIONS = 50;
@@ -17,7 +17,7 @@ export type ErasureCursor = string;
 
 export interface ErasureStep {
   readonly erased: number;
-  /** Null once everything has been looked at. */
+  /** Null once everything was checked. */
   readonly next: ErasureCursor | null;
 }
 
@@ -82,8 +82,8 @@ async function eraseItems(
 }
 
 /**
- * Erases calls whose response was never stored, since its process died first. They are among the newest, and a day
- * later no response can still be made.
+ * Erases calls whose response was never stored because its process died first. They are among the newest, and after a
+ * day no response can still be in progress.
  */
 async function eraseLostExchanges(db: Kysely<Database>): Promise<void> {
   const before = Math.floor(Date.now() / 1000) - LOST_AFTER_SECONDS;
@@ -99,7 +99,7 @@ async function eraseLostExchanges(db: Kysely<Database>): Promise<void> {
   );
 }
 
-/** Whether a response or an ancestor that was made in the conversation is stored. */
+/** Whether a stored response or ancestor was made in the conversation. */
 function isReferredTo() {
   return sql<number>`(exists (select 1 from responses where conversation_id = deleted_conversations.id)
     or exists (select 1 from ancestors where conversation_id = deleted_conversations.id))`;

@@ -4,10 +4,10 @@ import type { TransactionRules } from "../../database/transaction-rules.ts";
 import { forgetItems, isContinued } from "../../rows/items/ancestors.ts";
 import { LIVE_STATUSES } from "../../rows/runs/run-rows.ts";
 
-/** How many responses one step looks at, so that each step is short. */
+/** The number of responses that one step checks, so that each step is short. */
 const STEP_ROWS = 50;
 
-/** Where the next step continues. Steps go from the newest to the oldest. */
+/** The position of the next step. Steps go from the newest to the oldest. */
 export interface ExpiryCursor {
   readonly createdAt: number;
   readonly number: number;
@@ -23,7 +23,7 @@ export interface ExpiryStep {
 /** Removes ended responses that are older than their time to live. */
 export interface Expiry {
   /**
-   * Looks at some of the responses created before `before` (Unix seconds). Removes those that have ended and that no
+   * Checks some of the responses created before `before` (Unix seconds). Removes responses that have ended and that no
    * other response continues, with their items and events. A chain therefore expires as a whole, once its last response
    * is old.
    */

@@ -3,21 +3,21 @@ import { assert } from "../../../base/assert.ts";
 /** How many stores one process can have open at the same time. */
 const STORES_MAX = 1_024;
 
-/** The number of the worker of each open store of this process, or 0, at the store's place. */
+/** The worker number of each open store of this process, or 0, at the store's place. */
 const NUMBERS = new Int32Array(new SharedArrayBuffer(STORES_MAX * Int32Array.BYTES_PER_ELEMENT));
 const taken = new Set<number>();
 
 /**
- * Tells the living workers of this process from dead ones, since they all have its process number. All threads of the
- * process share the memory behind it.
+ * Distinguishes the living workers of this process from dead ones, because they share a process number. All threads of
+ * the process share its memory.
  */
 export interface OwnWorkers {
   readonly numbers: Int32Array;
-  /** Where this store's number stands. */
+  /** The index of this store's number. */
   readonly place: number;
 }
 
-/** To be given back with `freePlace` once the store's worker has ended. */
+/** Return it with `freePlace` once the store's worker has ended. */
 export function takePlace(): OwnWorkers {
   let place = 0;
   while (taken.has(place)) place += 1;
@@ -41,7 +41,7 @@ export function ownNumber({ numbers, place }: OwnWorkers): number {
   return Atomics.load(numbers, place);
 }
 
-/** Whether a worker of this process that lives has this number. */
+/** Whether a living worker of this process has this number. */
 export function isOwnNumber({ numbers }: OwnWorkers, number: number): boolean {
   return numbers.includes(number);
 }

@@ -5,8 +5,8 @@ import { type JournalEntry, readJournal } from "../../rows/events/journal.ts";
 import { findNextNumbers } from "../../rows/runs/run-rows.ts";
 
 /**
- * Removes workers, so that they can write nothing more and their runs can be claimed. The events in their journals
- * become chunks. Must run in a transaction that has already written.
+ * Removes workers, so that they cannot write any more and their runs can be claimed. The events in their journals
+ * become chunks. Run it in a transaction that has already written.
  */
 export async function removeDeadWorkers(
   transaction: Kysely<Database>,
@@ -34,7 +34,7 @@ async function recoverTails(
       rows.flatMap((row) => readJournal(row.body)),
       (entry) => entry.responseId,
     );
-    // The events of an ended run are all in chunks; those of a deleted run are not needed.
+    // The events of an ended run are all in chunks; events of a deleted run are not needed.
     const nextNumbers = entries.size === 0 ? new Map<string, number>() : await findNextNumbers(transaction, worker);
     const chunks = [...entries].flatMap(([responseId, entriesOfRun]) => {
       const nextNumber = nextNumbers.get(responseId);

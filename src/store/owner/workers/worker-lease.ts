@@ -12,12 +12,12 @@ import { HOST, hasEnded, startOf, type WorkerProcess } from "./worker-process.ts
 export const LEASE_MS = 15_000;
 
 /**
- * A longer wait for a lock may have kept other workers from renewing. It is much shorter than what is left of a lease
- * when it is renewed.
+ * A longer wait for a lock may have kept other workers from renewing. Much shorter than the rest of a lease at its
+ * renewal.
  */
 const LOCK_NOTICED_MS = 1_000;
 
-/** Registers this process as a worker, when its number is first asked for, and renews its lease. */
+/** Registers this process as a worker when its number is first needed, and renews its lease. */
 export class WorkerLease implements Lease {
   readonly #db: Kysely<Database>;
   readonly #own: OwnWorkers;
@@ -36,7 +36,7 @@ export class WorkerLease implements Lease {
 
   number(): Promise<number> {
     this.#number ??= this.#register().catch((error: unknown) => {
-      this.#number = null; // The next caller tries again.
+      this.#number = null; // The next caller retries.
       throw error;
     });
     return this.#number;
@@ -54,7 +54,7 @@ export class WorkerLease implements Lease {
     return isRegistered;
   }
 
-  /** Renewing is a write, and whoever has written is alone until its transaction ends. */
+  /** Renewing is a write, and a writer is alone until its transaction ends. */
   hold(transaction: Kysely<Database>, number: number): Promise<boolean> {
     return this.renew(number, transaction);
   }

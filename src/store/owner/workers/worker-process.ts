@@ -30,14 +30,14 @@ export interface WorkerProcess {
   readonly started: string | null;
 }
 
-/** Stands for the start time of a zombie. */
+/** The start time of a zombie. */
 const DEAD = "dead";
 
-/** The start time of a process in clock ticks since boot; null if the system does not tell. */
+/** The start time of a process in clock ticks since boot; null if the system does not report it. */
 export function startOf(pid: number): string | null {
   try {
     const status = readFileSync(`/proc/${pid}/stat`, "utf8");
-    // The process name before it may hold any characters.
+    // The preceding process name may contain any characters.
     const fields = status.slice(status.lastIndexOf(")") + 2).split(" ");
     return fields[0] === "Z" || fields[0] === "X" ? DEAD : (fields[START_FIELD] ?? null);
   } catch {

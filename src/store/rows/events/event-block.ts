@@ -4,15 +4,15 @@ import { DeltaTemplate, RecordedDelta, type RecordedEvent, RecordedWhole } from 
 import { storedJson } from "../../database/stored-json.ts";
 import { RESPONSE_LINE, ResponseLines, readResponseLine } from "./response-line.ts";
 
-/** A block is full once it has this many events, */
+/** A block is full with this many events, */
 const BLOCK_EVENTS = 256;
-/** or this many characters. The event that reaches the limit still goes in, whatever its size. */
+/** or this many characters. It includes the event that reaches the limit, whatever its size. */
 const BLOCK_CHARACTERS = 64 * 1024;
 
 /**
- * Consecutive events of one run, as plain data that a thread can be sent. They are stored as lines: an event as its
- * JSON, deltas with one template together as `["~", number of the first, before, after, text, text, …]`, and those of
- * a response that is stored with them as in `response-line.ts`.
+ * Consecutive events of one run, as plain data for a thread. They are stored as lines: an event as its JSON, deltas
+ * with one template together as `["~", number of the first, before, after, text, text, …]`, and events with a response
+ * that is stored beside them as in `response-line.ts`.
  */
 export interface EventBlock {
   readonly firstNumber: number;
@@ -28,7 +28,7 @@ const PACKED = '["~",';
 
 type PackedLine = readonly [mark: string, firstNumber: number, before: string, after: string, ...texts: string[]];
 
-/** Packs events that follow each other. `stored`: a response that is stored with them for good. Pure function. */
+/** Packs consecutive events. `stored`: a response that is permanently stored beside them. Pure function. */
 export function packEvents(events: readonly WaitingEvent[], stored: Response | null = null): readonly EventBlock[] {
   const blocks: EventBlock[] = [];
   const lines = stored === null ? null : new ResponseLines(stored);
@@ -40,7 +40,7 @@ export function packEvents(events: readonly WaitingEvent[], stored: Response | n
   return blocks;
 }
 
-/** The block that begins at `start`, and where the next one begins. */
+/** The block that begins at `start`, and the start of the next one. */
 function blockAt(events: readonly WaitingEvent[], start: number, lines: ResponseLines | null) {
   const firstNumber = events[start]?.number ?? 0;
   const template = events[start]?.template ?? null;
@@ -57,7 +57,7 @@ function blockAt(events: readonly WaitingEvent[], start: number, lines: Response
     length += part.length + 1;
     count += event.count;
   }
-  // `join` copies. `+=` would make a tree of two nodes per event, which waits for its commit.
+  // `join` copies. `+=` would build a tree of two nodes per event until the commit.
   const text = parts.join(separatorIn(template));
   const block = { firstNumber, lastNumber: firstNumber + count - 1, template: template?.asElements ?? null, text };
   return { block, end };
@@ -67,12 +67,12 @@ export function countOf({ firstNumber, lastNumber }: EventBlock): number {
   return lastNumber + 1 - firstNumber;
 }
 
-/** The characters of blocks, without those of their templates. */
+/** The characters of blocks, without their templates. */
 export function lengthOfBlocks(blocks: readonly EventBlock[]): number {
   return blocks.reduce((length, { text }) => length + text.length, 0);
 }
 
-/** Adds a block to others that it follows. Neighbours with one template become one block. */
+/** Appends a block. Neighbours with one template become one block. */
 export function joinBlock(blocks: readonly EventBlock[], next: EventBlock): readonly EventBlock[] {
   const last = blocks.at(-1);
   if (last === undefined || last.template !== next.template) return [...blocks, next];
@@ -85,7 +85,7 @@ function separatorIn(template: unknown): string {
   return template === null ? "\n" : ",";
 }
 
-/** The lines that are stored. */
+/** The lines to store. */
 export function linesOf(blocks: readonly EventBlock[]): string {
   return blocks
     .map(({ firstNumber, template, text }) =>
@@ -95,7 +95,7 @@ export function linesOf(blocks: readonly EventBlock[]): string {
 }
 
 /**
- * The events of stored lines that have a number above `after`. `firstNumber` is that of the first line, `body` the JSON
+ * The events of stored lines with a number above `after`. `firstNumber`: the number of the first line; `body`: the JSON
  * of the stored response.
  */
 export function readEventLines(

@@ -7,8 +7,8 @@ export interface JournalEntry extends Chunk {
 }
 
 /**
- * Writes one row of the journal: for each entry a header line, then the lines of its events. The header is the
- * response, the first number, the last number and how many lines follow.
+ * Writes one row of the journal: for each entry a header line, then the lines of its events. The header contains the
+ * response, the first number, the last number and the number of lines.
  */
 export function writeJournal(entries: readonly JournalEntry[]): string {
   return entries
@@ -28,7 +28,7 @@ export function readJournal(body: string): readonly JournalEntry[] {
     assert(responseId !== undefined && first !== undefined && last !== undefined, "the journal is as it was written");
     const firstNumber = Number(first);
     const lastNumber = Number(last);
-    // Journals of earlier releases have no count: each of their lines is one event.
+    // Journals of earlier releases have no count: each line is one event.
     const end = line + 1 + (count === undefined ? lastNumber + 1 - firstNumber : Number(count));
     entries.push({ responseId, firstNumber, lastNumber, body: lines.slice(line + 1, end).join("\n") });
     line = end;
@@ -38,9 +38,9 @@ export function readJournal(body: string): readonly JournalEntry[] {
 
 const NONE: ReadonlySet<string> = new Set();
 
-/** Tracks which part of the journal is still needed: it starts where the oldest tail starts. */
+/** Tracks the part of the journal that is still needed: it starts at the oldest tail. */
 export class JournalSpan {
-  /** Where each run's tail starts. A Map keeps the order of insertion, so the oldest comes first. */
+  /** The start of each run's tail. A Map keeps the order of insertion, so the oldest comes first. */
   readonly #starts = new Map<string, number>();
   #cut = 0;
   #end = 0;
@@ -73,7 +73,7 @@ export class JournalSpan {
     this.#cut = position;
   }
 
-  /** To be called before `advance`, for each run in the row that is about to be added. */
+  /** Call before `advance`, for each run in the row to be added. */
   beginTail(responseId: string): void {
     if (!this.#starts.has(responseId)) this.#starts.set(responseId, this.#end);
   }
@@ -86,7 +86,7 @@ export class JournalSpan {
     this.#end += characters;
   }
 
-  /** The runs whose tails keep more than this many characters in the journal. */
+  /** The runs whose tails occupy more than this many characters in the journal. */
   findOverdue(charactersMax: number): ReadonlySet<string> {
     const overdue = new Set<string>();
     for (const [responseId, start] of this.#starts) {

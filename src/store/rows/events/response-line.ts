@@ -3,12 +3,12 @@ import { RecordedWhole } from "../../../runs/recorded-event.ts";
 import { storedJson } from "../../database/stored-json.ts";
 
 /**
- * An event that repeats a response which is stored beside it is stored as the members in which the two differ:
- * `["=", type, number, members]`. Three of the events of a short answer are such, and three quarters of its text.
+ * An event that repeats the response stored beside it is stored as the differing members: `["=", type, number,
+ * members]`. Three events of a short answer repeat it, with three quarters of its text.
  */
 type ResponseLine = readonly [mark: string, type: string, number: number, members: Partial<Response>];
 
-/** How such a line begins. */
+/** The beginning of such a line. */
 export const RESPONSE_LINE = '["=",';
 
 /** Writes the lines of events that repeat one stored response. */
@@ -32,7 +32,7 @@ export class ResponseLines {
     return members === null ? null : `${RESPONSE_LINE}"${event.type}",${event.sequence_number},${members}]`;
   }
 
-  /** The JSON of those members that the stored response does not have with the same value. */
+  /** The JSON of the members that differ from the stored response. */
   #membersOf(shown: Response): string | null {
     if (shown === this.#stored) return "{}";
     const [values, stored]: readonly ValuesByName[] = [shown, this.#stored];
@@ -51,7 +51,7 @@ export class ResponseLines {
 
 type ValuesByName = Readonly<Record<string, unknown>>;
 
-/** The event of a line. `body` is the JSON of the response that is stored beside it. */
+/** The event of a line. `body`: the JSON of the response stored beside it. */
 export function readResponseLine(line: string, body: string): RecordedWhole {
   const [, type, number, members] = storedJson<ResponseLine>(line);
   const response =

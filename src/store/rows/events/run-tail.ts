@@ -1,8 +1,8 @@
 import { type EventBlock, joinBlock, lengthOfBlocks, linesOf } from "./event-block.ts";
 
-/** A chunk is full once it has this many events, */
+/** A chunk is full with this many events, */
 export const CHUNK_EVENTS = 256;
-/** or this many characters. The block that reaches the limit still goes in. */
+/** or this many characters. It includes the block that reaches the limit. */
 export const CHUNK_CHARACTERS = 64 * 1024;
 /**
  * If one commit brings a run at least this many characters, they become a chunk at once: writing them twice would cost
@@ -13,7 +13,7 @@ export const BURST_CHARACTERS = 8 * 1024;
 /** The newest events of a live run, which are in the journal and in no chunk yet. */
 export interface RunTail {
   readonly firstNumber: number;
-  /** The number that the next event must have. */
+  /** The number of the next event. */
   readonly nextNumber: number;
   readonly blocks: readonly EventBlock[];
 }
@@ -28,7 +28,7 @@ export interface Chunk {
 
 export interface TailStep {
   readonly tail: RunTail;
-  /** Chunks to insert. They include the earlier tail, if there are any. */
+  /** Chunks to insert. If there are any, they include the earlier tail. */
   readonly chunks: readonly Chunk[];
   /** The remaining events, for the journal. */
   readonly journaled: Chunk | null;
@@ -43,7 +43,7 @@ export function chunkOfTail({ blocks, firstNumber, nextNumber }: RunTail): Chunk
   return blocks.length === 0 ? null : chunkOf(blocks, firstNumber, nextNumber);
 }
 
-/** Decides where the events that follow a tail are stored. `finish` leaves no tail. Pure function. */
+/** Decides where the events after a tail are stored. `finish` leaves no tail. Pure function. */
 export function extendTail(before: RunTail, added: readonly EventBlock[], finish: boolean): TailStep {
   const chunks: Chunk[] = [];
   let tail = before;

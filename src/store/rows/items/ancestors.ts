@@ -3,7 +3,7 @@ import type { Owner } from "../../../runs/ports/owner.ts";
 import type { Database } from "../../database/schema.ts";
 import { isId, isSameId } from "../../database/time-first.ts";
 
-/** Written like the condition of the index of unused ancestors. */
+/** The same text as the condition of the index of unused ancestors. */
 const IS_UNUSED = sql<SqlBool>`ancestors.is_unused = 1`;
 
 /** The columns that an ancestor keeps of its response. */
@@ -19,8 +19,8 @@ const KEPT_COLUMNS = [
 ] as const;
 
 /**
- * If any response continues a response that is about to be deleted, keeps what its chain needs. Returns whether one
- * does.
+ * If any response continues a response that is about to be deleted, keeps the data that its chain needs. Returns
+ * whether one does.
  */
 export async function keepAsAncestor(db: Kysely<Database>, owner: Owner, responseId: string): Promise<boolean> {
   const { numInsertedOrUpdatedRows = 0n } = await db
@@ -40,7 +40,7 @@ export async function keepAsAncestor(db: Kysely<Database>, owner: Owner, respons
 }
 
 /**
- * Erases the items of a deleted response. Marks its predecessor if no response continues that any more; the sweep
+ * Erases the items of a deleted response. Marks its predecessor as unused if no other response continues it; the sweep
  * erases it later.
  */
 export async function forgetItems(db: Kysely<Database>, number: number, previousId: string | null): Promise<void> {

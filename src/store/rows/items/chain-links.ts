@@ -13,7 +13,7 @@ const CHAIN_LINKS_MAX = 10_000;
 /** One response of a chain. */
 export interface ChainLinkRow {
   readonly id: string;
-  /** Its number among responses, to which its items refer. */
+  /** Its number among responses, used by its items. */
   readonly number: number;
   readonly status: Response["status"];
   readonly previousResponseId: string | null;

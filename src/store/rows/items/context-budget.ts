@@ -1,9 +1,9 @@
 import { ContextTooLong } from "../../../domain/storage.ts";
 
-/** More items than any model takes. */
+/** More items than any model accepts. */
 export const CONTEXT_ITEMS_MAX = 100_000;
 
-/** Limits how much stored text one request loads. It is charged before any text is read. */
+/** Limits the stored text that one request loads. Charged before any text is read. */
 export class ContextBudget {
   readonly #bytesMax: number;
   #bytes = 0;

@@ -22,10 +22,10 @@ export type ConversationStep =
   | { readonly type: "delete_item"; readonly itemId: string }
   | { readonly type: "lock"; readonly responseId: string }
   | { readonly type: "unlock"; readonly responseId: string }
-  /** Adds the items of a response that was just stored, its input first, and releases the hold. */
+  /** Adds the items of a response that was just stored, its input first, and releases the lock. */
   | { readonly type: "add_response"; readonly responseId: string };
 
-/** A change and the job that asked for it. */
+/** A change and its job. */
 export interface PlannedChange extends ConversationChange {
   readonly job: number;
 }
@@ -44,7 +44,7 @@ export function endStep(end: ConversationEnd, responseId: string): ConversationS
   return { type: end.addsItems ? "add_response" : "unlock", responseId };
 }
 
-/** The number of characters that a step writes, without what the database copies by itself. */
+/** The number of characters that a step writes, without copies within the database. */
 export function sizeOfStep(step: ConversationStep): number {
   return "items" in step ? lengthOfItems(step.items) : 0;
 }

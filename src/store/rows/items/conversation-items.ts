@@ -14,8 +14,8 @@ const SLICE_BYTES = 1024 * 1024;
 const SLICE_ITEMS_MAX = 500;
 
 /**
- * The places of a conversation's items up to this sequence, also if the conversation was deleted. Returns at most one
- * more than a context may hold.
+ * The places of a conversation's items up to this sequence, even if the conversation was deleted. Returns at most one
+ * more than a context may have.
  */
 export async function findConversationPlaces(
   db: Kysely<Database>,
@@ -29,14 +29,14 @@ export async function findConversationPlaces(
   return rows.map(({ id, sequence, bytes }) => ({ id, sequence, bytes, table: "conversation_items" }));
 }
 
-/** The items of a conversation up to a sequence, also if the conversation was deleted. */
+/** The items of a conversation up to a sequence, even if the conversation was deleted. */
 export interface ConversationPart {
   readonly owner: Owner;
   readonly conversationId: string;
   readonly lastSequence: number;
 }
 
-/** Loads part of a conversation. Throws `ContextTooLong` if the budget does not allow it. */
+/** Loads part of a conversation. Throws `ContextTooLong` if it exceeds the budget. */
 export async function loadConversationItems(
   db: Kysely<Database>,
   part: ConversationPart,
@@ -45,7 +45,7 @@ export async function loadConversationItems(
   return (await loadAfter(db, part, budget, null)).found;
 }
 
-/** The items of a conversation that were read before, and what shows that they have not changed since. */
+/** The cached items of a conversation, and the values that prove them unchanged. */
 interface KnownItems {
   readonly items: readonly StoredItem[];
   /** The size of all bodies. */
@@ -54,12 +54,12 @@ interface KnownItems {
   readonly lastBody: string;
 }
 
-/** How many bytes of conversations are cached. */
+/** The maximum bytes of cached conversations. */
 const KNOWN_BYTES_MAX = 4 * 1024 * 1024;
 
 /**
- * Loads whole conversations. What was loaded is cached and frozen, so that a turn reads only what the turns before it
- * added. Each load checks the owner, and that number, size and last one of the known items are the same.
+ * Loads whole conversations. Loaded items are cached and frozen, so that a turn reads only the items since the previous
+ * turn. Each load checks the owner, and that number, size and last one of the known items are unchanged.
  */
 export class WholeConversations {
   readonly #db: Kysely<Database>;
@@ -80,7 +80,7 @@ export class WholeConversations {
     return found;
   }
 
-  /** Must be called when an item is deleted: its number in the table may be used again. */
+  /** Call when an item is deleted: its number in the table may be reused. */
   forget(conversationId: string): void {
     this.#known.delete(conversationId);
   }
@@ -138,7 +138,7 @@ interface ReadRows {
   readonly last: ItemRow | undefined;
 }
 
-/** Reads in slices of about a megabyte, with a turn of the event loop between them. */
+/** Reads in slices of about a megabyte, with a turn of the event loop in between. */
 async function readInSlices(
   db: Kysely<Database>,
   part: ConversationPart,

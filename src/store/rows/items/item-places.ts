@@ -13,13 +13,13 @@ export interface ItemPlace {
   readonly bytes: number;
 }
 
-/** How much text, and how many items, are read before the event loop gets a turn. */
+/** The maximum text and number of items read before the event loop gets a turn. */
 const SLICE_BYTES_MAX = 1024 * 1024;
 const SLICE_ITEMS_MAX = 200;
 /** The largest page of a list in bytes, unless a single item is larger. */
 const PAGE_BYTES_MAX = 16 * 1024 * 1024;
 
-/** Reads items in the order of their places. Leaves out those that were erased in the meantime. */
+/** Reads items in the order of their places. Leaves out items that were erased meanwhile. */
 export async function readItems(db: Kysely<Database>, places: readonly ItemPlace[]): Promise<readonly StoredItem[]> {
   const items: StoredItem[] = [];
   for (let start = 0; start < places.length; ) {
@@ -35,7 +35,7 @@ export async function readItems(db: Kysely<Database>, places: readonly ItemPlace
   return items;
 }
 
-/** The places of one page: at most `limit`, and at most the largest page's bytes. */
+/** The places of one page: at most `limit`, and at most the maximum bytes of a page. */
 export function firstPage<Place extends Pick<ItemPlace, "bytes">>(
   places: readonly Place[],
   limit: number,

@@ -16,7 +16,7 @@ export function itemTextOf(item: object): ItemText {
   return { id: item.id, body: jsonOf(item) };
 }
 
-/** The same for a list. Small lists are written at once; others leave the event loop turns in between. */
+/** The same for a list. Small lists are written at once; longer ones leave the event loop turns in between. */
 export async function itemTextsOf(items: readonly object[]): Promise<readonly ItemText[]> {
   if (isSmall(items)) return items.map(itemTextOf);
   const slices = new Slices();

@@ -12,7 +12,7 @@ export function storedItem(body: string): StoredItem {
   return rememberJson(storedJson<StoredItem>(body), body);
 }
 
-/** The same. A long item takes several turns of the event loop. */
+/** The same, but over several turns of the event loop for a long item. */
 export async function storedItemInSlices(body: string): Promise<StoredItem> {
   return rememberJson(await storedJsonInSlices<StoredItem>(body), body);
 }

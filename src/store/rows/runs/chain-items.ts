@@ -12,11 +12,11 @@ import type { ContextBudget } from "../items/context-budget.ts";
 import { type ItemPlace, readItems } from "../items/item-places.ts";
 import { LIVE_STATUSES } from "./run-rows.ts";
 
-/** How many bytes of items of ended responses are cached, so that a chain is not read again for each of its turns. */
+/** The maximum bytes of cached items of ended responses, so that a chain is not read again for each of its turns. */
 const KEPT_BYTES_MAX = 4 * 1024 * 1024;
-/** How many links one query looks up. */
+/** The maximum links per query. */
 const LINKS_AT_ONCE_MAX = 100;
-/** How many places one query returns: copying 90,000 rows out of the store thread takes 40 ms. */
+/** The maximum places per query: copying 90,000 rows out of the store thread takes 40 ms. */
 const PLACES_AT_ONCE_MAX = 1_000;
 
 export type Link = Pick<ChainLinkRow, "id" | "number" | "status">;
@@ -36,8 +36,8 @@ interface KeptItems {
 export class ChainItems {
   readonly #db: Kysely<Database>;
   /**
-   * Cached items of ended responses. They never change and are frozen. Existence and owner of a response are always
-   * checked in the database.
+   * Cached items of ended responses. They never change and are frozen. The database is always checked for the existence
+   * and owner of a response.
    */
   readonly #ended = new LRUCache<string, KeptItems>({
     maxSize: KEPT_BYTES_MAX,
@@ -114,7 +114,7 @@ export class ChainItems {
   }
 }
 
-/** Divides responses into groups that have few items together. A response with many is a group of its own. */
+/** Divides responses into groups with few items. A response with many items is its own group. */
 function findTogether(numbers: readonly number[], counts: ReadonlyMap<number, number>): readonly (readonly number[])[] {
   const groups: number[][] = [];
   let room = 0;

@@ -2,7 +2,7 @@ import type { CommitPlan } from "./commit-plan.ts";
 import type { Holder } from "./conversation-rows.ts";
 import type { WriteJob } from "./write-job.ts";
 
-/** The responses that are stored whole and must still hold their conversation. */
+/** The responses that are stored whole and must still have the lock on their conversation. */
 export function holdersOf(jobs: readonly WriteJob[]): readonly Holder[] {
   return jobs.flatMap((job) =>
     job.type === "whole" && job.conversation !== null
@@ -11,7 +11,7 @@ export function holdersOf(jobs: readonly WriteJob[]): readonly Holder[] {
   );
 }
 
-/** Whether a plan adds only new responses outside of conversations, and to the journal. */
+/** Whether a plan only adds journal text and new responses outside of conversations. */
 export function onlyAdds(plan: CommitPlan): boolean {
   const { updates, deletions, conversations, tools, inConversations, responses, items, chunks } = plan;
   if (updates.length + deletions.length + conversations.length + tools.length + inConversations.length > 0)

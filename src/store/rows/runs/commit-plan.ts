@@ -13,24 +13,24 @@ import type { PlannedLedgerChange } from "../ledger-rows.ts";
 import { type Ending, NOT_ENDED, type Snapshot } from "./response-columns.ts";
 import type { ReleaseJob, WriteJob, WriteOutcome } from "./write-job.ts";
 
-/** A change of a live response that this worker holds. Once it has ended or was released, no worker holds it. */
+/** A change of a live response that this worker holds. A response that has ended or was released has no holder. */
 export type ResponseUpdate =
   | { readonly type: "advance"; readonly responseId: string; readonly snapshot: Snapshot }
   | { readonly type: "end"; readonly responseId: string; readonly snapshot: Snapshot; readonly ending: Ending }
   | ReleaseJob;
 
-/** What the writer knows about a run that has not ended. */
+/** The writer's knowledge of an unfinished run. */
 export interface UnfinishedRun {
   readonly owner: Owner;
   readonly tail: RunTail;
 }
 
-/** What one commit writes, and the state of the runs after it. */
+/** The writes of one commit, and the state of the runs afterwards. */
 export interface CommitPlan {
   readonly responses: readonly Insertable<ResponsesTable>[];
-  /** Those of `responses` that are made in a conversation. */
+  /** The responses that are made in a conversation. */
   readonly inConversations: readonly { readonly responseId: string; readonly conversationId: string }[];
-  /** New snapshots, in order. If a run ends, its last snapshot ends it. */
+  /** New snapshots, in order. The last snapshot of an ended run ends it. */
   readonly updates: readonly ResponseUpdate[];
   readonly items: readonly RowOfResponse<"items">[];
   readonly chunks: readonly RowOfResponse<"event_chunks">[];
@@ -38,10 +38,10 @@ export interface CommitPlan {
   readonly deletions: readonly { readonly job: number; readonly responseId: string; readonly owner: Owner }[];
   /** Applied in order, after the responses and items are stored. */
   readonly conversations: readonly PlannedChange[];
-  /** Applied in order, before all else: what is written for a call comes before the end of its response. */
+  /** Applied in order, before everything else: the writes of a call come before the end of its response. */
   readonly tools: readonly PlannedLedgerChange[];
   readonly outcomes: readonly WriteOutcome[];
-  /** The runs that changed; null for those that ended. */
+  /** The changed runs; null for runs that ended. */
   readonly runs: ReadonlyMap<string, UnfinishedRun | null>;
 }
 
@@ -51,7 +51,7 @@ export interface CommitContext {
   readonly runs: ReadonlyMap<string, UnfinishedRun>;
   /** Runs whose tail must become a chunk now, so that the journal can be truncated. */
   readonly overdue: ReadonlySet<string>;
-  /** Runs that another worker has ended, and whole ones that no longer hold their conversation. */
+  /** Runs that another worker has ended, and whole runs that lost the lock on their conversation. */
   readonly lost: ReadonlySet<string>;
 }
 
@@ -114,7 +114,7 @@ class CommitDraft {
         return this.#delete(job, index);
       case "conversation":
         this.#conversations.push({ job: index, ...job });
-        return "unchanged"; // Replaced by the database's answer.
+        return "unchanged"; // Replaced by the database's result.
       case "tool":
         this.#tools.push({ job: index, ...job });
         return "unchanged"; // As above.
@@ -268,7 +268,7 @@ class CommitDraft {
   }
 }
 
-/** Adds all of these events or none. */
+/** Adds all events or none. */
 function addEvents(run: RunDraft | null, events: readonly EventBlock[]): WriteOutcome {
   if (run === null || run.state !== "live") return "unchanged";
   let { nextNumber } = run;

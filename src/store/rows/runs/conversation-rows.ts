@@ -19,7 +19,7 @@ export interface ConversationWriter {
   readonly worker: number;
 }
 
-/** Applies the changes in their order; each sees those before it. Returns the outcomes by job. */
+/** Applies the changes in order; each sees the previous ones. Returns the outcomes by job. */
 export async function changeConversations(
   writer: ConversationWriter,
   changes: readonly PlannedChange[],
@@ -29,7 +29,7 @@ export async function changeConversations(
   return outcomes;
 }
 
-/** Records how much of their conversations new responses see. They hold those conversations. */
+/** Records how much of their conversations new responses see. They have the locks on these conversations. */
 export async function noteConversations(db: Kysely<Database>, responses: CommitPlan["inConversations"]): Promise<void> {
   for (const { responseId, conversationId } of responses) {
     await noteConversation(db, { responseId, conversationId });
@@ -157,7 +157,7 @@ async function deleteItem(
   return "written";
 }
 
-/** Records a call of which one half was deleted, so that the other half does not count as a call without its output. */
+/** Records a call that lost one half, so that the other half does not count as a call without its output. */
 async function noteSplitCall(db: Kysely<Database>, conversationId: string, body: string): Promise<void> {
   const callId = callIdOf(storedItem(body));
   if (callId === null) return;
@@ -263,10 +263,7 @@ const findHold = builtOnce((db: Kysely<Database>, given: StandIns<Owner & { read
     .compile(),
 );
 
-/**
- * A response that is not stored yet holds its conversation while its worker lives. A stored response holds it until it
- * ends.
- */
+/** An unstored response locks its conversation while its worker lives. A stored response locks it until it ends. */
 async function isHeld(db: Kysely<Database>, responseId: string, worker: number): Promise<boolean> {
   const response = await db
     .selectFrom("responses")
@@ -278,11 +275,11 @@ async function isHeld(db: Kysely<Database>, responseId: string, worker: number):
   return living !== undefined;
 }
 
-/** A response and the conversation that it holds. */
+/** A response and its locked conversation. */
 export type Holder = CommitPlan["inConversations"][number];
 
 /**
- * The responses whose worker has lost their hold since it took it. Others may have changed those conversations
+ * The responses whose worker has lost their lock since it took it. Others may have changed those conversations
  * meanwhile.
  */
 export async function findUnheld(

@@ -1,8 +1,8 @@
 import type { OutputItem, StoredItem } from "../../../../generated/responses-api/types.ts";
 
-/** How many characters of a text lists show. */
+/** The maximum characters of a text in lists. */
 const PREVIEW_CHARACTERS = 200;
-/** White space is joined within this many characters. */
+/** White space is collapsed within this many characters. */
 const LOOKED_AT_CHARACTERS = 400;
 
 /** The beginning of the last text among these items; empty if there is none. */
@@ -15,7 +15,7 @@ export function inputPreview(items: readonly StoredItem[]): string {
   return "";
 }
 
-/** The beginning of an answer: its first text, or else its first call. */
+/** The beginning of an answer: its first text, otherwise its first call. */
 export function outputPreview(items: readonly OutputItem[]): string {
   const texts = items.map((item) => (item.type === "message" ? itemText(item) : ""));
   return previewText(texts.find((text) => text !== "") ?? items.map(callText).find((text) => text !== "") ?? "");

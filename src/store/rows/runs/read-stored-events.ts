@@ -10,12 +10,12 @@ import { RESPONSE_LINE } from "../events/response-line.ts";
 import type { Chunk } from "../events/run-tail.ts";
 import { findNextNumber, LIVE_STATUSES, numberOf } from "./run-rows.ts";
 
-/** How many chunks one query reads and a reader holds in memory. */
+/** The number of chunks that one query reads and a reader has in memory. */
 const PAGE_CHUNKS = 16;
 
 /**
  * Reads the chunks of a run page by page, then its tail, which is taken before the first page. The chunks reach at
- * least to the start of that tail, so there is no gap; events that became a chunk in between are skipped by their
+ * least to the start of the tail, so there is no gap; events that became a chunk in between are skipped by their
  * numbers. If the response is deleted, reading ends.
  */
 export async function* readStoredEvents(
@@ -55,7 +55,7 @@ const findChunks = builtOnce(
       .compile(),
 );
 
-/** The newest events of a run that another worker makes, from that worker's journal. */
+/** The newest events of another worker's run, from that worker's journal. */
 export async function findForeignTail(db: Kysely<Database>, responseId: string): Promise<Chunk | null> {
   const rows = await db
     .selectFrom("event_journal")

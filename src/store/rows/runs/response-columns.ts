@@ -7,7 +7,7 @@ export type Snapshot = Pick<
   "status" | "model" | "previous_response_id" | "created_at" | "completed_at" | "body"
 >;
 
-/** The columns of a response that tell who asked for it, how, and for what. */
+/** The columns of a response about the sender, kind and purpose of its request. */
 export type Origin = Pick<Selectable<ResponsesTable>, "kind" | "key_id" | "metadata" | "input_preview" | "notes">;
 
 /** The columns of a response that are written at its end. */

@@ -13,8 +13,8 @@ import type { Ending, Snapshot } from "./response-columns.ts";
 /** The statuses of a response that has not ended. */
 export const LIVE_STATUSES: readonly Response["status"][] = ["queued", "in_progress"];
 /**
- * Written like the condition of the index of live responses. With parameters SQLite would not use that index and would
- * read every response.
+ * The same text as the condition of the index of live responses. With parameters, SQLite would not use the index and
+ * would read every response.
  */
 export const IS_LIVE = sql<SqlBool>`responses.status in ('queued', 'in_progress')`;
 
@@ -63,7 +63,9 @@ const endRun = builtOnce((db: Kysely<Database>, given: StandIns<HeldRun & Snapsh
     .compile(),
 );
 
-/** `pauseMs`: null if the run may be claimed at once. `restarts`: how many of its restarts ended cleanly by this. */
+/**
+ * `pauseMs`: null if the run may be claimed at once. `restarts`: the number of restarts that this clean release ends.
+ */
 type ReleasedRun = HeldRun & {
   readonly now: number;
   readonly pauseMs: number | null;
@@ -94,7 +96,7 @@ function updateHeld(db: Kysely<Database>, given: StandIns<HeldRun>) {
     .where("status", "in", LIVE_STATUSES);
 }
 
-/** Without what never changes, so that its indexes are left alone. */
+/** Without immutable columns, so that their indexes are not touched. */
 function snapshotFrom(given: StandIns<Snapshot>) {
   return {
     status: given.value("status"),
@@ -155,7 +157,7 @@ export async function findLiveRun(
   return owner === undefined ? null : { owner, tail: emptyTail(await findNextNumber(db, responseId)) };
 }
 
-/** The number of the event that follows the chunks of a run. */
+/** The number of the first event after the chunks of a run. */
 export async function findNextNumber(db: Kysely<Database>, responseId: string): Promise<number> {
   const newest = await db
     .selectFrom("event_chunks")
@@ -167,7 +169,7 @@ export async function findNextNumber(db: Kysely<Database>, responseId: string): 
   return newest === undefined ? 0 : newest.last_number + 1;
 }
 
-/** The number of the event that follows the chunks of each live run of a worker, by the ids of their responses. */
+/** The number of the first event after the chunks of each live run of a worker, by the ids of their responses. */
 export async function findNextNumbers(db: Kysely<Database>, worker: number): Promise<ReadonlyMap<string, number>> {
   const rows = await db
     .selectFrom("responses")

@@ -4,15 +4,15 @@ import { storedJson } from "../../database/stored-json.ts";
 import { inputPreview, outputPreview } from "./preview.ts";
 import type { Ending, Origin } from "./response-columns.ts";
 
-/** What lists show of an answer. */
+/** The part of an answer shown in lists. */
 export interface ReplySummary extends Pick<Response, "usage" | "error" | "incomplete_details"> {
   readonly output_preview: string;
-  /** The types of calls of tools. */
+  /** The types of tool calls. */
   readonly tools: readonly string[];
   readonly queued_ms: number | null;
 }
 
-/** `notesAtEnd`: further notes of a run that has ended already. */
+/** `notesAtEnd`: further notes of a run that has already ended. */
 export function originOf(
   { response, inputItems, origin, streamed }: OpenedRun,
   notesAtEnd: ClosedRun["notes"] = [],

@@ -11,7 +11,7 @@ import { type ItemText, lengthOfItems } from "../items/item-text.ts";
 import { type LedgerChange, type LedgerOutcome, sizeOfLedgerStep } from "../ledger-rows.ts";
 import type { Ending, Origin, Snapshot } from "./response-columns.ts";
 
-/** One requested change of the database. The requester makes the rows, so that an invalid job fails alone. */
+/** One change of the database. The caller creates the rows, so that an invalid job fails alone. */
 export type WriteJob =
   | {
       readonly type: "open";
@@ -21,7 +21,7 @@ export type WriteJob =
       readonly origin: Origin;
       readonly task: string | null;
       readonly streamed: boolean;
-      /** The conversation that the response is made in and holds. */
+      /** The conversation that the response is made in and has the lock of. */
       readonly conversationId: string | null;
       readonly items: readonly ItemText[];
       readonly events: readonly EventBlock[];
@@ -43,29 +43,29 @@ export type WriteJob =
       /** Null if the response was not made in a conversation. */
       readonly conversation: ConversationEnd | null;
     }
-  /** A run that was kept in memory until it ended. */
+  /** A run that was kept in memory until its end. */
   | {
       readonly type: "whole";
       readonly responseId: string;
       readonly owner: Owner;
-      /** The final one. */
+      /** The final snapshot. */
       readonly snapshot: Snapshot;
       readonly origin: Origin;
       readonly ending: Ending;
       readonly streamed: boolean;
-      /** The conversation that the response holds; null if it was not made in one. */
+      /** The conversation locked by the response; null if it has none. */
       readonly conversation: ConversationEnd | null;
       readonly inputItems: readonly ItemText[];
       readonly outputItems: readonly ItemText[];
       readonly events: readonly EventBlock[];
     }
-  /** Lets any worker claim the run. */
+  /** Allows any worker to claim the run. */
   | ReleaseJob
   | { readonly type: "delete"; readonly responseId: string; readonly owner: Owner }
   | ({ readonly type: "conversation" } & ConversationChange)
   | ({ readonly type: "tool" } & LedgerChange);
 
-/** Changes of a run that is stored. They are tried again, as the same objects, while the store is away. */
+/** Changes of a stored run. They are retried, as the same objects, while the store is down. */
 export type PatientJob = Extract<WriteJob, { readonly type: "append" | "advance" | "close" | "tool" }>;
 
 /** As in `Release` of the run ledger; `attempts` is JSON. */
@@ -83,7 +83,7 @@ export interface ReleaseJob {
  */
 export type WriteOutcome = "written" | "unchanged" | "out_of_order" | ConversationOutcome | LedgerOutcome;
 
-/** The approximate number of characters that a job writes, to bound one commit. */
+/** The approximate number of characters that a job writes, to limit one commit. */
 export function sizeOfJob(job: WriteJob): number {
   switch (job.type) {
     case "open":

@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from "kysely";
 
 type Value = string | number | boolean;
 
-/** How JSON writes the character 0. PostgreSQL's JSON cannot hold it, so it stands there as in other texts. */
+/** JSON's escape of the character 0. PostgreSQL's JSON cannot contain it, so it is replaced as in other texts. */
 const NUL = sql.lit("\\u0000");
 const HELD_NUL = sql.lit("\uE0000");
 
@@ -13,7 +13,7 @@ export function postgresHasOneOf(key: string, values: readonly Value[]): RawBuil
     ${attribute(key)} = any(array(select ${jsonOf(sql`wanted`)} from unnest(${wanted}::text[]) as wanted)), false)`;
 }
 
-/** Whether the attribute of a file has the type of the value and compares to it in this way. */
+/** Whether the attribute of a file has the value's type and this relation to it. */
 export function postgresCompares(key: string, value: Value, operator: RawBuilder<unknown>): RawBuilder<boolean> {
   const isTrue =
     typeof value === "string"

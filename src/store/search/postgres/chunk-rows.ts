@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from "kysely";
 import type { IndexedChunk } from "../../../vector-stores/ports.ts";
 import { chunkKey, placedWord } from "../chunk-keys.ts";
 
-/** Rows of the table of chunks, to be selected into it. */
+/** Rows for the table of chunks, to be selected into it. */
 export function postgresChunkRows(fileNumber: number, chunks: readonly IndexedChunk[]): RawBuilder<unknown> {
   return sql`select * from unnest(
     ${keysOf(fileNumber, chunks)}::bigint[],
@@ -13,7 +13,7 @@ export function postgresChunkRows(fileNumber: number, chunks: readonly IndexedCh
     ${chunks.map(({ words }) => words.length)}::bigint[])`;
 }
 
-/** Rows of the index of words, to be selected into it: each word once, and how often those are there that repeat. */
+/** Rows for the index of words, to be selected into it: each word once, and the counts of repeated words. */
 export function postgresWordRows(
   fileNumber: number,
   storeNumber: number,

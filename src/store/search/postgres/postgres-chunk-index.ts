@@ -6,14 +6,14 @@ import type { QuantizedVectors } from "../quantized.ts";
 import { type FileVectors, ordinalsOf } from "../vector-scores.ts";
 import type { SearchedFile, WordCount } from "../word-scores.ts";
 
-/** One statement reads vectors of so many bytes, or of one file. */
+/** The maximum bytes of vectors per statement, or one file. */
 const BYTES_AT_ONCE_MAX = 4 * 1024 * 1024;
-/** One statement finds so many words, so that its answer stays small. */
+/** The maximum words per statement, so that its result stays small. */
 const WORDS_AT_ONCE_MAX = 8;
-/** The place of a word: the key of its chunk in 8 bytes, and how often it is there in 4. */
+/** The place of a word: the key of its chunk in 8 bytes, and its count in 4. */
 const PLACE_BYTES = 12;
 const REAL_BYTES = 4;
-/** Before the values of a `real[]` as PostgreSQL sends it. */
+/** The header of a `real[]` in PostgreSQL's binary format. */
 const HEADER_BYTES = 20;
 
 interface WordRow {
@@ -28,7 +28,7 @@ interface VectorRow {
   readonly scale: number;
 }
 
-/** Words in a GIN index, and vectors as 32-bit floats and with 8 bits a component. */
+/** Words in a GIN index, and vectors as 32-bit floats and with 8 bits per component. */
 export class PostgresChunkIndex implements ChunkIndex {
   readonly #db: Kysely<Database>;
 
@@ -72,9 +72,9 @@ export class PostgresChunkIndex implements ChunkIndex {
   }
 
   /**
-   * The places of those words that are in fewer chunks than `chunksMax`. Of the others no more is read. The limit
-   * stands outside of a materialized query, which is read row by row all the same. PostgreSQL would otherwise expect to
-   * come to the limit soon without the index, and read the words of all owners where a word is rare.
+   * The places of the words that are in fewer chunks than `chunksMax`; stops reading at that limit. The limit is
+   * outside a materialized query, which is still read row by row. Otherwise PostgreSQL would expect to reach the limit
+   * quickly without the index, and would read all owners' words if a word is rare.
    */
   async #findUpTo(
     stores: readonly number[],
@@ -100,7 +100,7 @@ export class PostgresChunkIndex implements ChunkIndex {
     }));
   }
 
-  /** Counts every chunk that has a word. */
+  /** Counts all chunks with a word. */
   async #count(stores: readonly number[], words: readonly string[]): Promise<readonly KnownWord[]> {
     const { rows } = await sql<Omit<WordRow, "places">>`
       select place, (select count(*) from vector_store_words where words @@ query::tsquery) as chunks
@@ -112,7 +112,7 @@ export class PostgresChunkIndex implements ChunkIndex {
   }
 }
 
-/** What finds this word in these stores. Words are letters, numbers and marks only. */
+/** The query for this word in these stores. Words consist of letters, numbers and marks only. */
 function queryOf(stores: readonly number[], word: string): string {
   return stores.map((store) => `'${placedWord(store, word)}'`).join(" | ");
 }
@@ -154,7 +154,7 @@ function fileVectors(file: number, rows: readonly VectorRow[]): FileVectors {
   return { file, ordinals: ordinalsOf(file, keys), vectors };
 }
 
-/** Before each value stands its length. */
+/** Each value follows its length. */
 function floatsOf(bytes: Buffer): Float32Array {
   const count = Math.max(0, bytes.length - HEADER_BYTES) / (2 * REAL_BYTES);
   return Float32Array.from({ length: count }, (_, index) =>

@@ -8,7 +8,7 @@ const REAL = 700;
 const HEADER_BYTES = 20;
 const REAL_BYTES = 4;
 
-/** Rows of the table of vectors, to be selected into it. All vectors have the same length. */
+/** Rows for the table of vectors, to be selected into it. All vectors have the same length. */
 export function postgresVectorRows(modelKey: number, vectors: readonly KeyedVector[]): RawBuilder<unknown> {
   const dimensions = vectors[0]?.vector.length ?? 0;
   const all = new Float32Array(vectors.length * dimensions);
@@ -22,11 +22,11 @@ export function postgresVectorRows(modelKey: number, vectors: readonly KeyedVect
       with ordinality as given (key, scale, place)`;
 }
 
-/** A parameter of type `real[]` as PostgreSQL sends and receives it. As text it is longer and slower to read. */
+/** A parameter of type `real[]` in PostgreSQL's binary format. Text is longer and slower to read. */
 function binaryReals(values: Float32Array): Buffer {
   const bytes = Buffer.alloc(HEADER_BYTES + values.length * 2 * REAL_BYTES);
   for (const [index, value] of [1, 0, REAL, values.length, 1].entries()) bytes.writeInt32BE(value, index * 4);
-  // The length of each value stands before it.
+  // Each value follows its length.
   const words = new Uint32Array(values.length * 2);
   const bits = new Uint32Array(values.buffer, values.byteOffset, values.length);
   for (const [index, value] of bits.entries()) {

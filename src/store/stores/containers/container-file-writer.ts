@@ -20,9 +20,9 @@ export interface ContainerLimits {
   readonly containerBytesMax: number;
   readonly fileBytesMax: number;
   readonly filesMax: number;
-  /** Of one owner, at the same time; 0 for no limit, as in the next member. */
+  /** The maximum of concurrent containers per owner; 0 for no limit, also in the next member. */
   readonly containersMax: number;
-  /** Of the files of all containers of one owner. */
+  /** The maximum bytes of the files of all containers of one owner. */
   readonly ownerBytesMax: number;
 }
 
@@ -32,11 +32,11 @@ export interface FileToWrite {
   readonly path: string | null;
   readonly content: AsyncIterable<Uint8Array>;
   readonly source: ContainerFile["source"];
-  /** The uploaded file that it is a copy of; null if it is none. */
+  /** The uploaded file that was copied; null if it is not a copy. */
   readonly uploadId: string | null;
 }
 
-/** How many more bytes there may be, and what is told if there are more. */
+/** The remaining bytes, and the refusal if there are more. */
 interface Room {
   readonly bytesMax: number;
   readonly refusal: ContainerRefusal;
@@ -47,11 +47,11 @@ type Draft = Omit<ContainerFileRow, "number" | "holder" | "upload_id"> & { reado
 
 interface Filled {
   readonly bytes: number;
-  /** Ids of the files whose place it took; they are to be erased. */
+  /** Ids of the files that it replaced; they are to be erased. */
   readonly replaced: readonly string[];
 }
 
-/** A file that nobody sees, and the worker that holds it. */
+/** An invisible file, and the worker that holds it. */
 interface HeldFile {
   readonly containerId: string;
   readonly id: string;
@@ -61,7 +61,7 @@ interface HeldFile {
 type Calls = Pick<DatabaseCalls, "query" | "workerNumber" | "findDeadWorkers">;
 
 /**
- * Writes and removes the files of containers. As with uploaded files, a row is written before the bytes and removed
+ * Writes and removes the files of containers. As with uploaded files, the row is written before the bytes and removed
  * after them, and names its worker meanwhile.
  */
 export class ContainerFileWriter {
@@ -84,7 +84,7 @@ export class ContainerFileWriter {
     this.#limits = limits;
   }
 
-  /** The new file takes the place of one at its path. Rejects with `StorageQuotaExceeded`, or as `content` does. */
+  /** Replaces a file at the same path. Rejects with `StorageQuotaExceeded`, or like `content`. */
   async write(
     owner: Owner,
     containerId: string,
@@ -104,7 +104,7 @@ export class ContainerFileWriter {
       await this.#removals.remove([{ containerId, id: draft.id, holder: draft.holder }]);
       if (error instanceof TooManyBytes) return room.refusal;
       const now = await this.#findRoom(owner, containerId, draft.path);
-      // A container that is deleted loses its folder, and what is being written with it.
+      // A deleted container loses its folder, including files that are being written.
       if (signal?.aborted !== true && "reason" in now) return now;
       throw error;
     });
@@ -130,7 +130,10 @@ export class ContainerFileWriter {
     return true;
   }
 
-  /** Removes all files of a container that nobody can see any more. Files that are being written go by themselves. */
+  /**
+   * Removes all files of a container that is no longer visible. Files that are being written are removed by their
+   * writer.
+   */
   async removeAll(containerId: string): Promise<void> {
     const shown = await this.#db
       .selectFrom("container_files")
@@ -149,7 +152,7 @@ export class ContainerFileWriter {
       .execute();
   }
 
-  /** Removes files that dead workers did not finish writing or removing, and those that could not be removed yet. */
+  /** Removes files that dead workers did not finish writing or removing, and files whose removal failed. */
   async removeLeftovers(): Promise<void> {
     await this.#removals.removeWaiting();
     for (const holder of await findGoneHolders(this.#db, this.#calls, "container_files")) {
@@ -199,8 +202,8 @@ export class ContainerFileWriter {
   }
 
   /**
-   * In one statement: shows the new file and takes what was at its path away, unless a limit forbids it or the
-   * container has ended. Returns the ids of what was replaced; null if nothing was changed.
+   * In one statement: shows the new file and hides the previous file at its path, unless a limit forbids it or the
+   * container has ended. Returns the ids of replaced files; null if nothing was changed.
    */
   async #show(draft: Draft, bytes: number): Promise<readonly string[] | null> {
     const { containerBytesMax, filesMax, ownerBytesMax } = this.#limits;
@@ -232,7 +235,7 @@ export class ContainerFileWriter {
     return ids.includes(draft.id) ? ids.filter((id) => id !== draft.id) : null;
   }
 
-  /** Why a file could not be shown: others wrote meanwhile, or the container has ended. */
+  /** Why a file could not be shown: of concurrent writes, or because the container has ended. */
   async #refuse(owner: Owner, draft: Draft, bytes: number): Promise<ContainerRefusal> {
     await this.#removals.remove([{ containerId: draft.container_id, id: draft.id, holder: draft.holder }]);
     const room = await this.#findRoom(owner, draft.container_id, draft.path);
@@ -243,7 +246,7 @@ export class ContainerFileWriter {
       : { reason: "container_full", bytesMax: this.#limits.containerBytesMax };
   }
 
-  /** The bytes that a file at this path may have, or why there can be none. */
+  /** The maximum bytes of a file at this path, or why there can be none. */
   async #findRoom(owner: Owner, containerId: string, path: string | null): Promise<Room | ContainerRefusal> {
     const row = await findContainerRow(this.#db, owner, containerId);
     if (row === null) return { reason: "unknown_container" };
@@ -266,7 +269,7 @@ export class ContainerFileWriter {
     return rooms.reduce((least, room) => (room.bytesMax < least.bytesMax ? room : least));
   }
 
-  /** The files of a container beside the one at this path, and the bytes of that. */
+  /** The other files of a container, and the bytes of the file at this path. */
   async #addUp(
     containerId: string,
     path: string | null,
@@ -300,5 +303,5 @@ export class ContainerFileWriter {
   }
 }
 
-/** There are more bytes than there is room. */
+/** The content exceeds the remaining bytes. */
 class TooManyBytes extends Error {}

@@ -5,7 +5,7 @@ import { FileFolder, syncFolder } from "../files/file-folder.ts";
 
 const OWNER_ONLY = 0o700;
 
-/** The contents of container files: a folder for each container, by its id, created with its first file. */
+/** The contents of container files: a folder per container, named by its id and created with its first file. */
 export class ContainerFolder implements ContainerBytes {
   readonly #folder: string;
 
@@ -57,7 +57,7 @@ export class ContainerFolder implements ContainerBytes {
   }
 }
 
-/** Whether a folder was kept because it has files, or because it is gone already. */
+/** Whether a folder remained because it has files, or because it is already gone. */
 function isKept(error: unknown): boolean {
   const code = error instanceof Error && "code" in error ? error.code : "";
   return code === "ENOTEMPTY" || code === "EEXIST" || code === "ENOENT";

@@ -1,23 +1,23 @@
 /** The folder of a container's files. */
 export const DATA_FOLDER = "/mnt/data/";
 
-/** Linux allows 255 bytes in a name. Some are left for what is put before it. */
+/** Linux allows 255 bytes in a name. The rest is for a prefix. */
 const NAME_BYTES_MAX = 180;
 const EXTENSION_CHARACTERS_MAX = 20;
 const PATH_BYTES_MAX = 4096;
 const PART_BYTES_MAX = 255;
 
-/** The path of a file that a client named: what follows the last slash, without characters that a name cannot have. */
+/** The path of a file named by a client: the part after the last slash, without characters that a name cannot have. */
 export function pathOfUpload(filename: string): string {
   return DATA_FOLDER + nameOfUpload(filename);
 }
 
-/** The same, with the id of the uploaded file before it, so that it differs from all others. */
+/** The same, prefixed by the id of the uploaded file to make it unique. */
 export function ownPathOfUpload(filename: string, fileId: string): string {
   return `${DATA_FOLDER}${fileId}-${nameOfUpload(filename)}`;
 }
 
-/** Whether a file of a container can lie there: below `/mnt/data`, by the straight way. */
+/** Whether a container may have a file at this path: below `/mnt/data`, without detours. */
 export function isContainerPath(path: string): boolean {
   if (!path.startsWith(DATA_FOLDER) || path.includes("\0") || !path.isWellFormed()) return false;
   if (Buffer.byteLength(path) > PATH_BYTES_MAX) return false;
@@ -35,7 +35,7 @@ function nameOfUpload(filename: string): string {
   return isPart(name) ? name : "file";
 }
 
-/** Keeps the extension, because programs go by it. */
+/** Keeps the extension, because programs depend on it. */
 function shortenName(name: string): string {
   if (Buffer.byteLength(name) <= NAME_BYTES_MAX) return name;
   const dot = name.lastIndexOf(".");
@@ -43,7 +43,7 @@ function shortenName(name: string): string {
   return cutTo(name, NAME_BYTES_MAX - Buffer.byteLength(extension)) + extension;
 }
 
-/** The longest beginning that has at most so many bytes. */
+/** The longest beginning of at most `bytesMax` bytes. */
 function cutTo(text: string, bytesMax: number): string {
   let kept = "";
   let bytes = 0;

@@ -27,7 +27,7 @@ export async function findContainerRow(
   return row ?? null;
 }
 
-/** The complete files of a container that is not expired, nor another owner's. */
+/** The complete files of an unexpired container of this owner. */
 export function filesOf(db: Kysely<Database>, owner: Owner, containerId: string) {
   return db
     .selectFrom("container_files")

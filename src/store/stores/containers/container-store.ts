@@ -40,11 +40,11 @@ export interface ContainerStoreParts {
   readonly writer: ContainerFileWriter;
   readonly bytes: ContainerBytes;
   readonly limits: ContainerLimits;
-  /** Minutes without use after which a container expires that says nothing of it. */
+  /** Minutes without use after which a container expires by default. */
   readonly minutesUnused: number;
 }
 
-/** Containers in the database, with the bytes of their files beside it. */
+/** Containers in the database, with the bytes of their files outside. */
 export class ContainerStore implements Containers {
   readonly #db: Kysely<Database>;
   readonly #parts: ContainerStoreParts;
@@ -95,7 +95,7 @@ export class ContainerStore implements Containers {
     try {
       await this.#parts.writer.removeAll(containerId);
     } catch (error) {
-      if (error instanceof FileStorageAway) return true; // `expireUnused` tries again.
+      if (error instanceof FileStorageAway) return true; // `expireUnused` retries.
       throw error;
     }
     await this.#db.deleteFrom("containers").where("id", "=", containerId).execute();
@@ -194,7 +194,7 @@ export class ContainerStore implements Containers {
     return expired || emptied || forgotten;
   }
 
-  /** In one statement, so that requests at the same time cannot make more containers than there may be. */
+  /** In one statement, so that concurrent requests cannot exceed the maximum of containers. */
   async #insert(owner: Owner, container: NewContainer): Promise<ContainerRow | ContainerRefusal> {
     const { containersMax } = this.#parts.limits;
     const now = secondsNow();
@@ -214,7 +214,7 @@ export class ContainerStore implements Containers {
     return row ?? { reason: "too_many_containers", containersMax };
   }
 
-  /** Looks at what is to be copied before anything is. */
+  /** Checks all files before any is copied. */
   async #findUploads(owner: Owner, fileIds: readonly string[]): Promise<readonly StoredFile[] | ContainerRefusal> {
     const uploads = await this.#knownUploads(owner, fileIds);
     const known = new Set(uploads.map(({ id }) => id));

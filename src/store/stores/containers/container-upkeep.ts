@@ -3,17 +3,17 @@ import { SKIP_LOCKED } from "../../database/dialectal.ts";
 import type { Database } from "../../database/schema.ts";
 import type { ContainerFileWriter } from "./container-file-writer.ts";
 
-/** How many containers one step looks at. */
+/** The number of containers that one step handles. */
 const CONTAINERS_AT_ONCE_MAX = 20;
-/** How long an expired container is shown. */
+/** How long an expired container remains visible. */
 const SHOWN_SECONDS = 86_400;
 
-/** Marks containers whose time is over, so that no use can put it off any more. False if there were none. */
+/** Marks containers as expired, so that no use can postpone it any more. False if there were none. */
 export async function expireContainers(db: Kysely<Database>, now: number): Promise<boolean> {
   const due = db
     .selectFrom("containers")
     .select("number")
-    .where(sql<boolean>`state = 'running'`) // Not as a parameter, which would keep the index from being used.
+    .where(sql<boolean>`state = 'running'`) // Not a parameter, which would prevent use of the index.
     .where("expires_at", "<=", now)
     .limit(CONTAINERS_AT_ONCE_MAX)
     .modifyEnd(SKIP_LOCKED);
@@ -26,8 +26,8 @@ export async function expireContainers(db: Kysely<Database>, now: number): Promi
 }
 
 /**
- * Removes the files of containers that are expired or deleted, and the rows of the deleted ones. A process that dies
- * meanwhile leaves the rest to the next sweep. False if there were none.
+ * Removes the files of expired and deleted containers, and the rows of deleted ones. The next sweep continues if the
+ * process dies. False if there were none.
  */
 export async function emptyContainers(
   db: Kysely<Database>,

@@ -12,7 +12,7 @@ import { filesOf, findContainerRow, isRunning, SECONDS_A_MINUTE } from "./contai
 
 type Store = Pick<Containers, "removeFile" | "streamFile" | "touchContainer">;
 
-/** The stored containers for the sessions that run code in them. */
+/** The stored containers for sessions that run code. */
 export class SessionContainers implements StoredContainers {
   readonly #db: Kysely<Database>;
   readonly #store: Store;

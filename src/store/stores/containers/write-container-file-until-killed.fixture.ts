@@ -3,13 +3,13 @@ import { openStore } from "../../open-store.ts";
 import { OURS } from "../../stored-shapes.fixture.ts";
 
 /**
- * A process that starts writing a file into a container, prints a line once bytes are on the disk, and never ends. Its
- * arguments are the options of the store and the id of the container.
+ * A process that starts writing a file into a container, prints a line once bytes are on the disk, and never ends.
+ * Arguments: the options of the store and the id of the container.
  */
 async function* neverEnding(): AsyncGenerator<Uint8Array> {
   yield Buffer.alloc(1024);
   yield Buffer.alloc(1024);
-  process.stdout.write("half written\n"); // The store asks for a third piece, so it has written the first two.
+  process.stdout.write("half written\n"); // The store requests a third piece, so it has written the first two.
   for (;;) await sleep(1000);
 }
 

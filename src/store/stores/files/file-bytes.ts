@@ -1,4 +1,4 @@
-/** Keeps the bytes of files by their ids. An id is written once and never again. */
+/** Stores the bytes of files by id. Each id is written only once. */
 export interface FileBytes {
   /** Resolves to the number of bytes once they are durable. */
   write(id: string, content: AsyncIterable<Uint8Array>, signal: AbortSignal): Promise<number>;
@@ -8,11 +8,11 @@ export interface FileBytes {
   stream(id: string): AsyncIterable<Uint8Array>;
   /** Removes the file if it exists. */
   remove(id: string): Promise<void>;
-  /** The same for a file whose writer may be dead: removes the parts that it left, too. */
+  /** The same for a file whose writer may be dead: removes its partial uploads, too. */
   removeUnfinished(id: string): Promise<void>;
 }
 
-/** Keeps the bytes of the files of containers. */
+/** Stores the bytes of container files. */
 export interface ContainerBytes {
   /** Resolves to the number of bytes once they are durable. */
   write(containerId: string, fileId: string, content: AsyncIterable<Uint8Array>, signal: AbortSignal): Promise<number>;
@@ -20,8 +20,8 @@ export interface ContainerBytes {
   stream(containerId: string, fileId: string): AsyncIterable<Uint8Array>;
   /** Removes the file if it exists. */
   remove(containerId: string, fileId: string): Promise<void>;
-  /** The same for a file whose writer may be dead: removes the parts that it left, too. */
+  /** The same for a file whose writer may be dead: removes its partial uploads, too. */
   removeUnfinished(containerId: string, fileId: string): Promise<void>;
-  /** Removes all files of a container. `fileIds`: those that are known of. */
+  /** Removes all files of a container. `fileIds`: the known files. */
   removeContainer(containerId: string, fileIds: readonly string[]): Promise<void>;
 }

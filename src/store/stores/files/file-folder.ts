@@ -4,15 +4,15 @@ import { join } from "node:path";
 import { isPassingName, openNamelessFile, writeAll } from "../../../base/files/nameless-file.ts";
 import type { FileBytes } from "./file-bytes.ts";
 
-/** How long the contents of a file may take to arrive and be written, in milliseconds. */
+/** The time limit for receiving and writing a file, in milliseconds. */
 const WRITE_MS_MAX = 15 * 60_000;
 const OWNER_ONLY_FILE = 0o600;
 const OWNER_ONLY_FOLDER = 0o700;
 
-/** A temporary name that is older than this was abandoned. */
+/** Older temporary files are abandoned. */
 const ABANDONED_AFTER_MS = 60_000;
 
-/** The disk counts as full if it has less room than this. */
+/** The disk counts as full with less room than this. */
 const PROBE_BYTES = 64 * 1024;
 
 /** A folder of file contents by id, readable only by this user. It is created with the first file. */
@@ -103,7 +103,7 @@ export class FileFolder implements FileBytes {
   }
 }
 
-/** Aborts as `signal` does, or when writing takes too long. */
+/** Aborts with `signal`, or when writing takes too long. */
 export function writeSignal(signal: AbortSignal | undefined): AbortSignal {
   const deadline = AbortSignal.timeout(WRITE_MS_MAX);
   return signal === undefined ? deadline : AbortSignal.any([signal, deadline]);

@@ -20,10 +20,10 @@ import { writeSignal } from "./file-folder.ts";
 import { findGoneHolders } from "./gone-holders.ts";
 import { Removals } from "./removals.ts";
 
-/** How many files are removed at a time. */
+/** The number of files removed at a time. */
 const REMOVED_TOGETHER_MAX = 100;
 
-/** A file that nobody sees, and the worker that holds it. */
+/** An invisible file, and the worker that holds it. */
 interface HeldFile {
   readonly id: string;
   readonly holder: number;
@@ -32,8 +32,8 @@ interface HeldFile {
 type Calls = Pick<DatabaseCalls, "query" | "workerNumber" | "findDeadWorkers">;
 
 /**
- * Keeps rows in the database and contents beside it. While a file is being written or removed, its worker holds it
- * and nobody sees it. Files that a dead worker still holds are removed by the next worker.
+ * Rows are in the database, contents outside. While a file is being written or removed, its worker holds it and it is
+ * invisible. Files held by a dead worker are removed by the next worker.
  */
 export class StoredFiles implements FileStore {
   readonly #db: Kysely<Database>;
@@ -126,7 +126,7 @@ export class StoredFiles implements FileStore {
     }
   }
 
-  /** Removes files that dead workers did not finish writing or removing, and those that could not be removed yet. */
+  /** Removes files that dead workers did not finish writing or removing, and files whose removal failed. */
   async removeLeftovers(): Promise<void> {
     await this.#removals.removeWaiting();
     const gone = await findGoneHolders(this.#db, this.#calls, "files");
@@ -154,7 +154,7 @@ export class StoredFiles implements FileStore {
     return row?.sequence ?? null;
   }
 
-  /** In one statement: compares the size with the owner's limit, counts it, and shows the file. */
+  /** In one statement: checks the owner's limit, counts the size, and shows the file. */
   async #show(owner: Owner, { id, holder }: HeldFile, bytes: number): Promise<void> {
     const { sql: text, parameters } = sql`update files set bytes = ${bytes}, holder = null
       where id = ${id} and holder = ${holder} and ${this.#quota.hasRoom(owner, bytes)}

@@ -3,10 +3,7 @@ import type { Database } from "../../database/schema.ts";
 import type { DatabaseCalls } from "../../owner/database-calls.ts";
 import { findLivingWorkers } from "../living-workers.ts";
 
-/**
- * Workers that hold files of this table and are dead. If none holds any, this process is not registered as a worker
- * either.
- */
+/** Dead workers that hold files of this table. If none holds any, this process is not registered as a worker either. */
 export async function findGoneHolders(
   db: Kysely<Database>,
   calls: Pick<DatabaseCalls, "workerNumber" | "findDeadWorkers">,

@@ -1,12 +1,9 @@
 import { FileStorageAway } from "../../../domain/storage.ts";
 
-/** Beyond this number, files stay until another worker finds that their holder is dead. */
+/** Beyond this number, files remain until another worker finds that their holder is dead. */
 const WAITING_MAX = 10_000;
 
-/**
- * Removes files that nobody can see any more. While their storage is away they wait, because whoever asked for the
- * removal has nothing to gain from an error.
- */
+/** Removes invisible files. While their storage is down they wait, because an error would not help the caller. */
 export class Removals<File> {
   readonly #removeOne: (file: File) => Promise<void>;
   #waiting: File[] = [];
@@ -28,7 +25,7 @@ export class Removals<File> {
     }
   }
 
-  /** Tries again what could not be removed. */
+  /** Retries failed removals. */
   async removeWaiting(): Promise<void> {
     await this.remove(this.#waiting.splice(0));
   }

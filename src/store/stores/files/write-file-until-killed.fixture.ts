@@ -9,7 +9,7 @@ import { OURS } from "../../stored-shapes.fixture.ts";
 async function* neverEnding(): AsyncGenerator<Uint8Array> {
   yield Buffer.alloc(1024);
   yield Buffer.alloc(1024);
-  process.stdout.write("half written\n"); // The store asks for a third piece, so it has written the first two.
+  process.stdout.write("half written\n"); // The store requests a third piece, so it has written the first two.
   for (;;) await sleep(1000);
 }
 

@@ -5,13 +5,13 @@ import type { Owner } from "../../../runs/ports/owner.ts";
 import type { Database } from "../../database/schema.ts";
 import { storedJson } from "../../database/stored-json.ts";
 
-/** After this many bytes more, an owner's oldest exchanges are removed if there are too many. */
+/** An owner's limit is checked after this many more bytes; the oldest exchanges are then removed. */
 const CHECKED_BYTES = 4 * 1024 * 1024;
-/** For how many owners bytes are counted. If there is one more, the one counted longest is checked at once. */
+/** The maximum owners with counted bytes. Beyond it, the longest counted owner is checked at once. */
 const COUNTED_OWNERS_MAX = 10_000;
-/** How many are read for one response. */
+/** The maximum exchanges read for one response. */
 const READ_MAX = 256;
-/** How many one step removes. */
+/** The number of rows that one step removes. */
 const STEP_ROWS = 200;
 
 /** The exchanges in the database, written one by one. */
@@ -21,7 +21,7 @@ export class StoredExchanges implements ExchangeStore {
   /** Bytes that this process added since the last check, by owner. */
   readonly #unchecked = new Map<string, { readonly owner: Owner; readonly bytes: number }>();
 
-  /** `ownerBytesMax`: how much is kept for one owner, in bytes; 0 for no limit. */
+  /** `ownerBytesMax`: the maximum bytes per owner; 0 for no limit. */
   constructor(db: Kysely<Database>, ownerBytesMax: number) {
     this.#db = db;
     this.#ownerBytesMax = ownerBytesMax;
@@ -75,7 +75,7 @@ export class StoredExchanges implements ExchangeStore {
     return Number(numDeletedRows);
   }
 
-  /** Counts what an owner adds. Returns an owner to be checked, if one is due. */
+  /** Counts an owner's new bytes. Returns an owner whose check is due. */
   #count(owner: Owner, bytes: number): Owner | null {
     const key = JSON.stringify([owner.organization, owner.project]);
     const sum = (this.#unchecked.get(key)?.bytes ?? 0) + bytes;

@@ -6,14 +6,14 @@ import type { Owner } from "../../../runs/ports/owner.ts";
 import type { Database } from "../../database/schema.ts";
 import { storedJson } from "../../database/stored-json.ts";
 
-/** Stands in the place of a response's id. No response has it. */
+/** Replaces the id of a response. No response has it. */
 const REFUSED = "refused";
-/** How many are kept for one owner; up to `CHECK_EVERY` more until the next check. */
+/** The maximum per owner; up to `CHECK_EVERY` more until the next check. */
 const REFUSALS_MAX = 1_000;
-/** After so many additions of this process, an owner's oldest are removed. */
+/** After this many additions of this process, an owner's oldest are removed. */
 const CHECK_EVERY = 50;
 
-/** Refused requests in the table of exchanges, whose limits of bytes and age hold for them as well. */
+/** Refused requests in the table of exchanges, with its limits of bytes and age. */
 export class StoredRefusals implements RefusalStore {
   readonly #db: Kysely<Database>;
   readonly #refusalsMax: number;

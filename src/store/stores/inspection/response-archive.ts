@@ -19,7 +19,7 @@ import { fits, hasMore, isInReach, KIND, type PlacedSides } from "./response-fil
 import { SlicePace } from "./slice-pace.ts";
 import { listToolResults } from "./tool-results.ts";
 
-/** How many responses one statement counts, so that each is short, and how many are counted in all. */
+/** The maximum responses counted per statement, so that each is short, and in all. */
 const COUNTED_AT_ONCE = 1_000;
 const COUNTED_MAX = 200_000;
 
@@ -94,7 +94,7 @@ export class StoredArchive implements ResponseArchive {
     return row ?? null;
   }
 
-  /** The last response of the slice that begins after a place; null if the slice has the rest. */
+  /** The last response of the slice after a place; null if the slice includes the rest. */
   async #endOfSlice(
     owner: Owner,
     { filter, order }: Pick<ResponsePageRequest, "filter" | "order">,
@@ -151,7 +151,7 @@ export class StoredArchive implements ResponseArchive {
   }
 }
 
-/** The snapshot of a response that an earlier release has stored. */
+/** The snapshot of a response from an earlier release. */
 const BODY_OF_OLD = sql<string | null>`case when responses.metadata is null then responses.body end`;
 const NAME_OF_KEY = sql<string | null>`(select api_keys.name from api_keys where api_keys.id = responses.key_id)`;
 

@@ -6,7 +6,7 @@ import type { Database } from "../../database/schema.ts";
 import { storedJson } from "../../database/stored-json.ts";
 import { fits, isInReach, type PlacedSides } from "./response-filter.ts";
 
-/** The numbers of the responses of one bucket and model in a slice. */
+/** The totals of the responses of one bucket and model in a slice. */
 interface CountedRow {
   readonly bucket: number;
   readonly model: string;
@@ -19,13 +19,13 @@ interface CountedRow {
   readonly firstTexts: string;
 }
 
-/** Between which responses a slice lies. */
+/** The responses that limit a slice. */
 export interface SliceBounds {
   readonly conditions: readonly RawBuilder<SqlBool>[];
   readonly sides: PlacedSides;
 }
 
-/** Counts the responses between two places. Without other filters than time it reads only the index of lists. */
+/** Counts the responses between two places. If only time is filtered, it reads only the index of lists. */
 export async function countSlice(
   db: Kysely<Database>,
   owner: Owner,

@@ -1,6 +1,6 @@
 import type { ResponseFilter } from "../../../domain/inspection.ts";
 
-/** A filter that leaves nothing out. */
+/** A filter that matches everything. */
 export const ALL: ResponseFilter = {
   statuses: null,
   model: null,

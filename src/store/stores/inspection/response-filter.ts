@@ -6,7 +6,7 @@ import { dialectal, hasText } from "../../database/dialectal.ts";
 import type { Database } from "../../database/schema.ts";
 import { isId } from "../../database/time-first.ts";
 
-/** How much of an item is searched, in characters. */
+/** The number of characters of an item that are searched. */
 const SEARCHED_CHARACTERS = 16 * 1024;
 
 type Responses = ExpressionBuilder<Database, "responses">;
@@ -18,10 +18,10 @@ export interface PlacedSides {
 }
 
 /**
- * Whether a response is this owner's, within the time of the filter, and continues the response that the filter names.
- * An index in the order of lists answers it: the one of the owner, or the one of what responses continue. SQLite looks
- * up one limit of each side in an index: a place is nearer than the time, so `+` keeps the time out of the index. It
- * also keeps the owner out of it where the other index is the better one.
+ * Whether a response belongs to this owner, is within the time of the filter, and continues the filter's response. An
+ * index in list order answers it: the index by owner, or the index by continued response. SQLite uses one limit per
+ * side in an index: a place is closer than the time, so `+` excludes the time from the index. It also excludes the
+ * owner if the other index is better.
  */
 export function isInReach(
   owner: Owner,
@@ -44,7 +44,7 @@ function ownerColumn(column: string, previousId: string | null): RawBuilder<stri
   return previousId === null ? name : dialectal(sql<string>`+${name}`, () => name);
 }
 
-/** The rest of the filter. */
+/** The remaining conditions of the filter. */
 export function fits(filter: ResponseFilter) {
   return (expression: Responses) =>
     expression.and([
@@ -59,14 +59,14 @@ export function fits(filter: ResponseFilter) {
     ]);
 }
 
-/** Whether the filter has more than what an index answers. */
+/** Whether the filter has conditions that no index answers. */
 export function hasMore(filter: ResponseFilter): boolean {
   const { statuses, model, kind, isBackground, metadata, keyId, conversationId, words } = filter;
   const single = [statuses, model, kind, isBackground, keyId, conversationId];
   return single.some((value) => value !== null) || words.length > 0 || Object.keys(metadata).length > 0;
 }
 
-/** What earlier releases stored has no kind. */
+/** Responses of earlier releases have no kind. */
 export const KIND: RawBuilder<RunKind> = sql<RunKind>`coalesce(responses.kind,
   case when ${hasText("responses.body", sql.lit('"background":true'))} then 'background'
     when responses.streamed = 1 then 'streamed' else 'plain' end)`;
@@ -75,14 +75,14 @@ function hasBackground(isBackground: boolean): RawBuilder<SqlBool> {
   return isBackground ? sql<SqlBool>`${KIND} = 'background'` : sql<SqlBool>`${KIND} <> 'background'`;
 }
 
-/** A pair as the JSON of metadata has it. Quotes within a text are escaped, so it stands for nothing else there. */
+/** A pair in the JSON of metadata. Quotes within a text are escaped, so it matches nothing else. */
 function hasPair(name: string, value: string): RawBuilder<SqlBool> {
   const pair = `${JSON.stringify(name)}:${JSON.stringify(value)}`;
   return sql<SqlBool>`(${hasText("responses.metadata", sql.val(pair))}
     or (responses.metadata is null and ${hasText("responses.body", sql.val(pair))}))`;
 }
 
-/** Whether an item has the word, as JSON writes it. */
+/** Whether an item contains the word in its JSON form. */
 function hasWord(word: string): RawBuilder<SqlBool> {
   const written = JSON.stringify(word).slice(1, -1);
   const pattern = `%${written.replaceAll(/[\\%_]/g, String.raw`\$&`)}%`;
@@ -91,7 +91,7 @@ function hasWord(word: string): RawBuilder<SqlBool> {
     sql<SqlBool>`${text} like ${pattern} escape '\\'`,
     () => sql<SqlBool>`${text} ilike ${pattern} escape '\\'`,
   );
-  // With an offset, PostgreSQL looks at the items of each response instead of reading all items first.
+  // With an offset, PostgreSQL reads the items of each response instead of all items first.
   return sql<SqlBool>`exists (
     select 1 from items where items.response_number = responses.number and ${isLike} limit 1 offset 0)`;
 }

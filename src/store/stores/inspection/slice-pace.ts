@@ -1,16 +1,16 @@
-/** How many responses one statement looks at. */
+/** The limits of responses per statement. */
 const SLICE_MIN = 10;
 const SLICE_MAX = 1_000;
 /** The texts of responses may be long, so a search begins with few. */
 const SLICE_OF_SEARCH = 100;
-/** A slice that took longer is followed by a smaller one, and one that took a quarter of it by a larger one. */
+/** A slower slice is followed by a smaller one; a slice four times as fast, by a larger one. */
 const SLICE_MS = 80;
-/** How many responses one page looks at, by whether their texts are searched, and for how long. */
+/** The maximum responses examined per page, with and without text search, and the time limit. */
 const SEARCHED_MAX = 20_000;
 const FILTERED_MAX = 200_000;
 const PAGE_MS_MAX = 2_000;
 
-/** Divides the work of a page into slices, so that each statement is short, and ends it in time. */
+/** Divides a page's work into slices, so that each statement is short, and ends it in time. */
 export class SlicePace {
   readonly #lookedAtMax: number;
   readonly #startedMs: number;
@@ -28,12 +28,12 @@ export class SlicePace {
     this.#sliceStartedMs = this.#startedMs;
   }
 
-  /** How many responses the next slice has. */
+  /** The number of responses in the next slice. */
   get size(): number {
     return this.#size;
   }
 
-  /** Notes that a slice was looked at. Returns whether the page may have another. */
+  /** Records an examined slice. Returns whether the page may have another. */
   next(): boolean {
     const nowMs = this.#now();
     const tookMs = nowMs - this.#sliceStartedMs;

@@ -3,11 +3,11 @@ import type { ShownToolResult } from "../../../../generated/responses-api/types.
 import type { Owner } from "../../../runs/ports/owner.ts";
 import type { Database } from "../../database/schema.ts";
 
-/** How many results of a response are read, and how many characters of each. */
+/** The maximum results read per response, and characters of each. */
 const RESULTS_MAX = 64;
 const CHARACTERS_MAX = 64 * 1024;
 
-/** Reads what the model was shown of calls that have ended, oldest first. Calls of a turn are ordered by their ids. */
+/** Reads ended calls as the model saw them, oldest first. Calls of a turn are ordered by their ids. */
 export async function listToolResults(
   db: Kysely<Database>,
   owner: Owner,

@@ -1,7 +1,4 @@
-/**
- * The process that `crash.test.ts` kills. It appends to one run and prints the number of each event once that is
- * stored.
- */
+/** The process that `crash.test.ts` kills. Appends to one run and prints the number of each event once it is stored. */
 import { writeSync } from "node:fs";
 import { openStore } from "../../open-store.ts";
 import { aResponse, OURS } from "../../stored-shapes.fixture.ts";

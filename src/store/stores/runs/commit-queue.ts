@@ -2,18 +2,16 @@ import { InvariantError } from "../../../base/assert.ts";
 
 export interface CommitQueueOptions<Job, Outcome> {
   /**
-   * Stores all jobs in their order, or none. Returns one outcome per job. Is called again before it has resolved; then
-   * it must store the jobs of the earlier call first.
+   * Stores all jobs in order, or none. Returns one outcome per job. May be called again before it resolves; it must
+   * then store the jobs of the earlier call first.
    */
   readonly commit: (jobs: readonly Job[]) => Promise<readonly Outcome[]>;
-  /** How many commits may be under way at once. Further jobs wait, and share a commit. */
+  /** The maximum concurrent commits. Further jobs wait and share a commit. */
   readonly underWayMax: number;
   readonly sizeOf: (job: Job) => number;
   /** The shortest time between two commits in milliseconds, unless a job is urgent. */
   readonly intervalMs: number;
-  /**
-   * A commit takes no further job once it has this size. The other jobs, and their callers, wait for the next commit.
-   */
+  /** A commit of this size accepts no further job. The other jobs, and their callers, wait for the next commit. */
   readonly commitSizeMax: number;
   readonly onCommit?: ((commit: CommitReport) => void) | undefined;
 }
@@ -36,8 +34,8 @@ interface Waiting<Job, Outcome> {
 }
 
 /**
- * Combines the jobs of all runs into few commits, in order. The queue has no limit of its own: its callers bound what
- * they have waiting.
+ * Combines the jobs of all runs into few commits, in order. The queue itself is unlimited: its callers limit their
+ * waiting jobs.
  */
 export class CommitQueue<Job, Outcome> {
   readonly #options: CommitQueueOptions<Job, Outcome>;
@@ -103,7 +101,7 @@ export class CommitQueue<Job, Outcome> {
     this.#schedule(); // Jobs may be left.
   }
 
-  /** Never rejects: a failure goes to the callers of this batch, and does not affect the next batch. */
+  /** Never rejects: a failure goes to the callers of this batch and does not affect the next batch. */
   async #commitNext(): Promise<void> {
     const batch = this.#takeBatch();
     const startedAt = performance.now();

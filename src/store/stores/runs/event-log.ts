@@ -20,7 +20,7 @@ import type { PatientJob, WriteJob, WriteOutcome } from "../../rows/runs/write-j
 import type { CommitQueue, CommitUrgency } from "./commit-queue.ts";
 import type { PatientWrites } from "./patient-writes.ts";
 
-/** Notes on a run take no more room than this, about. */
+/** The approximate maximum size of the notes of a run. */
 const NOTES_CHARACTERS_MAX = 16 * 1024;
 
 /**
@@ -69,7 +69,7 @@ export class StoredEventLog implements EventLog {
   }
 
   async close(responseId: string, events: readonly WaitingEvent[], end: ClosedRun): Promise<void> {
-    // Before the end, so that whoever sees it finds them.
+    // Before the end, so that everyone who sees the end finds them.
     for (const note of end.notes ?? []) await this.addNote(responseId, note);
     const job: PatientJob = {
       type: "close",
@@ -106,7 +106,7 @@ export class StoredEventLog implements EventLog {
     await this.#patient.write(responseId, () => this.#storeNote(responseId, json));
   }
 
-  /** If its answer is lost, a note may be stored twice. */
+  /** If its reply is lost, a note may be stored twice. */
   async #storeNote(responseId: string, json: string): Promise<"written"> {
     await this.#db
       .updateTable("responses")
@@ -120,7 +120,7 @@ export class StoredEventLog implements EventLog {
     return "written";
   }
 
-  /** Stores more of a run that is in the store. */
+  /** Continues a stored run. */
   async #goOn(job: PatientJob, urgency: CommitUrgency): Promise<void> {
     requireWritten(await this.#patient.write(job.responseId, () => this.#queue.add(job, urgency)));
   }

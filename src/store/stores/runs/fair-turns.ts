@@ -3,10 +3,7 @@ import type { Owner } from "../../../runs/ports/owner.ts";
 import type { Database } from "../../database/schema.ts";
 import { IS_LIVE } from "../../rows/runs/run-rows.ts";
 
-/**
- * The order in which these runs, which are in the order of their age, get places: each owner gets the next place in
- * turn, and the runs that are being made for it count.
- */
+/** The order in which these runs, sorted by age, get places: owners alternate, and their running runs count. */
 export function takeTurns<Run extends Owner>(
   waiting: readonly Run[],
   running: ReadonlyMap<string, number>,
@@ -22,12 +19,12 @@ export function takeTurns<Run extends Owner>(
   return inTurn.map(({ run }) => run);
 }
 
-/** One text for both parts of an owner. */
+/** A single text for both parts of an owner. */
 export function nameOfOwner({ organization, project }: Owner): string {
   return JSON.stringify([organization, project]);
 }
 
-/** How many background runs are being made for each owner. */
+/** The number of running background runs per owner. */
 export async function countRunning(db: Kysely<Database>): Promise<ReadonlyMap<string, number>> {
   const rows = await db
     .selectFrom("responses")

@@ -2,37 +2,37 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { StoreBusy, StoreStopped } from "../../../runs/ports/store-faults.ts";
 import type { WriteOutcome } from "../../rows/runs/write-job.ts";
 
-/** The first pause before a write is tried again, and the longest one, in milliseconds. */
+/** The first and the longest pause before a write is retried, in milliseconds. */
 const PAUSE_MS = 100;
 const PAUSE_MS_MAX = 1_000;
 
 type Write = () => Promise<WriteOutcome>;
 
-/** The writes of one run that are under way, in the order in which they were asked for. */
+/** The pending writes of one run, in order. */
 interface Lane {
   count: number;
-  /** How many of them wait for the store, or for those before them. */
+  /** The number of writes that wait for the store or for earlier writes. */
   waiting: number;
-  /** Settles as the latest of them does. */
+  /** Settles with the latest write. */
   last: Promise<unknown>;
-  /** When those that wait are given up. */
+  /** When waiting writes are given up. */
   until: number;
 }
 
 /**
- * Tries writes of runs again while the store is away or locked, those of one run in their order. A run that may be lost
- * to another worker by then is left.
+ * Retries writes of runs while the store is down or locked, in order for each run. Gives up a run that another worker
+ * may have taken by then.
  */
 export class PatientWrites {
   readonly #patienceMs: number;
   readonly #lanes = new Map<string, Lane>();
 
-  /** `patienceMs`: for how long a run waits, from the first write that fails. */
+  /** `patienceMs`: how long a run waits, from its first failed write. */
   constructor(patienceMs: number) {
     this.#patienceMs = patienceMs;
   }
 
-  /** Rejects with `StoreStopped` if the store stays away for too long. */
+  /** Rejects with `StoreStopped` if the store stays down for too long. */
   async write(responseId: string, write: Write): Promise<WriteOutcome> {
     const lane = this.#laneOf(responseId);
     const before = lane.last;
@@ -55,13 +55,13 @@ export class PatientWrites {
     return lane;
   }
 
-  /** At once: a write may share a commit with those before it. */
+  /** At once: a write may share a commit with earlier ones. */
   async #tryFirst(lane: Lane, before: Promise<unknown>, write: Write): Promise<WriteOutcome> {
     let isAway = false;
     try {
       const outcome = await write();
       if (lane.waiting === 0 || (outcome !== "out_of_order" && outcome !== "unchanged")) return outcome;
-      // One before it waits for the store, and this one has found the store back.
+      // An earlier write waits for the store, and this one has found it working again.
     } catch (error) {
       if (!(error instanceof StoreBusy)) throw error;
       isAway = true;
@@ -69,7 +69,7 @@ export class PatientWrites {
     return await this.#writeBehind(lane, before, write, isAway ? PAUSE_MS : 0);
   }
 
-  /** Once those before it are stored. If one of them is given up, so is this one. */
+  /** After the earlier writes are stored. If one is given up, so is this one. */
   async #writeBehind(lane: Lane, before: Promise<unknown>, write: Write, pauseMs = 0): Promise<WriteOutcome> {
     if (lane.waiting === 0) lane.until = performance.now() + this.#patienceMs;
     lane.waiting += 1;

@@ -12,13 +12,13 @@ import type { WriteJob, WriteOutcome } from "../../rows/runs/write-job.ts";
 import type { CommitQueue } from "./commit-queue.ts";
 import { countRunning, takeTurns } from "./fair-turns.ts";
 
-/** Told of runs that no server makes, and of what this one does about them. No method may throw. */
+/** Observes runs that no server makes, and how this server treats them. No method may throw. */
 export interface ClaimObserver {
-  /** How many there are. */
+  /** The number of such runs. */
   found(unmade: number): void;
-  /** `queue`: another server has left them; `dead`: their server is gone; `own`: they were this server's own. */
+  /** `queue`: another server released them; `dead`: their server is gone; `own`: they were this server's own. */
   claimed(from: UnmadeRun["from"], runs: number): void;
-  /** The lease of this server had expired, and others may have claimed its runs. */
+  /** The lease of this server expired, and others may have claimed its runs. */
   lostLease(): void;
 }
 
@@ -144,7 +144,7 @@ function unmadeRun({ id, worker, needsPlace, taskHead }: UnmadeRow, own: number)
   };
 }
 
-/** `worker`: who held the run. */
+/** `worker`: the previous holder of the run. */
 function originOf(worker: number | null, own: number): UnmadeRun["from"] {
   if (worker === null) return "queue";
   return worker === own ? "own" : "dead";

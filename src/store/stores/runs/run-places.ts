@@ -7,10 +7,10 @@ import { readEventLines } from "../../rows/events/event-block.ts";
 import { readJournal } from "../../rows/events/journal.ts";
 import { LIVE_STATUSES } from "../../rows/runs/run-rows.ts";
 
-/** How many rows of a journal one query reads. Each is one commit. */
+/** The maximum journal rows per query. Each is one commit. */
 const PAGE_ROWS = 64;
 
-/** Who makes which run by the database, and what other workers have stored lately. */
+/** The database's record of which worker makes which run, and of other workers' recent events. */
 export class StoredRunPlaces implements RunPlaces {
   readonly #db: Kysely<Database>;
   readonly #calls: Pick<DatabaseCalls, "workerNumber">;

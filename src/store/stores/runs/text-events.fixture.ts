@@ -1,6 +1,6 @@
 import { DeltaTemplate, RecordedDelta, type RecordedEvent, RecordedWhole } from "../../../runs/recorded-event.ts";
 
-/** Text delta events as earlier releases stored them, each with JSON of its own. */
+/** Text delta events in the form of earlier releases, each with its own JSON. */
 export function textEvents(first: number, count: number, text = " word"): readonly RecordedEvent[] {
   return Array.from({ length: count }, (_, index) => textEvent(first + index, text));
 }
@@ -18,7 +18,7 @@ function textEvent(number: number, text: string): RecordedEvent {
   return RecordedWhole.fromJson(number, json);
 }
 
-/** Text delta events as a run makes them, which share a template. */
+/** Text delta events of a run, which share a template. */
 export function deltaEvents(first: number, texts: readonly string[]): readonly RecordedEvent[] {
   return texts.map((text, index) => new RecordedDelta(first + index, TEMPLATE, text));
 }

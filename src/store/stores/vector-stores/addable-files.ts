@@ -4,7 +4,7 @@ import type { Owner } from "../../../runs/ports/owner.ts";
 import type { Database } from "../../database/schema.ts";
 import { secondsNow } from "./store-statements.ts";
 
-/** SQLite's limit on variables is higher. */
+/** Below SQLite's limit on variables. */
 const IDS_AT_ONCE_MAX = 500;
 
 /** Why these files cannot be added, whatever the store; null if they can. `bytesMax` 0: no limit. */

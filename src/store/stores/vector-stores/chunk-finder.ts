@@ -12,7 +12,7 @@ import type { SearchPlaces } from "../../search/search-messages.ts";
 import type { ThreadedSearch } from "../../search/threaded-search.ts";
 import { secondsNow, touching } from "./store-statements.ts";
 
-/** Finds chunks, and notes the use of their stores. */
+/** Finds chunks, and records the use of their stores. */
 export class StoredChunkFinder implements ChunkFinder {
   readonly #db: Kysely<Database>;
   readonly #search: ThreadedSearch | ChunkSearch;
@@ -40,7 +40,7 @@ export class StoredChunkFinder implements ChunkFinder {
     await sql`${touching(owner, storeIds)} and last_active_at < ${secondsNow()}`.execute(this.#db);
   }
 
-  /** Searches that wait reject. */
+  /** Waiting searches reject. */
   async close(): Promise<void> {
     await this.#search.close();
   }

@@ -24,14 +24,16 @@ import { eraseChunks } from "./store-upkeep.ts";
 import { modelNumber, vectorRows } from "./vector-models.ts";
 import { switchStore } from "./vector-renewal.ts";
 
-/** A file that was begun so often and never finished fails: it may be what ended its processes. */
+/** A file with this many unfinished attempts fails: it may be crashing its processes. */
 const ATTEMPTS_MAX = 5;
 const ATTEMPTS_FAILED = `The server began ${ATTEMPTS_MAX} times to take in this file and could not finish.`;
 
-/** How often an owner is chosen whose last file another process claims meanwhile; then this one looks again later. */
+/**
+ * The maximum attempts to claim a file while other processes claim them first; then this process checks again later.
+ */
 const CLAIM_TRIES_MAX = 100;
 
-/** Each step writes so many pages of 4 KiB, and other writes come in between. */
+/** The number of 4 KiB pages that each step writes, with other writes in between. */
 const MERGED_PAGES = 8;
 /** Some chunks fill about ten pages, each of which is merged a few times. */
 const MERGES_MAX = 4;
@@ -39,9 +41,9 @@ const MERGES_MAX = 4;
 type Calls = Pick<DatabaseCalls, "transact" | "workerNumber" | "findDeadWorkers">;
 
 export interface IngestOptions {
-  /** How many bytes the vector stores of one owner may hold; 0 for no limit. */
+  /** The maximum bytes of the vector stores of one owner; 0 for no limit. */
   readonly ownerBytesMax: number;
-  /** Whether the index of words has to be merged here. PostgreSQL merges its own by itself. */
+  /** Whether the index of words must be merged here. PostgreSQL merges its index by itself. */
   readonly mergesWords: boolean;
 }
 
@@ -56,7 +58,7 @@ interface ClaimedRow {
   readonly store_id: string;
 }
 
-/** The queue in the database. The row of a file names the worker that takes it in, and only that one may write. */
+/** The queue in the database. The row of a file names the worker that ingests it; only this worker may write. */
 export class StoredIngestQueue implements IngestQueue {
   readonly #db: Kysely<Database>;
   readonly #calls: Calls;
@@ -79,7 +81,7 @@ export class StoredIngestQueue implements IngestQueue {
       const row = await this.#claimNext(worker);
       if (row === null) return null;
       const task = taskOf(row, worker);
-      await eraseChunks(this.#db, this.#calls, row.number); // Of an earlier attempt.
+      await eraseChunks(this.#db, this.#calls, row.number); // From an earlier attempt.
       if (row.attempts <= ATTEMPTS_MAX) return task;
       await this.finish(task, { type: "failed", error: { code: "server_error", message: ATTEMPTS_FAILED } });
     }
@@ -137,7 +139,7 @@ export class StoredIngestQueue implements IngestQueue {
     return row.files;
   }
 
-  /** Whether a file waits or is being taken in. Counting them all costs more the more there are. */
+  /** Whether a file is waiting or being ingested. Counting all would cost more. */
   async #hasFiles(): Promise<boolean> {
     const row = await this.#db
       .selectFrom("vector_store_files")
@@ -148,7 +150,7 @@ export class StoredIngestQueue implements IngestQueue {
     return row !== undefined;
   }
 
-  /** The store uses the model of the file if all of its files have that. */
+  /** The store uses the model of the file if all of its files have it. */
   async #useModelOf({ number, storeNumber }: IngestTask): Promise<void> {
     const file = await this.#db
       .selectFrom("vector_store_files")
@@ -161,20 +163,20 @@ export class StoredIngestQueue implements IngestQueue {
   }
 
   /**
-   * Owners have turns: whoever has waited longest since this process took a file of his is next. Among his files, the
-   * oldest is.
+   * Owners alternate: next is the owner whose last file was claimed longest ago by this process. Among an owner's
+   * files, the oldest is next.
    */
   async #claimNext(worker: number): Promise<ClaimedRow | null> {
     for (let tries = 0; tries < CLAIM_TRIES_MAX; tries++) {
       const owner = this.#turns.takeNext(await this.#waitingOwners());
       if (owner === null) return null;
       const row = await this.#claimOf(owner, worker);
-      if (row !== null) return row; // Else others were faster.
+      if (row !== null) return row; // Otherwise, others were faster.
     }
     return null;
   }
 
-  /** In the order of their oldest files. */
+  /** Ordered by their oldest files. */
   async #waitingOwners(): Promise<readonly Owner[]> {
     const { rows } = await sql<Owner>`select organization, project from vector_store_files
       where status = 'in_progress' and worker is null
@@ -193,7 +195,7 @@ export class StoredIngestQueue implements IngestQueue {
     return rows[0] ?? null;
   }
 
-  /** Files that dead workers have claimed wait again. */
+  /** Requeues files claimed by dead workers. */
   async #releaseDead(own: number): Promise<void> {
     const held = await this.#db
       .selectFrom("vector_store_files")
@@ -213,7 +215,7 @@ export class StoredIngestQueue implements IngestQueue {
     }
   }
 
-  /** Merges parts of the index of words. Left to itself, FTS5 merges much at once, and all other writes wait. */
+  /** Merges parts of the index of words. By default, FTS5 merges much at once, and all other writes wait. */
   async #mergeWords(): Promise<void> {
     for (let step = 0; step < MERGES_MAX; step++)
       await sql`insert into vector_store_words (vector_store_words, rank) values ('merge', ${sql.lit(MERGED_PAGES)})`.execute(
@@ -242,12 +244,12 @@ function taskOf(row: ClaimedRow, worker: number): IngestTask {
   };
 }
 
-/** What a chunk counts: its text and its vector. The index of its words comes on top. */
+/** The counted bytes of a chunk: its text and its vector. The index of its words is not counted. */
 function chunkBytes({ text, vector }: IndexedChunk): number {
   return Buffer.byteLength(text) + (vector?.byteLength ?? 0);
 }
 
-/** One statement for each table, because a statement costs more than a row. */
+/** One statement per table, because a statement costs more than a row. */
 function insertions(
   { number, storeNumber }: IngestTask,
   chunks: readonly IndexedChunk[],

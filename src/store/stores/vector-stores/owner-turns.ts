@@ -11,8 +11,8 @@ export class OwnerTurns {
   #turns = 0;
 
   /**
-   * Gives a turn to whoever's last one was longest ago, and returns the owner; null if nobody waits. Those without one
-   * have it in the order in which they stand.
+   * Returns the owner whose last turn was longest ago and records a turn; null if nobody waits. Owners without a turn
+   * come first, in the given order.
    */
   takeNext(waiting: readonly Owner[]): Owner | null {
     let next: Owner | null = null;

@@ -10,7 +10,7 @@ export interface RowPage<Row> {
   readonly hasMore: boolean;
 }
 
-/** The numbers at which a page begins and ends, both exclusive; null where it has no such end. */
+/** The exclusive bounds of a page as numbers; null for an open side. */
 interface PageEnds {
   readonly after: number | null;
   readonly before: number | null;

@@ -5,7 +5,7 @@ import { dialectal, keepKeysOf } from "../../database/dialectal.ts";
 
 export const SECONDS_A_DAY = 86_400;
 
-/** A use of the stores, which puts off their expiry. Changes none that has expired or is unknown. */
+/** Records a use of the stores, which postpones their expiry. Ignores expired and unknown ones. */
 export function touching(owner: Owner, storeIds: readonly string[]): RawBuilder<unknown> {
   const now = secondsNow();
   return sql`update vector_stores set last_active_at = ${now}, expires_at = ${expiryAfterUse(now)}
@@ -13,12 +13,12 @@ export function touching(owner: Owner, storeIds: readonly string[]): RawBuilder<
       and is_expired = 0`;
 }
 
-/** When a store expires that is used at this time; null if it never does. */
+/** When a store expires after a use at this time; null if it never does. */
 export function expiryAfterUse(usedAt: number): RawBuilder<number | null> {
   return sql`${usedAt} + expires_after_days * ${SECONDS_A_DAY}`;
 }
 
-/** A file that the store has already loses its row and its chunks. */
+/** Replaces the row and chunks of a file that the store already has. */
 export function addingFiles(
   owner: Owner,
   storeId: string,
@@ -45,7 +45,7 @@ export function addingFiles(
   ];
 }
 
-/** A query that gives these files in their order. */
+/** A query that returns these files in order. */
 function rowsOf(files: readonly NewStoreFile[]): RawBuilder<unknown> {
   const rows = files.map(({ fileId, attributes, chunking }) => ({
     fileId,

@@ -5,22 +5,22 @@ import type { DatabaseCalls } from "../../owner/database-calls.ts";
 import { chunkKey } from "../../search/chunk-keys.ts";
 import { compileAll } from "./compile-all.ts";
 
-/** How many stores expire in one step. */
+/** The number of stores that expire per step. */
 const STORES_AT_ONCE_MAX = 20;
-/** How many chunks one step erases: some milliseconds of the store thread. */
+/** The number of chunks erased per step: some milliseconds of the store thread. */
 const CHUNKS_AT_ONCE_MAX = 100;
 
-/** The column of the index of words that holds the keys of chunks. */
+/** The key column in the index of words. */
 const WORDS_KEY = dialectal(sql`rowid`, () => sql`key`);
 
 type Calls = Pick<DatabaseCalls, "transact">;
 
-/** Marks stores whose time is over. Their files stay listed, and their chunks are erased. False if there were none. */
+/** Marks stores as expired. Their files stay listed, and their chunks are erased. False if there were none. */
 export async function expireSome(db: Kysely<Database>, calls: Calls, now: number): Promise<boolean> {
   const due = await db
     .selectFrom("vector_stores")
     .select("number")
-    .where(sql<boolean>`is_expired = 0`) // Not as a parameter, which would keep the index from being used.
+    .where(sql<boolean>`is_expired = 0`) // Not a parameter, which would prevent use of the index.
     .where("expires_at", "<=", now)
     .orderBy("expires_at")
     .limit(STORES_AT_ONCE_MAX)
@@ -37,7 +37,7 @@ export async function expireSome(db: Kysely<Database>, calls: Calls, now: number
   return due.length > 0;
 }
 
-/** Erases some chunks of files that were removed. False if there are none. */
+/** Erases some chunks of removed files. False if there are none. */
 export async function eraseSome(db: Kysely<Database>, calls: Calls): Promise<boolean> {
   const file = await db.selectFrom("vector_store_removals").select("file_number").limit(1).executeTakeFirst();
   if (file === undefined) return false;
@@ -46,7 +46,7 @@ export async function eraseSome(db: Kysely<Database>, calls: Calls): Promise<boo
   return true;
 }
 
-/** Erases what is stored of a file, in steps. */
+/** Erases the stored chunks of a file, in steps. */
 export async function eraseChunks(db: Kysely<Database>, calls: Calls, fileNumber: number): Promise<void> {
   const models = await db.selectFrom("vector_models").select("number").execute();
   for (;;) {

@@ -7,7 +7,7 @@ import { OURS } from "../../stored-shapes.fixture.ts";
 
 const CHUNKING = { max_chunk_size_tokens: 800, chunk_overlap_tokens: 400 };
 
-/** A file to take in: each text becomes a chunk. */
+/** A file to ingest: each text becomes a chunk. */
 export interface TakenIn {
   readonly texts: readonly string[];
   readonly attributes?: FileAttributes;
@@ -29,7 +29,7 @@ export async function upload(store: Store, filename: string, owner: Owner = OURS
   return (await store.files.createFile(owner, file)).id;
 }
 
-/** Chunks that follow each other without overlap. */
+/** Consecutive chunks without overlap. */
 export function chunksOf({ texts, vectors }: TakenIn): readonly IndexedChunk[] {
   let start = 0;
   return texts.map((text, ordinal) => {
@@ -41,7 +41,7 @@ export function chunksOf({ texts, vectors }: TakenIn): readonly IndexedChunk[] {
   });
 }
 
-/** A store with these files, whose names are their places; resolves to its id. */
+/** A store with these files, named by their places; resolves to its id. */
 export async function storeWith(
   store: Store,
   files: readonly TakenIn[],

@@ -5,7 +5,7 @@ import { dialectal } from "../../database/dialectal.ts";
 import type { Database } from "../../database/schema.ts";
 import { postgresVectorRows } from "../../search/postgres/vector-rows.ts";
 
-/** The number of a model in the database, which is given one if it has none. */
+/** The number of a model in the database; assigned if it has none. */
 export async function modelNumber(db: Kysely<Database>, { name, dimensions }: VectorModel): Promise<number> {
   const find = () =>
     db
@@ -24,7 +24,7 @@ export async function modelNumber(db: Kysely<Database>, { name, dimensions }: Ve
   return added.number;
 }
 
-/** Rows of the table of vectors, to be selected into it. */
+/** Rows for the table of vectors, to be selected into it. */
 export function vectorRows(modelKey: number, vectors: readonly KeyedVector[]): RawBuilder<unknown> {
   return dialectal(
     sql`(model_number, key, vector) select ${modelKey}, value ->> 0, unhex(value ->> 1)

@@ -7,7 +7,7 @@ import { chunkKey } from "../../search/chunk-keys.ts";
 import { compileAll } from "./compile-all.ts";
 import { modelNumber, vectorRows } from "./vector-models.ts";
 
-/** How many vectors of other models one step erases. */
+/** The number of other models' vectors erased per step. */
 const ERASED_TOGETHER_MAX = 500;
 
 type Calls = Pick<DatabaseCalls, "transact">;
@@ -89,7 +89,10 @@ export class StoredVectorRenewal implements VectorRenewal {
   }
 }
 
-/** Searches of the store use this model once all of its files have it. Their other vectors are left to be erased. */
+/**
+ * Lets searches of the store use this model once all of its files have it. The other vectors are then marked for
+ * erasure.
+ */
 export async function switchStore(
   db: Kysely<Database>,
   calls: Calls,

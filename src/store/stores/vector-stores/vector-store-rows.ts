@@ -19,7 +19,7 @@ export type StoreFileRow = Selectable<VectorStoreFilesTable>;
 export type BatchRow = Selectable<VectorStoreBatchesTable>;
 export type FileCounts = VectorStore["file_counts"];
 
-/** What the files of a store or of a batch add up to. */
+/** Totals of the files of a store or a batch. */
 export interface FileTotals {
   readonly counts: FileCounts;
   readonly bytes: number;
@@ -76,7 +76,7 @@ export function shownFile(row: StoreFileRow, storeId: string): VectorStoreFile {
   };
 }
 
-/** A batch of which some files failed is complete all the same; its counts tell. */
+/** A batch with failed files still counts as complete; its counts show the failures. */
 export function shownBatch(row: BatchRow, storeId: string, counts: FileCounts): VectorStoreFileBatch {
   return {
     id: row.id,

@@ -41,14 +41,14 @@ import {
 
 type Calls = Pick<DatabaseCalls, "transact">;
 
-/** Vector stores in the database. Another owner's rows are never read. */
+/** Vector stores in the database. Never reads other owners' rows. */
 export class StoredVectorStores implements VectorStores {
   readonly #db: Kysely<Database>;
   readonly #calls: Calls;
   readonly #ownerBytesMax: number;
   readonly #onWaiting: () => void;
 
-  /** `onWaiting` is called when files were added that are to be taken in. */
+  /** `onWaiting` is called when files to ingest were added. */
   constructor(
     db: Kysely<Database>,
     calls: Calls,

@@ -1,8 +1,8 @@
-/** How much of what a program writes to stderr is kept, in bytes. */
+/** The kept bytes at the end of a program's stderr. */
 const KEPT_BYTES_MAX = 16 * 1024;
 const ERROR_LINE = /^\S*(?:error|exception|fatal|panic)/i;
 
-/** The end of what a program writes to stderr. */
+/** The end of a program's stderr. */
 export class LastWords {
   #pieces: Buffer[] = [];
   #bytes = 0;
@@ -14,7 +14,7 @@ export class LastWords {
     if (this.#bytes > 2 * KEPT_BYTES_MAX) this.#shorten();
   }
 
-  /** Whole lines: the beginning of a line that is cut off could be a part of a secret. */
+  /** Whole lines: the beginning of a cut line could be part of a secret. */
   get text(): string {
     if (this.#bytes > KEPT_BYTES_MAX) this.#shorten();
     const text = Buffer.concat(this.#pieces).toString("utf8");
@@ -28,7 +28,7 @@ export class LastWords {
   }
 }
 
-/** The line that says what went wrong: the last that begins as an error does, or else the last. */
+/** The line with the error: the last one that begins like an error, otherwise the last. */
 export function errorLineOf(text: string): string {
   const lines = text.split("\n").filter((line) => line.trim() !== "");
   return (lines.findLast((line) => ERROR_LINE.test(line)) ?? lines.at(-1) ?? "").trim();

@@ -6,15 +6,15 @@ import type { McpProgram } from "../mcp-server.ts";
 import { noteSent } from "../open-transport.ts";
 import { LastWords } from "./last-words.ts";
 
-/** Most programs that run at the same time; a connection waits for its place within its time limit. */
+/** The maximum of running programs; a connection waits for a place within its time limit. */
 const PROGRAMS_MAX = 32;
 const MESSAGE_BYTES_MAX = 16 * 1024 * 1024;
-/** Lines that are no messages, such as greetings, are skipped up to this many in a row. */
+/** The maximum of consecutive lines that are not messages, such as greetings. They are skipped. */
 const STRANGE_LINES_MAX = 1000;
 
 const PLACES = new Semaphore(PROGRAMS_MAX);
 
-/** Talks to a program of the operator over its standard input and output. The program ends with the connection. */
+/** Connects to an operator's program over its standard input and output. The program ends with the connection. */
 export class ProgramTransport implements Transport {
   onclose?: () => void;
   onerror?: (error: Error) => void;
@@ -30,14 +30,14 @@ export class ProgramTransport implements Transport {
   #giveBack: (() => void) | null = null;
   #isClosed = false;
 
-  /** `signal` ends the wait for a place. `onDeath` is called if the program ends before it is closed. */
+  /** `signal` ends the wait for a place. `onDeath` is called if the program exits before it is closed. */
   constructor(program: McpProgram, signal: AbortSignal, onDeath: (death: ProgramEnded) => void) {
     this.#program = program;
     this.#signal = signal;
     this.#onDeath = onDeath;
   }
 
-  /** How the program ended; null unless it did so by itself. */
+  /** How the program exited; null unless it exited by itself. */
   get death(): ProgramEnded | null {
     return this.#death;
   }
@@ -69,7 +69,7 @@ export class ProgramTransport implements Transport {
     try {
       await child.write(serializeMessage(message));
     } catch (error) {
-      child.kill(); // It reads no more. All that it said is known when it has ended.
+      child.kill(); // It reads no more. All of its output is known when it has ended.
       await this.#over.promise;
       throw error;
     }
@@ -101,14 +101,14 @@ export class ProgramTransport implements Transport {
         this.#complain(error);
       }
     }
-    throw new Error("the program writes lines that are no messages");
+    throw new Error("the program writes lines that are not messages");
   }
 
   #complain(error: unknown): void {
     this.onerror?.(error instanceof Error ? error : new Error(String(error)));
   }
 
-  /** The program has ended, and all that it wrote was read. */
+  /** The program has ended, and all of its output was read. */
   #die(): void {
     if (!this.#isClosed) {
       this.#death = new ProgramEnded(this.#lastWords.text);

@@ -1,12 +1,12 @@
 import { type JSONRPCMessage, type ListToolsResult, specTypeSchemas } from "@modelcontextprotocol/client";
 import { isRecord } from "../../../base/json/records.ts";
 
-/** Most parts of a result that are read. */
+/** The maximum parts read of a result. */
 export const PARTS_MAX = 1000;
 
 /**
- * The schema of a list of tools: no more is checked than what is used of it. The schema of the client library takes
- * several microseconds for each property of a tool.
+ * The schema of a tool list: checks only used members. The client library's schema takes several microseconds per
+ * property of a tool.
  */
 export const LIST_RESULT: (typeof specTypeSchemas)["ListToolsResult"] = {
   "~standard": {
@@ -15,7 +15,7 @@ export const LIST_RESULT: (typeof specTypeSchemas)["ListToolsResult"] = {
   },
 };
 
-/** A message whose result the client library can read in a short time, whatever the server sends. */
+/** A message whose result the client library reads quickly, whatever the server sends. */
 export function lightMessage<Message extends JSONRPCMessage>(message: Message): Message {
   if (!("result" in message)) return message;
   const result = lightResult(message.result);
@@ -23,8 +23,8 @@ export function lightMessage<Message extends JSONRPCMessage>(message: Message): 
 }
 
 /**
- * The result of a call with at most `PARTS_MAX` parts, a last one that says how many are missing, and with its
- * structured content as text where it has no text. Other results are returned as they are.
+ * The result of a call with at most `PARTS_MAX` parts and a last part with the number of missing ones. Structured
+ * content becomes text if there is no text. Other results are unchanged.
  */
 export function lightResult(result: unknown): unknown {
   if (!isRecord(result)) return result;

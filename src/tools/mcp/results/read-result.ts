@@ -9,8 +9,8 @@ const BASE64 = /^[A-Za-z\d+/]+={0,2}$/;
 const KILOBYTE = 1000;
 
 /**
- * The schema of the result of a call. Most results are nothing but texts, which are checked here: the schema of the
- * client library takes many times as long, and reads the other results.
+ * The schema of a call's result. Most results are only texts, which are checked here: the client library's schema takes
+ * many times as long, and reads the other results.
  */
 export const CALL_RESULT: (typeof specTypeSchemas)["CallToolResult"] = {
   "~standard": {
@@ -19,17 +19,17 @@ export const CALL_RESULT: (typeof specTypeSchemas)["CallToolResult"] = {
   },
 };
 
-/** What a model can see, and what may be shown of a result. */
+/** The model's abilities, and the limits of a shown result. */
 export interface ShownLimits {
   readonly images: boolean;
   readonly charactersMax: number;
   readonly secrets: ServerSecrets;
 }
 
-/** What a client and a model are shown of a result. */
+/** A result as shown to a client and a model. */
 export interface ReadResult {
   readonly output: string;
-  /** Pictures, for models that see them. */
+  /** Pictures, for models with vision. */
   readonly parts: readonly ToolOutputContentPart[];
 }
 
@@ -44,7 +44,7 @@ export function readResult(result: CallToolResult, { charactersMax, images, secr
   return { output: cut(lines.join("\n"), charactersMax), parts } satisfies ReadResult;
 }
 
-/** The text, or its beginning and a sentence that says how much is missing. */
+/** The text, or its beginning and a sentence with the missing length. */
 export function cut(text: string, charactersMax: number): string {
   if (text.length <= charactersMax) return text;
   const rest = text.length - charactersMax;
@@ -78,7 +78,7 @@ function described(mimeType: string, base64: string): string {
   return `[${mimeType.slice(0, 100)}, ${size}]`;
 }
 
-/** Whether a result of a call is nothing but texts, and perhaps the mark of an error. */
+/** Whether a call's result consists only of texts and possibly an error mark. */
 function isOnlyTexts(value: unknown): value is CallToolResult {
   if (!isRecord(value)) return false;
   const { content, isError = false, ...others } = value;

@@ -6,7 +6,7 @@ import { EgressError } from "../../../egress/egress-error.ts";
 import { HtmlReader } from "../../../media/html/html-reader.ts";
 import { PdfReader } from "../../../media/pdf/pdf-reader.ts";
 
-/** A page as the model reads it. */
+/** A page in the model's form. */
 export interface Page {
   readonly url: string;
   readonly title: string;
@@ -35,7 +35,7 @@ const PDF_PAGES_MAX = 500;
 const READ_MS_MAX = 10_000;
 const ARTICLE_MS_MAX = 3000;
 
-/** A page with scripts and less text than this is one that its scripts make. */
+/** A page with scripts and less text than this is rendered by its scripts. */
 const TEXT_CHARACTERS_MIN = 200;
 const SCRIPT = /<script\b/i;
 const NEEDS_SCRIPTS =
@@ -53,7 +53,7 @@ const ACCEPTED = [
   "application/pdf",
 ];
 
-/** Opens public pages of the web through the guard. Nothing of a client goes with the call, so all share one cache. */
+/** Opens public web pages through the guard. Calls contain no client data, so all clients share one cache. */
 export class PageReader {
   readonly #egress: Egress;
   readonly #html: HtmlReader;
@@ -77,7 +77,7 @@ export class PageReader {
     return this.#known.get(url) ?? null;
   }
 
-  /** Rejects with `PageFailed`, or with the reason of `signal`. `caller` shares look-ups of names fairly. */
+  /** Rejects with `PageFailed`, or with the reason of `signal`. `caller`: for fair sharing of name lookups. */
   async open(url: string, caller: string, signal: AbortSignal): Promise<Page> {
     const known = this.known(url);
     if (known !== null) return known;
@@ -126,7 +126,7 @@ export class PageReader {
   }
 }
 
-/** Whether a page has next to no text, and scripts that would make it. */
+/** Whether a page has almost no text, and scripts that would render it. */
 function needsScripts(bytes: Uint8Array, text: string): boolean {
   return text.trim().length < TEXT_CHARACTERS_MIN && SCRIPT.test(Buffer.from(bytes).toString("latin1"));
 }
@@ -135,7 +135,7 @@ function pageOf(url: string, title: string, text: string): Omit<Page, "links"> {
   return { url, title, lines: text.split(/\r?\n/).flatMap(wrapped) };
 }
 
-/** Long lines in pieces, cut behind a blank where there is one, so that a part of a page can be shown. */
+/** Splits long lines, after a blank if there is one, so that a part of a page can be shown. */
 function wrapped(line: string): readonly string[] {
   const pieces: string[] = [];
   let start = 0;

@@ -7,20 +7,20 @@ import { type Hit, SearchFailed } from "./search-provider.ts";
 
 const REPLY_BYTES_MAX = 2 * 1024 * 1024;
 const HITS_MAX = 50;
-/** A hit with a longer address is left out. */
+/** Hits with longer addresses are left out. */
 const URL_CHARACTERS_MAX = 4096;
 const TITLE_CHARACTERS_MAX = 300;
 const SNIPPET_CHARACTERS_MAX = 2000;
 const DATE_CHARACTERS_MAX = 40;
-/** Of a text with markup, so many times the characters that are shown are looked at. */
+/** How many times the shown characters are examined in a text with markup. */
 const MARKUP_FACTOR = 8;
 
-/** The address, key and patience of a search server. */
+/** The address, key and time limit of a search server. */
 export interface ProviderOptions {
   readonly baseUrl: string;
   /** Null if the server needs none. */
   readonly apiKey: string | null;
-  /** Limit of one search in milliseconds. */
+  /** The time limit of one search in milliseconds. */
   readonly timeoutMs: number;
 }
 
@@ -28,13 +28,13 @@ export interface ProviderCall {
   readonly path: string;
   /** Sent in the URL. */
   readonly query?: Readonly<Record<string, string>>;
-  /** Sent as JSON; without it the call is a GET. */
+  /** Sent as JSON; if absent, the call is a GET. */
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
 /**
- * Asks a search server and parses its JSON reply. Rejects with `SearchFailed` for every failure of the server, or with
+ * Calls a search server and parses its JSON reply. Rejects with `SearchFailed` for every failure of the server, or with
  * the reason of `signal`.
  */
 export async function askProvider(
@@ -65,7 +65,7 @@ export async function askProvider(
     recorded?.data(Buffer.from(text));
     recorded?.end(null);
     if (reply.statusCode !== 200) throw new SearchFailed(sentenceOf(reply.statusCode));
-    // A text that was cut is no JSON, and parsing it would take long.
+    // A cut text is not valid JSON, and parsing it would take long.
     const answer = Buffer.byteLength(text) < REPLY_BYTES_MAX ? jsonOrUndefined(text) : undefined;
     if (answer === undefined) throw new SearchFailed("The search server sent no JSON that could be read.");
     return answer;
@@ -90,19 +90,16 @@ function sentenceOf(status: number): string {
   return `The search server failed with status ${status}.`;
 }
 
-/** The members of a hit by the names that a provider gives them. */
+/** A provider's names of a hit's members. */
 export interface HitNames {
   readonly url: string;
   readonly title: string;
-  /** The first of these that holds a text is the snippet; a list of texts counts as joined. */
+  /** The first of these with a text is the snippet; a list of texts is joined. */
   readonly snippets: readonly string[];
   readonly published: string;
 }
 
-/**
- * The first hits of a list, their texts cut to what a hit may hold. Elements that are no hits, or whose address is not
- * http(s), are left out.
- */
+/** The first hits of a list, with cut texts. Leaves out elements that are not hits, or whose address is not http(s). */
 export function hitsOf(list: unknown, names: HitNames): readonly Hit[] {
   if (!Array.isArray(list)) return [];
   return list
@@ -131,10 +128,10 @@ function memberText(value: unknown): string {
 
 const ENTITIES: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", quot: '"', "#39": "'", "#x27": "'" };
 
-/** A tag that the end of the text cuts. */
+/** An incomplete tag at the end of the text. */
 const BEGUN_TAG = /<[^<>]{0,200}$/;
 
-/** The text without the tags and entities with which some servers mark the words that were found, cut. */
+/** The text, cut, without the tags and entities with which some servers mark the found words. */
 function withoutMarkup(text: string, charactersMax: number): string {
   const looked = text.slice(0, MARKUP_FACTOR * charactersMax);
   const whole = looked.length < text.length ? looked.replace(BEGUN_TAG, "") : looked;

@@ -1,9 +1,9 @@
-/** What a search server is asked. */
+/** A query to a search server. */
 export interface SearchQuery {
   readonly text: string;
-  /** How many hits are wanted; a provider may give fewer or more. */
+  /** The number of hits requested; a provider may return fewer or more. */
   readonly count: number;
-  /** Hosts whose pages alone are wanted, with their subdomains; empty for all. A provider may ignore it. */
+  /** Restricts hits to these hosts and their subdomains; empty for all. A provider may ignore it. */
   readonly domains: readonly string[];
   /** ISO 3166-1 alpha-2 in upper case; null if unknown. */
   readonly country: string | null;
@@ -16,18 +16,18 @@ export interface Hit {
   readonly url: string;
   readonly title: string;
   readonly snippet: string;
-  /** As the provider writes it; null if it gives none. */
+  /** In the provider's format; null if unknown. */
   readonly published: string | null;
 }
 
-/** A search server. Its address is the operator's own. */
+/** A search server. Its address comes from the operator. */
 export interface SearchProvider {
   readonly name: string;
-  /** Rejects with `SearchFailed`, or with the reason of `signal` if that aborts. */
+  /** Rejects with `SearchFailed`, or with the reason of `signal` if it aborts. */
   search(query: SearchQuery, signal: AbortSignal): Promise<readonly Hit[]>;
 }
 
-/** The search server gave no hits. The message is a whole sentence for the model and holds no address or key. */
+/** The search server returned no hits. The message is a whole sentence for the model, without address and key. */
 export class SearchFailed extends Error {
   override readonly name = "SearchFailed";
 }

@@ -31,8 +31,8 @@ export function searxng(options: ProviderOptions): SearchProvider {
 }
 
 /**
- * SearXNG knows places as locales: `de-DE` for `DE`, in the language that most people there speak. What is no country
- * is left out.
+ * SearXNG expects places as locales: `de-DE` for `DE`, in the most spoken language. Values that are not countries are
+ * left out.
  */
 function localeOf(country: string | null): { readonly language?: string } {
   if (country === null || !/^[A-Z]{2}$/.test(country)) return {};

@@ -1,6 +1,6 @@
 /**
- * What stays on the global object when code of others runs: the language itself, and what Pyodide calls. Python cannot
- * see the global object; this is for code that finds a way to it all the same.
+ * Globals that remain for foreign code: the language itself, and what Pyodide calls. Python cannot see the global
+ * object; this is for code that finds a way to it anyway.
  */
 const KEPT = new Set(
   `Object Function Array Number parseFloat parseInt Infinity NaN undefined Boolean String Symbol Date Promise RegExp
@@ -12,14 +12,14 @@ const KEPT = new Set(
   TextEncoder TextDecoder URL AbortController AbortSignal DOMException queueMicrotask`.split(/\s+/),
 );
 
-/** Members of Node's process object that Node itself calls while no code of ours asks it to. */
+/** Members of Node's process object that Node itself calls without our code. */
 const KEPT_OF_PROCESS = new Set(
   `version versions arch platform release _events _eventsCount _maxListeners domain _exiting exitCode config features
   _fatalException nextTick _tickCallback emitWarning setUncaughtExceptionCaptureCallback constructor
   hasUncaughtExceptionCaptureCallback`.split(/\s+/),
 );
 
-/** What Pyodide asks of Node's process object, and nothing that leads out of the sandbox. */
+/** Offers Pyodide the members that it needs of Node's process object, and nothing that leads out of the sandbox. */
 export function replaceProcess(): void {
   const binding = (name: unknown): object => {
     if (name !== "constants") throw new Error("This is not available in the sandbox.");
@@ -41,8 +41,8 @@ export function replaceProcess(): void {
 }
 
 /**
- * Takes everything from the global object that the language and Pyodide do not need, and from Node's process object
- * what reaches out of it: other processes, modules, bindings, the environment.
+ * Removes everything from the global object that the language and Pyodide do not need, and everything from Node's
+ * process object that reaches out of it: other processes, modules, bindings, the environment.
  */
 export function closeRealm(node: NodeJS.Process): void {
   const kept = { process: Reflect.get(globalThis, "process"), console: silentConsole(), ...timers() };
@@ -73,7 +73,7 @@ function emitterOnly(prototype: object | null): object {
   return Object.freeze(kept);
 }
 
-/** Timers by number, so that no object of Node's comes into the hands of others. */
+/** Numbered timers, so that foreign code gets no object of Node. */
 function timers(): Readonly<Record<string, unknown>> {
   const running = new Map<number, () => void>();
   const { setTimeout: start, clearTimeout: stop, setImmediate: soon, clearImmediate: stopSoon } = globalThis;

@@ -1,16 +1,16 @@
 import { readSync, writeSync } from "node:fs";
 
-/** As in `harness/frames.ts`, which this side does not import: it may read its own folder only. */
+/** As in `harness/frames.ts`, which this side cannot import: it may read only its own folder. */
 const LENGTH_BYTES = 4;
 const HEAD_BYTES_MAX = 2 * 1024 * 1024;
 export const PIECE_BYTES_MAX = 256 * 1024;
 
 const INPUT = 0;
 const OUTPUT = 1;
-/** How long to wait when the other side is slow and the pipe does not wait by itself. */
+/** The pause when the other side is slow and the pipe itself does not block. */
 const RETRY_MS = 2;
 
-// Taken before code of others runs, so that a change of Node's or JavaScript's objects does not lead to them.
+// Captured before foreign code runs, so that changes to Node's or JavaScript's objects do not affect them.
 const read = readSync;
 const write = writeSync;
 const fromText = new TextEncoder();

@@ -3,16 +3,16 @@ import { readFileSync } from "node:fs";
 import { registerHooks } from "node:module";
 import { posix } from "node:path";
 
-/** What the modules below take their functions from while they are loaded. */
+/** The source of functions for the modules below while they load. */
 const GIVEN = "__given";
 
-/** The exit status of a shell that finds no program. Every program of `os.system` ends like this. */
+/** A shell's exit status for a missing program. Every program of `os.system` ends with it. */
 const NO_PROGRAM = 127;
 const REFUSE = '() => { throw new Error("This is not available in the sandbox.") }';
 
 /**
- * What Pyodide gets for the modules that it imports: the few harmless functions that it calls, and no others. So no
- * object that Python can reach leads to a module of Node. A server socket listens in vain.
+ * The modules for Pyodide's imports: only the few harmless functions that it calls. No object visible to Python thus
+ * leads to a Node module. A server socket never gets a connection.
  */
 const SOURCES: Readonly<Record<string, string>> = {
   "node:fs": `const { readFileSync } = globalThis.${GIVEN}; const refuse = ${REFUSE};
@@ -42,13 +42,13 @@ const SOURCES: Readonly<Record<string, string>> = {
 const SCHEME = "given:";
 
 export interface ModuleGate {
-  /** After that, every import is refused, and files cannot be read through the modules that were given. */
+  /** Then refuses every import, and reading files through the provided modules. */
   close(): void;
 }
 
 /**
- * From now on, imports get the modules above, or a file of this folder; all other imports are refused. The folder has a
- * slash at its end.
+ * From now on, imports get the modules above, or a file of this folder, whose path ends with a slash; all other imports
+ * are refused.
  */
 export function gateModules(folder: string): ModuleGate {
   const allowed = new URL(`file://${folder}`).href;

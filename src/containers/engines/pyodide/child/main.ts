@@ -1,6 +1,6 @@
 /**
- * A process that runs Python in Pyodide and speaks the protocol of `harness/frames.ts` over its input and output. It is
- * started by `child-command.ts`, with permission to read little and to do nothing else.
+ * A process that runs Python in Pyodide and uses the protocol of `harness/frames.ts` on its input and output.
+ * `child-command.ts` starts it with very limited rights.
  */
 
 import { readdirSync, readFileSync } from "node:fs";
@@ -15,7 +15,7 @@ import { prepare, START, startPython } from "./start-python.ts";
 
 const FILES_AT_ONCE = 200;
 const WHY_CHARACTERS_MAX = 300;
-/** At the end of a snapshot's file; see `snapshot.ts`. */
+/** At the end of a snapshot file; see `snapshot.ts`. */
 const SNAPSHOT_DIGEST_BYTES = 32;
 /** A character has at most four bytes. */
 const LOG_CHARACTERS_MAX = PIECE_BYTES_MAX / 4;

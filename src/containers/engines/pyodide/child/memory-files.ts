@@ -5,15 +5,15 @@ export const FOLDER = "/mnt/data";
 /** Emscripten's number for "no space left on device". */
 const NO_SPACE = 51;
 const READ_BYTES_MAX = 256 * 1024;
-/** How many folders deep files are looked for. */
+/** The maximum depth of the search for files. */
 const DEPTH_MAX = 32;
 
 type FileSystem = PyodideAPI["FS"];
 
-/** Path below `FOLDER`, bytes, and a version that changes when the file does. */
+/** Path below `FOLDER`, bytes, and a version that changes with the file. */
 export type FileEntry = readonly [path: string, bytes: number, version: string];
 
-/** The files of a session, which are in memory. Methods throw errors whose messages say what is wrong. */
+/** The files of a session, in memory. Methods throw errors with explanations. */
 export class MemoryFiles {
   readonly #fs: FileSystem;
 
@@ -23,7 +23,7 @@ export class MemoryFiles {
     fs.chdir(FOLDER);
   }
 
-  /** Writes a piece of a file. The one at offset 0 begins a new file, which takes the place of what was there. */
+  /** Writes a piece of a file. Offset 0 starts a new file and replaces the old one. */
   write(path: string, offset: number, bytes: Uint8Array): void {
     const whole = `${FOLDER}/${path}`;
     if (offset === 0) this.#makeRoom(whole);
@@ -40,7 +40,7 @@ export class MemoryFiles {
     if (this.#kindOf(whole) !== null) this.#fs.unlink(whole);
   }
 
-  /** Bytes from an offset, at most `most`; none at the end of the file. */
+  /** At most `most` bytes from an offset; empty at the end of the file. */
   read(path: string, offset: number, most: number): Uint8Array {
     const whole = `${FOLDER}/${path}`;
     if (this.#kindOf(whole) !== "file") throw new Error("There is no such file.");
@@ -53,7 +53,7 @@ export class MemoryFiles {
     }
   }
 
-  /** Regular files only, `most` of them at most. */
+  /** Regular files only, at most `most`. */
   list(most: number): FileEntry[] {
     const found: FileEntry[] = [];
     this.#listBelow("", DEPTH_MAX, (entry) => found.push(entry) < most);
@@ -95,7 +95,7 @@ interface Contents {
   contents?: { readonly length: number } | null;
 }
 
-/** Files of all folders may have that many bytes together; more is refused as on a full disk. */
+/** Limits the bytes of files in all folders together; beyond it, writes fail as on a full disk. */
 export function limitFiles(fs: FileSystem, bytesMax: number): void {
   const memory: MemoryFileSystem = Reflect.get(fs.filesystems, "MEMFS");
   let used = 0;

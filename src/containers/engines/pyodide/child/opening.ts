@@ -1,14 +1,14 @@
-/** What the server says before anything else. */
+/** The server's first message. */
 export interface ChildOpening {
   /** Folder of Pyodide's files; ends with a slash. */
   readonly pyodide: string;
-  /** `make`: make a snapshot, send it and end. Otherwise the snapshot to start from; null for a start without one. */
+  /** `make`: create a snapshot, send it and exit. Otherwise the snapshot to start from; null for none. */
   readonly snapshot: "make" | { readonly file: string } | null;
   /** The source of `harness/notebook.py`. */
   readonly notebook: string;
-  /** Folder of the wheels that code can import; ends with a slash. */
+  /** Folder of importable wheels; ends with a slash. */
   readonly wheels: string | null;
-  /** Of all files in memory together. */
+  /** The maximum bytes of all files in memory. */
   readonly filesBytesMax: number;
 }
 

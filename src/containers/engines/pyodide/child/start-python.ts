@@ -4,7 +4,7 @@ import type { PyCallable } from "pyodide/ffi";
 import type { ChildOpening } from "./opening.ts";
 
 const TERMINALS = ["/dev/tty", "/dev/tty1"];
-/** Where Python is told that it is, and what it finds in its environment. */
+/** Python's own path, and its environment. */
 const PYTHON = "/usr/bin/python3";
 const ENVIRONMENT = {
   HOME: "/mnt/data",
@@ -15,7 +15,7 @@ const ENVIRONMENT = {
 
 const WHEELS_SOURCE = readFileSync(new URL("./wheels.py", import.meta.url), "utf8");
 
-/** The notebook and most code need these modules; imported once, they are in every snapshot. */
+/** Modules that the notebook and most code need; imported once, they are in every snapshot. */
 const PREPARE = `
 def prepare(notebook_source, wheels_source):
     import asyncio, collections, csv, dataclasses, datetime, decimal, fractions, functools, io, itertools, json, math
@@ -31,8 +31,8 @@ def prepare(notebook_source, wheels_source):
 prepare`;
 
 /**
- * Makes the notebook of a session. The state of random is new, because all sessions share the snapshot's. Errors come
- * out of coroutines as values, because Pyodide's event loop would print those that are raised.
+ * Creates the notebook of a session. Reseeds random, because all sessions share the snapshot's state. Coroutines return
+ * errors as values, because Pyodide's event loop would print raised ones.
  */
 export const START = `
 def start(emit_log, emit_image, read_wheel):
@@ -62,7 +62,7 @@ start`;
 type LoadPyodide = typeof import("pyodide")["loadPyodide"];
 type Options = NonNullable<Parameters<LoadPyodide>[0]>;
 
-/** Rejects if Pyodide does not start, as from a snapshot that is broken. */
+/** Rejects if Pyodide does not start, for example from a broken snapshot. */
 export async function startPython(opening: ChildOpening, snapshot: Uint8Array | null): Promise<PyodideAPI> {
   const silent = (): void => {};
   const options: Options = {
@@ -78,15 +78,15 @@ export async function startPython(opening: ChildOpening, snapshot: Uint8Array | 
   };
   const { loadPyodide }: { loadPyodide: LoadPyodide } = await import(`file://${opening.pyodide}pyodide.mjs`);
   const python = await loadPyodide(options);
-  // Without these, output that ends no line is kept until it fills the memory.
+  // Without these, output without a line end would fill the memory.
   const dropped = { write: ({ length }: Uint8Array): number => length };
   python.setStdout(dropped);
   python.setStderr(dropped);
-  for (const terminal of TERMINALS) python.FS.unlink(terminal); // They keep what ends no line too.
+  for (const terminal of TERMINALS) python.FS.unlink(terminal); // They buffer output without a line end too.
   return python;
 }
 
-/** What a snapshot holds beyond Pyodide itself. */
+/** The content of a snapshot beyond Pyodide itself. */
 export function prepare(python: PyodideAPI, { notebook }: ChildOpening, wheels: ReadonlyMap<string, Uint8Array>): void {
   const prepareWith: PyCallable = python.runPython(PREPARE);
   const addWheel: PyCallable = prepareWith(notebook, WHEELS_SOURCE);

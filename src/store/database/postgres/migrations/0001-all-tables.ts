@@ -2,19 +2,19 @@ import { type Kysely, sql } from "kysely";
 import type { Migration } from "kysely/migration";
 import { FIRST_INDEXES, FIRST_TRIGGERS } from "./0001-indexes.ts";
 
-/** The tables as SQLite has them after its fifteenth migration. */
+/** The tables in the form of SQLite's fifteenth migration. */
 export const allTables: Migration = {
   async up(db: Kysely<unknown>): Promise<void> {
     for (const statement of [...TABLES, ...FIRST_INDEXES, ...FIRST_TRIGGERS]) await sql.raw(statement).execute(db);
   },
 };
 
-/** Texts are compared by their bytes, as in SQLite, whatever the language of the database. */
+/** Texts compare by bytes, as in SQLite, regardless of the database's locale. */
 const TEXT = `text collate "C"`;
 const NUMBER = "bigint generated always as identity";
 
 const TABLES = [
-  // Programs with fewer migrations than this cannot use the tables.
+  // Programs with fewer migrations cannot use the tables.
   `create table schema_compatibility (compatible_from bigint not null)`,
   `insert into schema_compatibility values (1)`,
   `create table workers (
@@ -68,7 +68,7 @@ const TABLES = [
     last_number bigint not null,
     body ${TEXT} not null,
     constraint event_chunks_of_response primary key (response_number, last_number))`,
-  // A worker that was removed as dead can add nothing more.
+  // A worker removed as dead cannot add rows.
   `create table event_journal (
     worker bigint not null constraint event_journal_needs_worker references workers (id),
     position bigint not null,
@@ -116,7 +116,7 @@ const TABLES = [
     project ${TEXT} not null,
     bytes bigint not null,
     constraint usage_of_owner primary key (organization, project))`,
-  // What has not been added up yet. Empty unless storage is limited.
+  // Changes that are not summed up yet. Empty unless storage is limited.
   `create table owner_usage_changes (
     number ${NUMBER} primary key,
     organization ${TEXT} not null,
@@ -237,15 +237,15 @@ const TABLES = [
     last bigint not null,
     headings ${TEXT} not null,
     word_count bigint not null)`,
-  // The words of a chunk, behind the number of its store, and how often those are in it that repeat.
+  // The words of a chunk, prefixed by the number of its store, and the counts of repeated words.
   `create table vector_store_words (
     key bigint primary key,
     words tsvector not null,
     repeated jsonb not null)`,
-  // Rows that are found are read for what repeats, so the words, which only the index reads, lie elsewhere.
+  // Matching rows are read for the counts only, so the words, which only the index reads, are stored out of line.
   `alter table vector_store_words
     alter column words set storage external, alter column repeated set storage main`,
-  // Besides the vector itself, its components in 8 bits, which searches keep in memory, and what one step is worth.
+  // The vector, its components in 8 bits for searches in memory, and the value of one step.
   `create table vector_store_vectors (
     model_number bigint not null,
     key bigint not null,

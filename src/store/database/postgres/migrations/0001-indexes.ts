@@ -43,14 +43,14 @@ export const FIRST_INDEXES = [
   `create index vector_store_files_by_status on vector_store_files (store_number, status)`,
   `create index vector_store_files_by_batch on vector_store_files (batch_number) where batch_number is not null`,
   `create index vector_store_files_waiting on vector_store_files (number) where status = 'in_progress'`,
-  // Searches read what was added since the last merge from end to end, so there is never much of it: in KiB.
+  // Searches scan entries added since the last merge, so their size is limited, in KiB.
   `create index vector_store_words_by_word on vector_store_words using gin (words) with (gin_pending_list_limit = 256)`,
   `create index vector_store_files_by_owner on vector_store_files (organization, project, usage_bytes)`,
 ];
 
 const HAS_ITS_ID = `${timeFirst("id")} = ${timeFirst("old.id")} and id = old.id`;
 
-/** They remove what belongs to a removed row, because rows are removed at several places. */
+/** Triggers remove dependent rows, because rows are removed in several places. */
 export const FIRST_TRIGGERS = [
   `create function remove_exchange() returns trigger language plpgsql as $$
     begin

@@ -1,7 +1,7 @@
 import { type Kysely, sql } from "kysely";
 import type { Migration } from "kysely/migration";
 
-/** Counters of rate limits. A crash of the database may empty the table: then everybody's minute begins anew. */
+/** Counters of rate limits. A crash of the database may empty the table; then every minute starts again. */
 export const rateCounts: Migration = {
   async up(db: Kysely<unknown>): Promise<void> {
     for (const statement of [TABLE, CHANGE]) await sql.raw(statement).execute(db);
@@ -14,8 +14,8 @@ const TABLE = `create unlogged table rate_counts (
   ends_at timestamptz not null)`;
 
 /**
- * Makes changes as `CountChange` describes them, in the order of their names, so that two calls never wait for each
- * other, and for one name in the given order.
+ * Applies changes as described by `CountChange`, ordered by name to avoid deadlocks, and for one name in the given
+ * order.
  */
 const CHANGE = `create function change_rate_counts(
     names text[], kinds text[], amounts bigint[], limits bigint[], periods bigint[], refusals bigint[], lefts bigint[])

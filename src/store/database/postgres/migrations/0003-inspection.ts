@@ -1,7 +1,7 @@
 import { type Kysely, sql } from "kysely";
 import type { Migration } from "kysely/migration";
 
-/** What lists and statistics of responses show, and the exchanges with other servers. */
+/** Columns for lists and statistics of responses, and exchanges with other servers. */
 export const inspectionInPostgres: Migration = {
   async up(db: Kysely<unknown>): Promise<void> {
     for (const statement of STATEMENTS) await sql.raw(statement).execute(db);

@@ -1,7 +1,7 @@
 import { type Kysely, sql } from "kysely";
 import type { Migration } from "kysely/migration";
 
-/** Runs that wait for their time, what turns of models have decided, and which tasks a worker can read. */
+/** Suspended runs, decisions of model turns, and the task versions that a worker can read. */
 export const suspendedRunsInPostgres: Migration = {
   async up(db: Kysely<unknown>): Promise<void> {
     for (const statement of STATEMENTS) await sql.raw(statement).execute(db);

@@ -38,7 +38,7 @@ export const firstTables: Migration = {
       .addColumn("first_number", "integer", (column) => column.notNull())
       .addColumn("last_number", "integer", (column) => column.notNull())
       .addColumn("body", "text", (column) => column.notNull())
-      // By the last number, because a reader asks for chunks that end after its cursor.
+      // By the last number, because a reader looks for chunks that end after its cursor.
       .addPrimaryKeyConstraint("event_chunks_of_response", ["response_id", "last_number"])
       .execute();
 

@@ -1,7 +1,7 @@
 import { type Kysely, sql } from "kysely";
 import type { Migration } from "kysely/migration";
 
-/** Which worker makes which response, and what another worker needs to continue it. */
+/** Records which worker makes which response, and what another worker needs to continue it. */
 export const workers: Migration = {
   async up(db: Kysely<unknown>): Promise<void> {
     await db.schema
@@ -38,7 +38,7 @@ export const workers: Migration = {
       .addColumn("position", "integer", (column) => column.notNull())
       .addColumn("body", "text", (column) => column.notNull())
       .addPrimaryKeyConstraint("event_journal_of_worker", ["worker", "position"])
-      // A worker that was removed as dead can add nothing more.
+      // A worker removed as dead cannot add rows.
       .addForeignKeyConstraint("event_journal_needs_worker", ["worker"], "workers", ["id"])
       .modifyEnd(sql`without rowid`)
       .execute();

@@ -1,7 +1,7 @@
 import type { Kysely } from "kysely";
 import type { Migration } from "kysely/migration";
 
-/** Conversations: histories that outlive their responses, and the response that is being made in each. */
+/** Conversations: histories that outlive their responses, and the response in progress in each. */
 export const conversations: Migration = {
   async up(db: Kysely<unknown>): Promise<void> {
     await db.schema

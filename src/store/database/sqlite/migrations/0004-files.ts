@@ -1,7 +1,7 @@
 import type { Kysely } from "kysely";
 import type { Migration } from "kysely/migration";
 
-/** Metadata of uploaded files. Their contents lie beside the database. */
+/** Metadata of uploaded files. Their contents are outside the database. */
 export const files: Migration = {
   async up(db: Kysely<unknown>): Promise<void> {
     await db.schema

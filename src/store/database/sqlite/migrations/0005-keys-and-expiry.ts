@@ -1,7 +1,7 @@
 import type { Kysely } from "kysely";
 import type { Migration } from "kysely/migration";
 
-/** Limits and expiry of keys, and an index to find expired responses. */
+/** Limits and expiry of keys, and an index for expired responses. */
 export const keysAndExpiry: Migration = {
   async up(db: Kysely<unknown>): Promise<void> {
     const keys = db.schema.alterTable("api_keys");

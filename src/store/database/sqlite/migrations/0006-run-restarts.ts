@@ -1,7 +1,7 @@
 import type { Kysely } from "kysely";
 import type { Migration } from "kysely/migration";
 
-/** How often a response was restarted, so that one that crashes its process is not restarted forever. */
+/** Counts restarts of a response, so that a response that crashes its process is not restarted forever. */
 export const runRestarts: Migration = {
   async up(db: Kysely<unknown>): Promise<void> {
     await db.schema

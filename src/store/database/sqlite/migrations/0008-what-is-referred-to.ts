@@ -1,7 +1,7 @@
 import { type Kysely, sql } from "kysely";
 import type { Migration } from "kysely/migration";
 
-/** Deleted data that stored responses still refer to, and deleted data that is still to be erased. */
+/** Deleted data that stored responses still refer to, and deleted data that is not erased yet. */
 export const whatIsReferredTo: Migration = {
   async up(db: Kysely<unknown>): Promise<void> {
     const responses = db.schema.alterTable("responses");

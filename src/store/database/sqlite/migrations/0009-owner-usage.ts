@@ -1,7 +1,7 @@
 import type { Kysely } from "kysely";
 import type { Migration } from "kysely/migration";
 
-/** How much is stored for each owner, if that is limited. */
+/** The stored bytes of each owner, if they are limited. */
 export const ownerUsage: Migration = {
   async up(db: Kysely<unknown>): Promise<void> {
     await db.schema

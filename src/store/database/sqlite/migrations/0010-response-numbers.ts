@@ -2,8 +2,8 @@ import { type Kysely, sql } from "kysely";
 import type { Migration } from "kysely/migration";
 
 /**
- * Makes a stored response cheaper: its items and events refer to its number, and ids are indexed with their time first,
- * so new rows go to the ends of all indexes. Copies all responses, items and events.
+ * Makes stored responses cheaper: items and events refer to a response's number, and ids are indexed with their time
+ * first, so that new rows go to the ends of all indexes. Copies all responses, items and events.
  */
 export const responseNumbers: Migration = {
   async up(db: Kysely<unknown>): Promise<void> {
@@ -33,7 +33,7 @@ export const responseNumbers: Migration = {
   },
 };
 
-/** The triggers on the old tables go with these. The next start with a limit counts anew. */
+/** The triggers are dropped with the old tables. The next start with a limit counts again. */
 async function stopCounting(db: Kysely<unknown>): Promise<void> {
   for (const table of ["conversation_items", "files"]) {
     for (const change of ["added", "changed", "removed"])
@@ -51,7 +51,7 @@ function rebuild(table: string, columns: string, rows: string): readonly string[
   ];
 }
 
-/** The last 32 characters of an id, then the others. Queries use the indexes only if they have this very expression. */
+/** The last 32 characters of an id, then the others. Queries use the indexes only with exactly this expression. */
 function timeFirst(column: string): string {
   return `(substr(${column}, -32) || substr(${column}, 1, length(${column}) - 32))`;
 }

@@ -1,7 +1,7 @@
 import type { Kysely } from "kysely";
 import type { Migration } from "kysely/migration";
 
-/** Which tools of the server a key may use. */
+/** The server tools that a key may use. */
 export const keyTools: Migration = {
   async up(db: Kysely<unknown>): Promise<void> {
     await db.schema.alterTable("api_keys").addColumn("tools", "text").execute();

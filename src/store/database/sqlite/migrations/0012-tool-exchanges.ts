@@ -7,8 +7,8 @@ const timeFirst = (column: string): string =>
 const HAS_ITS_ID = `${timeFirst("id")} = ${timeFirst("old.id")} and id = old.id`;
 
 /**
- * The calls of hosted tools as the model made and saw them. A row goes with the last stored item of its id: triggers
- * remove it, because items are removed at several places.
+ * The calls of hosted tools as the model made and saw them. A row is removed with the last stored item of its id, by
+ * triggers, because items are removed in several places.
  */
 export const toolExchanges: Migration = {
   async up(db: Kysely<unknown>): Promise<void> {

@@ -2,8 +2,8 @@ import { type Kysely, sql } from "kysely";
 import type { Migration } from "kysely/migration";
 
 /**
- * What each turn of a background response with hosted tools used, so that its sums are right after a crash. A row goes
- * with its response.
+ * The usage of each turn of a background response with hosted tools, so that sums are right after a crash. A row is
+ * removed with its response.
  */
 export const toolTurns: Migration = {
   async up(db: Kysely<unknown>): Promise<void> {

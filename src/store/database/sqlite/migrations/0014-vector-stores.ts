@@ -2,10 +2,10 @@ import { type Kysely, sql } from "kysely";
 import type { Migration } from "kysely/migration";
 
 /**
- * Vector stores, their files, and what is searched. A chunk belongs to its file by its key: the number of the file
- * times 2^20, and its place in it. Each word in the index begins with the number of its store, so that a search reads
- * nothing of other stores. The chunks of a file that was removed are erased later, in small steps; until then no search
- * finds them, because a search begins with the files.
+ * Vector stores, their files, and their search index. A chunk's key is the number of its file times 2^20 plus its place
+ * in the file. Each word in the index is prefixed by the number of its store, so that a search reads only its own
+ * stores. The chunks of a removed file are erased later, in small steps; searches ignore them, because a search begins
+ * with the files.
  */
 export const vectorStores: Migration = {
   async up(db: Kysely<unknown>): Promise<void> {
@@ -76,7 +76,7 @@ const STATEMENTS = [
     word_count integer not null)`,
   `create virtual table vector_store_words using fts5 (
     words, content = '', contentless_delete = 1, tokenize = "unicode61 remove_diacritics 0 categories 'L* N* M* Co'")`,
-  // What is merged at once would hold up all other writes, so `mergeWords` does it in small steps.
+  // A large merge would block all other writes, so `mergeWords` merges in small steps.
   `insert into vector_store_words (vector_store_words, rank) values ('automerge', 0), ('crisismerge', 256)`,
   `create virtual table vector_store_word_places using fts5vocab (vector_store_words, instance)`,
   `create table vector_store_vectors (

@@ -2,8 +2,8 @@ import { type Kysely, sql } from "kysely";
 import type { Migration } from "kysely/migration";
 
 /**
- * Containers and their files. The files name their container by its id, which is also the name of their folder, so that
- * what a dead worker left is found when the container is gone.
+ * Containers and their files. Files name their container by its id, which is also the name of their folder, so that
+ * leftovers of a dead worker are found after the container is gone.
  */
 export const containers: Migration = {
   async up(db: Kysely<unknown>): Promise<void> {

@@ -1,11 +1,11 @@
 import { type Kysely, sql } from "kysely";
 import type { Migration } from "kysely/migration";
 
-/** What lists and statistics of responses show, and the exchanges with other servers. */
+/** Columns for lists and statistics of responses, and exchanges with other servers. */
 export const inspection: Migration = {
   async up(db: Kysely<unknown>): Promise<void> {
     for (const [name, type] of COLUMNS) await db.schema.alterTable("responses").addColumn(name, type).execute();
-    // Lists go through it in order, and statistics read nothing else.
+    // Lists read it in order, and statistics read nothing else.
     await sql
       .raw(
         `create index responses_of_owner on responses (organization, project, created_at, number, status, model,

@@ -1,7 +1,7 @@
 import { type Kysely, sql } from "kysely";
 import type { Migration } from "kysely/migration";
 
-/** Lists of the responses that continue another go through the index of what they continue, in the order of lists. */
+/** Lists of a response's continuations read an index in list order. */
 export const continuedResponses: Migration = {
   async up(db: Kysely<unknown>): Promise<void> {
     for (const statement of STATEMENTS) await sql.raw(statement).execute(db);
