@@ -65,7 +65,7 @@ export async function withExchanges(
 
 /** The calls that the ledger or this connection remembers. */
 export function knownExchanges(
-  { toolLedger }: { readonly toolLedger: Pick<ToolLedger, "find"> },
+  toolLedger: Pick<ToolLedger, "find">,
   { remembered }: Pick<Caller, "remembered">,
   { previous_response_id: previousId }: Pick<CreateResponseRequest, "previous_response_id">,
 ): Pick<ToolLedger, "find"> {

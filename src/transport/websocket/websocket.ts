@@ -157,7 +157,6 @@ class SocketTarget<P> implements UpgradeTarget {
       signal: flight.signal,
       draining: inFlight.whenDraining,
       operationId,
-      receivedAt: Date.now(),
       log,
       authenticate: () => this.#authenticate(request),
     };

@@ -26,8 +26,6 @@ export interface IntakeParts extends FileIntake {
   readonly log: Logger;
   /** How many files are taken in at the same time. */
   readonly workers: number;
-  /** How often the queue is looked at for files of other processes and of dead ones, in milliseconds. */
-  readonly intervalMs?: number;
 }
 
 export interface Intake {
@@ -37,6 +35,7 @@ export interface Intake {
   stop(): Promise<void>;
 }
 
+/** How often the queue is looked at for files of other processes and of dead ones, in milliseconds. */
 const INTERVAL_MS = 5_000;
 /** How long a thread without work lasts: it takes a moment to start, and holds some megabytes. */
 const THREAD_IDLE_MS = 60_000;
@@ -103,14 +102,14 @@ class IntakeWorker {
   }
 
   async run(): Promise<void> {
-    const { log, intervalMs = INTERVAL_MS } = this.#parts;
+    const { log } = this.#parts;
     const stopping = this.#stopping;
     let workedAt = performance.now();
     while (!stopping.aborted) {
       try {
         while (!stopping.aborted && (await this.#takeInNext())) workedAt = performance.now();
         if (performance.now() - workedAt > THREAD_IDLE_MS) await this.#thread.close();
-        await this.#wakeUp.wait(intervalMs, stopping);
+        await this.#wakeUp.wait(INTERVAL_MS, stopping);
       } catch (fault) {
         if (stopping.aborted) break;
         log.error({ err: fault }, "taking in files was interrupted, and goes on in a moment");
