@@ -100,7 +100,6 @@ function cloudStream(parts: CloudParts): Upgrade<CloudCaller> {
   return {
     path: PATH,
     secured: true,
-    operationId: PLAIN_ROUTE.operationId,
     admitCaller: (caller) => countStream(parts.rates, caller),
     admit: () => parts.sessions.places.check(),
     endsByItself: true,

@@ -20,7 +20,6 @@ export function websocketMode(context: CreateContext, config: Config): Upgrade<P
   return {
     path: PATH,
     secured: true,
-    operationId: "createResponse",
     messageBytesMax: config.bodyBytesMax,
     room: {
       socketsMax: config.websocketConnectionsMax,
