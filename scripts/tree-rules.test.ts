@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { folderFaults, functionNameFaults, nameFaults, smallFileFaults } from "./tree-rules.ts";
+import { contextFaults, folderFaults, functionNameFaults, nameFaults, smallFileFaults } from "./tree-rules.ts";
 
 const filesOf = (folder: string, count: number): string[] =>
   Array.from({ length: count }, (_, index) => `${folder}/file-${index}.ts`);
@@ -85,4 +85,47 @@ test.each([
   ["inner functions", ["src/a.ts", "src/b.ts", "src/c.ts", "src/d.ts"], "{ function textOf() {} }"],
 ])("functions-name-their-subject does not fire on %s", (_what, paths, text) => {
   expect(functionNameFaults(paths.map((path) => exporting(path, text)))).toEqual([]);
+});
+
+const members = (count: number, from = 0): string =>
+  Array.from({ length: count }, (_, index) => `readonly m${from + index}: 1;`).join(" ");
+
+test.each([
+  ["an interface", `interface CreateContext { ${members(9)} }`],
+  ["an interface without an export, with methods", `interface CreateServices { ${members(8)} close(): void }`],
+  [
+    "what an interface inherits",
+    `interface Base { ${members(5)} } interface CreateParts extends Base { ${members(4, 5)} }`,
+  ],
+  ["a literal type", `type CreateContext = { ${members(9)} };`],
+  ["an intersection", `interface Base { ${members(5)} } type CreateContext = Base & { ${members(4, 5)} };`],
+  ["what Omit leaves", `interface Base { ${members(10)} } type CreateContext = Omit<Base, "m0">;`],
+  ["a name for another type", `interface Base { ${members(9)} } type CreateContext = Base;`],
+])("contexts-are-small fires on %s with nine members", (_what, text) => {
+  const [name] = /\bCreate\w+/.exec(text) ?? [];
+  expect(contextFaults([exporting("src/a/b.ts", text)])).toEqual([`${name} of src/a/b.ts has 9 members`]);
+});
+
+test("contexts-are-small looks for members in other files", () => {
+  const files = [
+    exporting("src/a.ts", `export interface Base { ${members(9)} }`),
+    exporting("src/b.ts", "export interface CreateContext extends Base {}"),
+  ];
+  expect(contextFaults(files)).toEqual(["CreateContext of src/b.ts has 9 members"]);
+});
+
+test.each([
+  ["eight members", "src/a.ts", `interface CreateContext { ${members(8)} }`],
+  [
+    "a member that two types have",
+    "src/a.ts",
+    `interface Base { ${members(8)} } type RunParts = Base & { ${members(1)} };`,
+  ],
+  ["what Pick leaves", "src/a.ts", `interface Base { ${members(9)} } type RunParts = Pick<Base, "m0" | "m1">;`],
+  ["what is no context", "src/a.ts", `interface ResponseFilter { ${members(9)} }`],
+  ["a type of itself", "src/a.ts", "interface CreateContext extends CreateContext {}"],
+  ["a test", "src/a.test.ts", `interface CreateContext { ${members(9)} }`],
+  ["a file outside src/", "scripts/a.ts", `interface CreateContext { ${members(9)} }`],
+])("contexts-are-small does not fire on %s", (_what, path, text) => {
+  expect(contextFaults([exporting(path, text)])).toEqual([]);
 });

@@ -1,4 +1,5 @@
 import { dirname } from "node:path/posix";
+import { contextSizes } from "./context-sizes.ts";
 import { readFunctionNames, readModule } from "./import-graph.ts";
 import { deadLinks, unlistedPages } from "./markdown-links.ts";
 import { versionFaults } from "./release-version.ts";
@@ -37,6 +38,8 @@ const SHARED_NAMES: Readonly<Record<string, string>> = {
 };
 /** How many files may have a function of the same name at their top level. */
 const SAME_FUNCTION_FILES_MAX = 3;
+/** How many members a context may have. */
+const CONTEXT_MEMBERS_MAX = 8;
 /** A migration is never changed, so it copies the functions it needs. */
 const MIGRATION = /\/migrations\//;
 /** Each interface and each engine has a catalogue of errors, in which the same fault has the same name. */
@@ -63,6 +66,11 @@ export const TREE_RULES: readonly TreeRule[] = [
     name: "functions-name-their-subject",
     sentence: `More than ${SAME_FUNCTION_FILES_MAX} files of src/ have a function of one name. Name each with its subject: messageText, not textOf.`,
     find: functionNameFaults,
+  },
+  {
+    name: "contexts-are-small",
+    sentence: `A context of src/ has at most ${CONTEXT_MEMBERS_MAX} members. Give each function the one thing it needs, or a context by subject.`,
+    find: contextFaults,
   },
   {
     name: "links-lead-somewhere",
@@ -134,6 +142,13 @@ export function functionNameFaults(files: readonly TextFile[]): string[] {
   return [...holders]
     .filter(([, paths]) => paths.size > SAME_FUNCTION_FILES_MAX)
     .map(([name, paths]) => `${name}: ${[...paths].join(", ")}`);
+}
+
+/** Types that carry too much of what functions need. */
+export function contextFaults(files: readonly TextFile[]): string[] {
+  return contextSizes(files.filter(isSource).map(({ path, text }) => ({ path, code: text })))
+    .filter(({ members }) => members > CONTEXT_MEMBERS_MAX)
+    .map(({ name, path, members }) => `${name} of ${path} has ${members} members`);
 }
 
 function isSource({ path }: TextFile): boolean {

@@ -1,4 +1,4 @@
-import { parseSync, Visitor } from "oxc-parser";
+import { type ContextSize, contextSizes } from "../context-sizes.ts";
 import { findKnots } from "../find-knots.ts";
 import { type Module, readModule, type SourceFile } from "../import-graph.ts";
 import { PAIR_OF_NAMES } from "../tidy-rules.ts";
@@ -14,8 +14,6 @@ export interface Measure {
 
 const TEST = /[.](test|fixture)[.]tsx?$|^(tests|contract-tests)\//;
 const PRODUCT = /^(src|packages)\/.*[.]tsx?$/;
-/** Interfaces that carry what many functions need, by their names. */
-const CONTEXT = /(Services|Parts|Context|Foundations|Run|Task)$/;
 const PORTS = /(^|\/)ports[.]ts$/;
 
 /** Measures the hand-written TypeScript of a checkout. `pacts`: the texts of the committed pacts. */
@@ -69,21 +67,9 @@ function participleShare(files: readonly SourceFile[]): number {
   return (100 * names.filter(isBareParticiple).length) / Math.max(1, names.length);
 }
 
-interface Context {
-  readonly name: string;
-  readonly members: number;
-}
-
-function largestContext(files: readonly SourceFile[]): Context {
-  let largest: Context = { name: "none", members: 0 };
-  for (const { path, code } of files)
-    new Visitor({
-      TSInterfaceDeclaration: ({ id, body }) => {
-        const members = body.body.length;
-        if (CONTEXT.test(id.name) && members > largest.members) largest = { name: id.name, members };
-      },
-    }).visit(parseSync(path, code).program);
-  return largest;
+function largestContext(files: readonly SourceFile[]): Pick<ContextSize, "name" | "members"> {
+  const largest = contextSizes(files).toSorted((one, other) => other.members - one.members);
+  return largest[0] ?? { name: "none", members: 0 };
 }
 
 interface Ports {

@@ -86,10 +86,9 @@ function speechOverWebSocket({ sessions }: LocalSttParts): Upgrade<null> {
   return {
     path: "/ws/transcribe",
     secured: false,
-    operationId: "streamTranscription",
     query: stream?.query ?? {},
     admit: () => sessions.places.check(),
-    handle: (messages, { query, requestId, log, signal }) => {
+    handle: (messages, { requestId, log, signal }, query) => {
       const interim = query["interim"] === true;
       return runSession(sessions, messages, { transport: "websocket", interim, requestId, log, signal });
     },

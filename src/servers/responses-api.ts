@@ -20,8 +20,8 @@ import { CachedKeys } from "../responses-api/access/cached-keys.ts";
 import { createHostGuard } from "../responses-api/access/host-guard.ts";
 import { responsesApiFaults } from "../responses-api/errors/faults.ts";
 import { notImplemented } from "../responses-api/errors/server-errors.ts";
+import type { ClaimContext } from "../responses-api/keeping/run-claimer.ts";
 import { type KeeperPace, RunKeeper } from "../responses-api/keeping/run-keeper.ts";
-import type { ResponseServices } from "../responses-api/services.ts";
 import { RunHost } from "../runs/index.ts";
 import { type ApiKeys, openApiKeys } from "../secrets/secrets-on-disk.ts";
 import type { FileTranscriber } from "../speech/speech-engine.ts";
@@ -32,18 +32,21 @@ import { chooseBus } from "./choices/choose-bus.ts";
 import { type CodeParts, chooseCode } from "./choices/choose-code.ts";
 import { chooseEgress } from "./choices/choose-egress.ts";
 import { tryFiles } from "./choices/choose-files.ts";
+import { chooseMedia } from "./choices/choose-media.ts";
+import { metricsOfAll, shownMetrics } from "./choices/choose-metrics.ts";
 import { type ChosenModel, chooseModel } from "./choices/choose-model.ts";
 import { chooseRates } from "./choices/choose-rates.ts";
+import { chooseReadiness } from "./choices/choose-readiness.ts";
 import { chooseTelemetry, type Telemetry } from "./choices/choose-telemetry.ts";
 import { chooseTools, codeTools } from "./choices/choose-tools.ts";
 import { chooseVectorStores, FilesWaiting } from "./choices/choose-vector-stores.ts";
 import { contractOf, refusals } from "./contract.ts";
 import { responsesApiBodyChecks } from "./handlers/body-checks.ts";
-import { NOT_YET, responsesApiHandlers } from "./handlers/responses-api-handlers.ts";
+import { type HandlerContexts, NOT_YET, responsesApiHandlers } from "./handlers/responses-api-handlers.ts";
 import { filesFolder, openConfiguredStore } from "./open-configured-store.ts";
 import { docsAssets, frontDoor } from "./pages/docs-assets.ts";
 import { inspectorPage } from "./pages/pages.ts";
-import { buildResponseServices } from "./response-services.ts";
+import { claimContext, createContext, handlerContexts } from "./response-contexts.ts";
 import { sweepExpired } from "./sweeping.ts";
 import { websocketMode } from "./websocket-mode.ts";
 
@@ -100,23 +103,22 @@ export async function startResponsesApi(
     const own = [searched.fileSearch, ...codeTools(config, code, store)];
     const tools = await chooseTools(config, guards, log, [...own, ...moreTools]);
     const isLeaving = (): boolean => stopping.signal.aborted;
-    const parts = { store, limiter: rates.rates, runs, neighbours: bus, model, telemetry, speech, guards, tools, code };
-    const foundations = { ...parts, isLeaving, joined, ...searched };
-    const services = buildResponseServices(config, foundations, log);
-    const keeper = await startKeeper(config, services, bus, log);
+    const watching = { store: store.responses, eventLog: store.events, runs, neighbours: bus };
+    const { abilities } = model.engine;
+    const media = chooseMedia(config, { abilities, files: store.files, egress: guards.egress, speech });
+    const parts = { store, model, tools, media, limiter: rates.rates, watching, telemetry };
+    const creating = createContext(config, parts, log);
+    const readiness = chooseReadiness(config, { store, model, neighbours: bus, isLeaving, code });
+    const monitoring = { readiness, metrics: shownMetrics(config, metricsOfAll(telemetry, joined)) };
+    const contexts = handlerContexts(config, creating, monitoring, { store, passages: searched.passages });
+    const keeper = await startKeeper(config, claimContext(creating, store), bus, log);
     const intake = searched.startIntake();
     const stopClaiming = () => Promise.all([keeper.stopClaiming(), intake.stop()]);
     joined?.accept({ measure: () => telemetry.metricsText() });
-    const served = application(services, { keys, bus, requests: telemetry.requests }, config, log);
-    const { host, port, drainMs, sockets } = config;
-    const server = await listen(served, { host, port, drainMs, socket: sockets.responsesApi }).catch(
-      async (error: unknown) => {
-        await stopClaiming();
-        await keeper.close(AbortSignal.abort());
-        await code.close();
-        throw error;
-      },
-    );
+    const served = application(contexts, { keys, bus, requests: telemetry.requests }, config, log);
+    const { drainMs } = config;
+    const stops = [stopClaiming, () => keeper.close(AbortSignal.abort()), () => code.close()];
+    const server = await openServer(served, config, stops);
     code.start();
     const sweeping = joined === null || joined.seat.number === 1 ? sweepExpired(store, config, log) : null;
     const closeOnce = async ({ isReplaced, until }: Leaving): Promise<void> => {
@@ -134,7 +136,21 @@ export async function startResponsesApi(
   }
 }
 
-/** Announces the shutdown and waits until load balancers notice. */
+/** Listens. If that fails, takes these steps one after the other. */
+async function openServer(
+  served: Application,
+  { host, port, drainMs, sockets }: Config,
+  stops: readonly (() => Promise<unknown>)[],
+): Promise<RunningServer> {
+  try {
+    return await listen(served, { host, port, drainMs, socket: sockets.responsesApi });
+  } catch (error) {
+    for (const stop of stops) await stop();
+    throw error;
+  }
+}
+
+/** Says that this server is about to end, and waits until load balancers know. */
 async function announceLeaving(
   server: Pick<RunningServer, "announceLeaving">,
   stopping: AbortController,
@@ -199,19 +215,14 @@ function openRunHost(config: Config, telemetry: Telemetry): RunHost {
   return runs;
 }
 
-/** Listens to other processes and maintains the runs. */
-async function startKeeper(
-  config: Config,
-  services: ResponseServices,
-  bus: RunBus | null,
-  log: Logger,
-): Promise<RunKeeper> {
-  const keeper = new RunKeeper(services, log, keeperPace(config));
+/** Hears what other processes tell, and looks after the runs. */
+async function startKeeper(config: Config, context: ClaimContext, bus: RunBus | null, log: Logger): Promise<RunKeeper> {
+  const keeper = new RunKeeper(context, log, keeperPace(config));
   if (config.databaseUrl !== null) keeper.shareQueue();
   bus?.accept({
     lookForStops: (responseIds) => keeper.lookForStops(responseIds),
     lookForWork: () => {
-      if (services.runs.placesForWaiting > 0) keeper.lookForWork();
+      if (context.runs.placesForWaiting > 0) keeper.lookForWork();
     },
     lookForStopped: () => keeper.lookForWork(),
   });
@@ -228,7 +239,7 @@ function keeperPace({ databaseUrl, leaseMs }: Config): KeeperPace | undefined {
 
 /** `keys`: who may call; `bus`: announces changed keys; `requests`: notified of every caller. */
 function application(
-  services: ResponseServices,
+  contexts: HandlerContexts,
   {
     keys,
     bus,
@@ -248,7 +259,7 @@ function application(
       bodyChecks: responsesApiBodyChecks,
       validateReplies: config.validateReplies,
     }),
-    handlers: { ...responsesApiHandlers(services), ...refusals(NOT_YET, notImplemented) },
+    handlers: { ...responsesApiHandlers(contexts), ...refusals(NOT_YET, notImplemented) },
     admission: {
       authenticate,
       headersFor: ownerHeaders,
@@ -260,10 +271,10 @@ function application(
     log,
     observer: requests,
     onRefused: ({ operationId, principal, sent, error }) => {
-      if (operationId === "createResponse") services.refusalKeeper.note(principal, sent, error);
+      if (operationId === "createResponse") contexts.creating.refusalKeeper.note(principal, sent, error);
     },
     assets: { ...frontDoor(), ...docsAssets("responses-api"), ...inspectorPage(log) },
-    upgrades: [websocketMode(services, config)],
+    upgrades: [websocketMode(contexts.creating, config)],
     options: {
       ...byteBudgetsOf(config),
       bodyBytesMax: config.bodyBytesMax,

@@ -22,10 +22,10 @@ import { type Application, createApplication } from "../transport/http/applicati
 import { listen, type RunningServer } from "../transport/http/server.ts";
 import type { Upgrade } from "../transport/websocket/websocket.ts";
 import { byteBudgetsOf } from "./byte-budgets.ts";
+import { shownMetrics } from "./choices/choose-metrics.ts";
 import { chooseStreamRates } from "./choices/choose-rates.ts";
 import { contractOf, type GeneratedContract } from "./contract.ts";
 import { openConfiguredStore } from "./open-configured-store.ts";
-import { shownMetrics } from "./response-services.ts";
 
 const PATH = "/stt/v1/stream";
 
@@ -100,7 +100,6 @@ function cloudStream(parts: CloudParts): Upgrade<CloudCaller> {
   return {
     path: PATH,
     secured: true,
-    operationId: PLAIN_ROUTE.operationId,
     admitCaller: (caller) => countStream(parts.rates, caller),
     admit: () => parts.sessions.places.check(),
     endsByItself: true,
@@ -120,7 +119,7 @@ const OPERATORS_ROUTES: readonly Route[] = localSttRoutes.filter(({ operationId 
 function operatorsHandlers(config: Config, speech: SpeechEngine, meters: Meters): HandlerTable<CloudCaller> {
   return {
     getHealth: getHealth(speech, () => inactiveTier("off")),
-    getMetrics: getMetrics({ metrics: shownMetrics(config, () => meters.text()) }),
+    getMetrics: getMetrics(shownMetrics(config, () => meters.text())),
   };
 }
 

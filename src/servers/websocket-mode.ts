@@ -1,8 +1,8 @@
 import type { Config } from "../config/load-config.ts";
 import type { Principal } from "../responses-api/access/authenticate.ts";
+import type { CreateContext } from "../responses-api/create/begin-response.ts";
 import { upgradeNotOffered } from "../responses-api/errors/server-errors.ts";
 import { tooManyWebSockets, tooManyWebSocketsOfKey } from "../responses-api/errors/websocket-errors.ts";
-import type { ResponseServices } from "../responses-api/services.ts";
 import { ALL_CONNECTIONS_CHARACTERS_MAX, CharacterBudget } from "../responses-api/websocket/connection-memory.ts";
 import { errorFrame } from "../responses-api/websocket/error-frame.ts";
 import { serveConnection } from "../responses-api/websocket/serve-connection.ts";
@@ -12,7 +12,7 @@ import { byteBudgetsOf } from "./byte-budgets.ts";
 const PATH = "/v1/responses";
 
 /** WebSocket mode of Interface A, or its refusal if it is switched off. */
-export function websocketMode(services: ResponseServices, config: Config): Upgrade<Principal> {
+export function websocketMode(context: CreateContext, config: Config): Upgrade<Principal> {
   if (!config.websocketMode) return { path: PATH, refuse: upgradeNotOffered };
   const budget = new CharacterBudget(ALL_CONNECTIONS_CHARACTERS_MAX);
   const { incoming } = byteBudgetsOf(config);
@@ -20,7 +20,6 @@ export function websocketMode(services: ResponseServices, config: Config): Upgra
   return {
     path: PATH,
     secured: true,
-    operationId: "createResponse",
     messageBytesMax: config.bodyBytesMax,
     room: {
       socketsMax: config.websocketConnectionsMax,
@@ -32,6 +31,6 @@ export function websocketMode(services: ResponseServices, config: Config): Upgra
       },
     },
     errorMessage: (fault) => errorFrame(fault, null),
-    handle: (messages, caller) => serveConnection(services, limits, messages, caller),
+    handle: (messages, caller) => serveConnection(context, limits, messages, caller),
   };
 }

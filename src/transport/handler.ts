@@ -22,8 +22,6 @@ export interface RequestContext<P> {
   /** Aborts when the client leaves, and when a stopping server has waited long enough. */
   readonly signal: AbortSignal;
   readonly operationId: string;
-  /** Milliseconds since 1970. */
-  readonly receivedAt: number;
   readonly log: Logger;
 }
 

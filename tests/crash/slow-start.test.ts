@@ -1,18 +1,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
 import { type Logger, silentLogger } from "../../src/base/logger.ts";
-import { loadConfig } from "../../src/config/load-config.ts";
-import { createBuiltInEngine } from "../../src/model-engines/built-in/engine.ts";
 import { ApprovalsInUse } from "../../src/responses-api/create/approval-hold.ts";
 import { RunKeeper } from "../../src/responses-api/keeping/run-keeper.ts";
 import { createSealer } from "../../src/responses-api/seal.ts";
-import { ModelGate } from "../../src/responses-api/tool-loop/attempts/model-gate.ts";
 import { RunHost } from "../../src/runs/index.ts";
 import type { RunLedger, UnmadeRuns } from "../../src/runs/ports/run-ledger.ts";
 import type { RunWatch } from "../../src/runs/ports/run-watch.ts";
-import { chooseEgress } from "../../src/servers/choices/choose-egress.ts";
-import { chooseTools } from "../../src/servers/choices/choose-tools.ts";
-import { chooseVoice } from "../../src/servers/choices/choose-voice.ts";
 import { openTestStore } from "../../src/store/store.fixture.ts";
 import { query } from "../tested-store.ts";
 import { verifies } from "../verifies.ts";
@@ -45,24 +39,19 @@ async function keeperWithHeldClaims() {
     listStopRequests: () => ledger.listStopRequests(),
   };
   const said: string[] = [];
-  const config = loadConfig({ WEB_SEARCH_PROVIDER: "none" }, []);
   const note = (_fields: object, message: string): void => void said.push(message);
   const logger: Logger = { ...silentLogger, info: note, error: note };
   const keeper = new RunKeeper(
     {
-      engine: createBuiltInEngine(),
-      retries: { budget: { failuresMax: 0, withinMs: 0 }, gate: new ModelGate() },
-      nodeName: "node",
-      store: { findOutputs: async () => new Map() },
-      tools: await chooseTools(config, chooseEgress(config, logger), logger),
+      ordering: {
+        ask: () => Promise.reject(new Error("no run is made here")),
+        eventLog: events,
+        observer: { watch: () => WATCH },
+        sealer: createSealer(() => [new Uint8Array(32)]),
+        nodeName: "node",
+      },
       toolLedger: tools,
-      toolObserver: { began: () => ({ ended: () => {} }), ended: () => {}, limited: () => {}, omitted: () => {} },
-      spokenOutput: chooseVoice(config, logger),
-      exchangeKeeper: null,
-      sealer: createSealer(() => [new Uint8Array(32)]),
-      observer: { watch: () => WATCH },
       runs: new RunHost({ runsMax: 1, backgroundRunsMax: 1, queueMax: 1, runMs: 1_000 }),
-      eventLog: events,
       ledger: waiting,
       approvalsInUse: new ApprovalsInUse(),
       neighbours: null,

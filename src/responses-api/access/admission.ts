@@ -1,7 +1,6 @@
 import { assert } from "../../base/assert.ts";
 import type { RateBucket, RateLimiter, RateStanding, RateTaking } from "../../domain/rates.ts";
 import { type RateLimitRefusal, rateLimitBelowRequest, rateLimitReached } from "../errors/rate-limit-errors.ts";
-import type { ResponseServices } from "../services.ts";
 import type { Principal } from "./authenticate.ts";
 
 /** The estimated token cost of a request, before its model is called. */
@@ -31,7 +30,7 @@ export class Admission {
   }
 
   /** Counts the request. Throws the 429 error if the key has no requests left. */
-  static async open({ limiter }: Pick<ResponseServices, "limiter">, principal: Principal): Promise<Admission> {
+  static async open(limiter: RateLimiter, principal: Principal): Promise<Admission> {
     const [request, tokens] = await Promise.all([
       limiter.take(principal, "requests", 1),
       limiter.standing(principal, "tokens"),

@@ -1,6 +1,6 @@
 import type { CreateResponseRequest } from "../../../generated/responses-api/types.ts";
+import type { ModelEngine } from "../../runs/ports/model-engine.ts";
 import { invalidValue, misplacedTrigger } from "../errors/parameter-errors.ts";
-import type { ResponseServices } from "../services.ts";
 
 /**
  * `after`: compact after the answer, if the context has reached `threshold` tokens. `instead`: compact in place of an
@@ -29,7 +29,7 @@ export function asksForCompaction(input: AskedInput): boolean {
 
 /** Null if the request needs no compaction, or if it sets no threshold and the model's window is unknown. */
 export async function planCompaction(
-  { engine }: Pick<ResponseServices, "engine">,
+  engine: ModelEngine,
   request: CreateResponseRequest,
   signal: AbortSignal,
 ): Promise<CompactionPlan | null> {

@@ -1,6 +1,7 @@
 import { recordExchanges } from "../../base/exchanges/exchange-recording.ts";
 import { idFromStem } from "../../base/ids.ts";
 import type { ResponseStore } from "../../domain/responses.ts";
+import type { SpokenOutput } from "../../domain/speech.ts";
 import type { ModelEngine } from "../../runs/ports/model-engine.ts";
 import type { ModelEvent } from "../../runs/ports/model-events.ts";
 import type { Owner } from "../../runs/ports/owner.ts";
@@ -8,45 +9,47 @@ import type { ModelRequest } from "../../runs/request/model-request.ts";
 import { compactTurn, turnIntoCompaction } from "../compaction/compact-turn.ts";
 import { type CompactedContext, sealCompaction } from "../compaction/compacted-context.ts";
 import { summaryRequest, takeSummary } from "../compaction/summary-turn.ts";
+import type { ExchangeKeeper } from "../exchanges/exchange-keeper.ts";
 import { sealScope } from "../input/resolve-input.ts";
-import type { ResponseServices } from "../services.ts";
+import type { Sealer } from "../seal.ts";
 import type { RunTask } from "../task/run-task.ts";
+import type { ModelRetries } from "../tool-loop/attempts/model-retries.ts";
 import { citeTurn } from "../tool-loop/citations/cite-turn.ts";
-import { type LoopRun, NO_TOOLS } from "../tool-loop/loop-parts.ts";
+import { type LoopRun, NO_TOOLS, type ToolContext } from "../tool-loop/loop-parts.ts";
 import { writesData } from "../tool-loop/offer-tools.ts";
 import { fitRefused, fitRequest } from "../tool-loop/results/fit-request.ts";
 import { runTools } from "../tool-loop/run-tools.ts";
 
 type Turn = AsyncIterable<readonly ModelEvent[]>;
 
-/** The services that a turn needs. */
-export type TurnServices = Pick<
-  ResponseServices,
-  "engine" | "exchangeKeeper" | "retries" | "spokenOutput" | "sealer" | "tools" | "toolLedger" | "toolObserver"
-> & { readonly store: Pick<ResponseStore, "findOutputs"> };
+/** What turns of the model are made with. */
+export interface AskContext {
+  readonly engine: ModelEngine;
+  readonly retries: ModelRetries;
+  readonly tools: ToolContext;
+  readonly store: Pick<ResponseStore, "findOutputs">;
+  readonly spokenOutput: SpokenOutput;
+  readonly sealer: Sealer;
+  /** Null if exchanges with the model server are not kept. */
+  readonly exchangeKeeper: ExchangeKeeper | null;
+}
+
+/** Asks for the turns of a run, as `askModel` does. */
+export type AskTurns = (task: RunTask, run: AskingRun) => Promise<Turn>;
 
 /** The run of a turn. Its caller may have left. */
 export interface AskingRun {
   readonly owner: Owner;
-  /** Called with faults that do not stop the answer. */
-  readonly onFault: (fault: unknown) => void;
   /** Aborts when the run ends or is stopped. */
   readonly signal: AbortSignal;
   /** Whether its tool calls are stored. */
   readonly isStored: boolean;
   readonly isBackground: boolean;
   readonly dropsOldest: LoopRun["dropsOldest"];
-  /** Called with each tool call that has run. */
-  readonly onExchange: LoopRun["onExchange"];
-  /**
-   * Called before a tool changes anything, because a crash must not hide the change. Rejects if the run cannot be
-   * stored.
-   */
+  /** Called before a tool changes anything: a crash must not hide that. Rejects if the run cannot be stored. */
   readonly storeNow: () => Promise<void>;
-  /** The part of the answer shown before a crash; null for a new run. */
-  readonly shown: LoopRun["shown"];
-  readonly attempts: LoopRun["attempts"];
-  readonly onHappening: LoopRun["onHappening"];
+  readonly past: LoopRun["past"];
+  readonly listener: LoopRun["listener"];
 }
 
 /**
@@ -54,18 +57,18 @@ export interface AskingRun {
  * the model server has accepted the turn; rejects with `ModelError` if it or a tool refused. Leaving the iteration or
  * aborting stops all work for the turn.
  */
-export async function askModel(services: TurnServices, task: RunTask, run: AskingRun): Promise<Turn> {
-  const { exchangeKeeper } = services;
-  if (exchangeKeeper === null || !run.isStored) return await askDecorated(services, task, run);
+export async function askModel(context: AskContext, task: RunTask, run: AskingRun): Promise<Turn> {
+  const { exchangeKeeper } = context;
+  if (exchangeKeeper === null || !run.isStored) return await askDecorated(context, task, run);
   const recorder = exchangeKeeper.recorderFor(run.owner, idFromStem("resp", task.ids, 0));
-  return await recordExchanges(recorder, () => askDecorated(services, task, run));
+  return await recordExchanges(recorder, () => askDecorated(context, task, run));
 }
 
-async function askDecorated(services: TurnServices, task: RunTask, run: AskingRun): Promise<Turn> {
-  const asked = await withTools(services, task, run);
-  const isAnswer = task.compaction?.type !== "instead"; // Only models read a summary.
-  const turn = isAnswer ? withSpeech(services, asked.turn, task, run) : asked.turn;
-  return withCompaction(services, { ...asked, turn }, task, run);
+async function askDecorated(context: AskContext, task: RunTask, run: AskingRun): Promise<Turn> {
+  const asked = await withTools(context, task, run);
+  const isAnswer = task.compaction?.type !== "instead"; // A summary is read by models only.
+  const turn = isAnswer ? withSpeech(context.spokenOutput, asked.turn, task, run) : asked.turn;
+  return withCompaction(context, { ...asked, turn }, task, run);
 }
 
 interface AskedTurn {
@@ -78,12 +81,13 @@ interface AskedTurn {
  * The turn of the model, or all its turns with the work of this server's tools in between. A background run without
  * tools uses the same loop, because it survives failures and crashes.
  */
-async function withTools(services: TurnServices, task: RunTask, run: AskingRun): Promise<AskedTurn> {
-  const { engine, retries, store, tools, toolLedger, toolObserver } = services;
+async function withTools(context: AskContext, task: RunTask, run: AskingRun): Promise<AskedTurn> {
+  const { engine, retries, store } = context;
+  const { catalogue, ledger: kept, observer } = context.tools;
   if (task.tools === null && !run.isBackground) return { turn: await askOnce(engine, task.request, run), seen: null };
-  const ledger = run.isStored ? toolLedger : null;
+  const ledger = run.isStored ? kept : null;
   const { events, sources, seen } = await runTools(
-    { engine, retries, tools, ledger, spending: toolLedger, store, observer: toolObserver },
+    { engine, retries, tools: catalogue, ledger, spending: kept, store, observer },
     { ...task, tools: task.tools ?? NO_TOOLS },
     { ...run, responseId: idFromStem("resp", task.ids, 0) },
   );
@@ -101,9 +105,10 @@ async function askOnce(engine: ModelEngine, request: ModelRequest, { dropsOldest
   }
 }
 
-/** Sound interrupted by a crash ends there, because the unspoken rest of the text is unknown. */
-function withSpeech({ spokenOutput }: TurnServices, turn: Turn, { ids, speech }: RunTask, run: AskingRun): Turn {
-  const { signal, shown } = run;
+/** Sound that a crash interrupted ends there: how much of the text it had left to say is not known. */
+function withSpeech(spokenOutput: SpokenOutput, turn: Turn, { ids, speech }: RunTask, run: AskingRun): Turn {
+  const { signal } = run;
+  const { shown } = run.past;
   if (speech === null) return turn;
   if (shown !== null && shown.sound !== "not begun") return shown.sound === "open" ? withoutSound(turn) : turn;
   return spokenOutput.speak(turn, { responseId: idFromStem("resp", ids, 0), speech, signal });
@@ -116,20 +121,20 @@ async function* withoutSound(turn: Turn): AsyncGenerator<readonly ModelEvent[]> 
 
 /** Adds the task's compaction. */
 function withCompaction(
-  { engine, sealer }: TurnServices,
+  { engine, sealer }: AskContext,
   { turn, seen }: AskedTurn,
   task: RunTask,
   run: AskingRun,
 ): Turn {
   const { compaction, request, inputTokensEstimate } = task;
   if (compaction === null) return turn;
-  const { owner, onFault, signal } = run;
+  const { owner, signal } = run;
   const responseId = idFromStem("resp", task.ids, 0);
   const seal = (context: CompactedContext): string => sealCompaction(context, sealer, responseId, sealScope(owner));
   if (compaction.type === "instead") return turnIntoCompaction(turn, seal);
   return compactTurn(turn, {
     seal,
-    onFault,
+    onFault: run.listener.onFault,
     signal,
     inputTokensEstimate,
     threshold: compaction.threshold,
@@ -145,11 +150,7 @@ function withCompaction(
  * The turn of a warm-up, which has an empty answer. It only counts the input tokens. This detects requests that the
  * engine would refuse, and prepares the engine for later turns. Rejects with `ModelError` like a call of the model.
  */
-export async function warmUp(
-  { engine }: Pick<ResponseServices, "engine">,
-  request: ModelRequest,
-  signal: AbortSignal,
-): Promise<Turn> {
+export async function warmUp(engine: ModelEngine, request: ModelRequest, signal: AbortSignal): Promise<Turn> {
   await engine.countTokens(request, signal);
   return emptyAnswer();
 }

@@ -4,11 +4,14 @@ import type {
   ResponseNote,
   StoredItem,
 } from "../../../generated/responses-api/types.ts";
+import type { RateLimiter } from "../../domain/rates.ts";
+import type { StorageQuota } from "../../domain/storage.ts";
 import type { KnownExchange } from "../../domain/tool-ledger.ts";
 import { QueueClosed, type RunOrder, type RunOutcome, RunsExhausted, type ShownAnswer } from "../../runs/index.ts";
-import type { OpenedRun } from "../../runs/ports/event-log.ts";
+import type { EventLog, OpenedRun } from "../../runs/ports/event-log.ts";
+import type { ModelEngine } from "../../runs/ports/model-engine.ts";
 import { ModelError } from "../../runs/ports/model-error.ts";
-import type { RunHappening, RunWatch } from "../../runs/ports/run-watch.ts";
+import type { RunHappening, RunObserver, RunWatch } from "../../runs/ports/run-watch.ts";
 import { RunLost, type TurnAttempts } from "../../runs/ports/store-faults.ts";
 import type { RecordedEvent } from "../../runs/recorded-event.ts";
 import { Admission } from "../access/admission.ts";
@@ -16,18 +19,46 @@ import type { Caller } from "../access/caller.ts";
 import { modelRefused } from "../errors/model-errors.ts";
 import { shuttingDown, tooManyRuns } from "../errors/server-errors.ts";
 import { responseNotFound } from "../errors/state-errors.ts";
+import type { RefusalKeeper } from "../exchanges/refusal-keeper.ts";
 import type { ConversationHold } from "../input/conversation-hold.ts";
-import type { ResponseServices } from "../services.ts";
-import { continueFromLog, isOver, type Watched, waitUntilOver, watchResponse } from "../show/watch-response.ts";
+import type { Sealer } from "../seal.ts";
+import {
+  continueFromLog,
+  isOver,
+  type WatchContext,
+  type Watched,
+  waitUntilOver,
+  watchResponse,
+} from "../show/watch-response.ts";
 import { type PlanTask, planOf, type RunTask } from "../task/run-task.ts";
 import { canResume } from "../tool-loop/resume/resume-point.ts";
 import type { ApprovalHold } from "./approval-hold.ts";
-import { askModel, type TurnServices, warmUp } from "./ask-model.ts";
+import { type AskTurns, warmUp } from "./ask-model.ts";
 import { noteOf } from "./notes/happening-note.ts";
-import { prepareRun } from "./prepare-run.ts";
+import { type PreparingContext, prepareRun } from "./prepare-run.ts";
 
-/** The services for making a response from its task. */
-export type OrderServices = TurnServices & Pick<ResponseServices, "eventLog" | "nodeName" | "observer">;
+/** What responses are made with, by subject. */
+export interface CreateContext {
+  readonly preparing: PreparingContext;
+  readonly ordering: OrderContext;
+  readonly watching: WatchContext;
+  readonly quota: StorageQuota;
+  readonly limiter: RateLimiter;
+  /** Keeps requests that were refused. */
+  readonly refusalKeeper: RefusalKeeper;
+  /** How long a streamed response waits for its model to accept before its first events are sent, in milliseconds. */
+  readonly streamStartWaitMs: number;
+}
+
+/** What the order of a run is made with. */
+export interface OrderContext {
+  readonly ask: AskTurns;
+  readonly eventLog: EventLog;
+  readonly observer: RunObserver;
+  readonly sealer: Sealer;
+  /** The name of this server among several. */
+  readonly nodeName: string;
+}
 
 export interface BegunResponse {
   readonly responseId: string;
@@ -54,15 +85,15 @@ export interface BegunResponse {
  * before that. A foreground response is cancelled when its caller leaves.
  */
 export async function beginResponse(
-  services: ResponseServices,
+  context: CreateContext,
   request: CreateResponseRequest,
   caller: Caller,
 ): Promise<BegunResponse> {
-  const admitted = await admit(services, request, caller);
+  const admitted = await admit(context, request, caller);
   const { order, admission } = admitted;
   const { response, inputItems, owner } = admitted.order.opened;
   const watched = { owner, responseId: response.id, signal: caller.signal };
-  const events = await begun(admitted, () => startRun(services, order, watched));
+  const events = await begun(admitted, () => startRun(context.watching, order, watched));
   const { exchanges } = admitted.order;
   const notes = notesOf(admitted);
   return { responseId: response.id, events, response, inputItems, notes, exchanges, headers: admission.headers };
@@ -83,19 +114,19 @@ export interface AnsweredResponse {
  * is cancelled when its caller leaves.
  */
 export async function answerResponse(
-  services: ResponseServices,
+  context: CreateContext,
   request: CreateResponseRequest,
   caller: Caller,
 ): Promise<AnsweredResponse> {
-  const admitted = await admit(services, request, caller);
+  const admitted = await admit(context, request, caller);
   const { headers } = admitted.admission;
   const { owner, response } = admitted.order.opened;
-  const { ended } = await begun(admitted, () => services.runs.startPlain(admitted.order, caller.signal));
+  const { ended } = await begun(admitted, () => context.watching.runs.startPlain(admitted.order, caller.signal));
   const outcome = await admitted.hold.during(() => storedOutcome(ended));
   const notes = notesOf(admitted);
   if (outcome.type === "ended") return { response: outcome.response, notes: [...notes, ...outcome.notes], headers };
   const watched = { owner, responseId: response.id, signal: caller.signal };
-  return { response: await endElsewhere(services, watched), notes, headers };
+  return { response: await endElsewhere(context.watching, watched), notes, headers };
 }
 
 /** An admitted request, ready for its response. */
@@ -109,22 +140,18 @@ function notesOf({ order }: AdmittedRequest): readonly ResponseNote[] {
   return order.opened.origin?.notes ?? [];
 }
 
-async function admit(
-  services: ResponseServices,
-  request: CreateResponseRequest,
-  caller: Caller,
-): Promise<AdmittedRequest> {
+async function admit(context: CreateContext, request: CreateResponseRequest, caller: Caller): Promise<AdmittedRequest> {
   const createdAt = Math.floor(Date.now() / 1000);
   const { principal, generate = true } = caller;
-  if (request.store !== false) await services.quota.requireRoom(principal.owner);
-  const admission = await Admission.open(services, principal);
-  const { task, opened, hold, approvals } = await prepareRun(services, caller, request, createdAt);
+  if (request.store !== false) await context.quota.requireRoom(principal.owner);
+  const admission = await Admission.open(context.limiter, principal);
+  const { task, opened, hold, approvals } = await prepareRun(context.preparing, caller, request, createdAt);
   const need = { input: task.inputTokensEstimate, outputMax: opened.response.max_output_tokens };
   await hold.during(() => admission.reserve(need));
-  const made = orderOf(services, task, opened, caller);
+  const made = orderOf(context.ordering, task, opened, caller);
   const order = {
-    ...(generate ? made : warmUpOrder(services, made, task)),
-    ...(request.stream === true ? { acceptWaitMs: services.streamStartWaitMs } : {}),
+    ...(generate ? made : warmUpOrder(context.preparing.model.engine, made, task)),
+    ...(request.stream === true ? { acceptWaitMs: context.streamStartWaitMs } : {}),
     watch: made.watch,
     exchanges: made.exchanges,
     onEnd: settleAtEnd(admission),
@@ -151,9 +178,9 @@ async function storedOutcome(ended: Promise<RunOutcome>): Promise<Exclude<RunOut
 }
 
 /** The final snapshot of a response that another process ends. Throws an `ApiError` if it was deleted. */
-async function endElsewhere(services: ResponseServices, watched: Watched): Promise<Response> {
-  const waitMs = services.runs.isQueueClosed ? 0 : Number.POSITIVE_INFINITY;
-  const response = await waitUntilOver(services, watched, waitMs);
+async function endElsewhere(watching: WatchContext, watched: Watched): Promise<Response> {
+  const waitMs = watching.runs.isQueueClosed ? 0 : Number.POSITIVE_INFINITY;
+  const response = await waitUntilOver(watching, watched, waitMs);
   if (response === null || !isOver(response)) throw responseNotFound(watched.responseId);
   return response;
 }
@@ -168,18 +195,14 @@ function releaseAtEnd(approvals: ApprovalHold): NonNullable<RunOrder["onOver"]> 
   return () => approvals.release();
 }
 
-async function startRun(
-  services: ResponseServices,
-  order: RunOrder,
-  watched: Watched,
-): Promise<BegunResponse["events"]> {
+async function startRun(watching: WatchContext, order: RunOrder, watched: Watched): Promise<BegunResponse["events"]> {
   const { response } = order.opened;
   if (response.background === true) {
-    await services.runs.enqueue(order);
-    return watchResponse(services, watched, -1);
+    await watching.runs.enqueue(order);
+    return watchResponse(watching, watched, -1);
   }
-  const { events } = await services.runs.start(order, watched.signal);
-  return response.store ? continueFromLog(services, watched, -1, events) : events;
+  const { events } = await watching.runs.start(order, watched.signal);
+  return response.store ? continueFromLog(watching, watched, -1, events) : events;
 }
 
 /** The known parts of a run's caller. For a recovered run, only the log. */
@@ -195,32 +218,28 @@ interface WatchedOrder extends RunOrder {
 }
 
 /** The order of a run that makes a response from its task. */
-export function orderOf(
-  services: OrderServices,
-  task: RunTask,
-  opened: OpenedRun,
-  caller: OrderingCaller,
-): WatchedOrder {
+export function orderOf(context: OrderContext, task: RunTask, opened: OpenedRun, caller: OrderingCaller): WatchedOrder {
   const { request } = task;
-  const order = endingOrder(services, task, opened, { ...caller, trace: request.trace ?? null });
+  const order = endingOrder(context, task, opened, { ...caller, trace: request.trace ?? null });
   const isStored = opened.response.store ?? true;
   const exchanges: KnownExchange[] = [];
   const traced = { ...task, request: { ...request, trace: order.watch.trace } };
   const askFrom =
     (shown: ShownAnswer | null): RunOrder["ask"] =>
     (signal, storeNow) =>
-      askModel(services, traced, {
+      context.ask(traced, {
         owner: opened.owner,
-        onFault: order.onFault,
         signal,
         isStored,
         isBackground: opened.response.background === true,
         dropsOldest: opened.response.truncation === "auto",
-        onExchange: (exchange) => (isStored ? undefined : void exchanges.push(exchange)),
         storeNow,
-        shown,
-        attempts: caller.attempts ?? null,
-        onHappening: (happening) => tellHappening(services, order, { happening, storeNow }),
+        past: { shown, attempts: caller.attempts ?? null },
+        listener: {
+          onFault: order.onFault,
+          onExchange: (exchange) => (isStored ? undefined : void exchanges.push(exchange)),
+          onHappening: (happening) => tellHappening(context, order, { happening, storeNow }),
+        },
       });
   return {
     ...order,
@@ -238,7 +257,7 @@ interface ToldHappening {
 
 /** Counts an incident of a run, and adds it to the notes of a stored run. */
 export function tellHappening(
-  { nodeName }: Pick<OrderServices, "nodeName">,
+  { nodeName }: Pick<OrderContext, "nodeName">,
   { watch, log, plan, now, onFault }: Pick<WatchedOrder, "watch" | "log" | "plan" | "now" | "onFault">,
   { happening, storeNow }: ToldHappening,
 ): void {
@@ -250,26 +269,21 @@ export function tellHappening(
 }
 
 /** The order of a warm-up. */
-function warmUpOrder(services: TurnServices, order: RunOrder, { request }: RunTask): RunOrder {
-  return { ...order, plan: { ...order.plan, isWarmUp: true }, ask: (signal) => warmUp(services, request, signal) };
+function warmUpOrder(engine: ModelEngine, order: RunOrder, { request }: RunTask): RunOrder {
+  return { ...order, plan: { ...order.plan, isWarmUp: true }, ask: (signal) => warmUp(engine, request, signal) };
 }
 
-/** The order of a run that only needs to be ended; no model can be called for it. */
-export function endingOrder(
-  services: OrderServices,
-  task: PlanTask,
-  opened: OpenedRun,
-  caller: RunCaller,
-): WatchedOrder {
+/** The order of a run that only has to be ended; no model can be asked for it. */
+export function endingOrder(context: OrderContext, task: PlanTask, opened: OpenedRun, caller: RunCaller): WatchedOrder {
   const { owner, response } = opened;
   const { log, requestId = null, trace = null } = caller;
   const { id: responseId, model } = response;
   return {
-    watch: services.observer.watch({ responseId, requestId, model, isBackground: response.background === true, trace }),
-    plan: planOf(task, response, owner, services.sealer),
+    watch: context.observer.watch({ responseId, requestId, model, isBackground: response.background === true, trace }),
+    plan: planOf(task, response, owner, context.sealer),
     exchanges: [],
     opened,
-    log: response.store ? services.eventLog : null,
+    log: response.store ? context.eventLog : null,
     ask: () => Promise.reject(new Error("the run has no stored task, so no model can be asked")),
     now: () => Math.floor(Date.now() / 1000),
     onFault: (fault) => log.error({ err: fault, responseId: response.id }, "internal fault of a run"),

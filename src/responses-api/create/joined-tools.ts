@@ -5,7 +5,7 @@ import { echoClientTool } from "../offered-tools/echo-tools.ts";
 type NamespaceTool = Extract<Tool, { type: "namespace" }>;
 
 /** The items of a turn and their indexes in this request's input; null for items of earlier requests. */
-export interface ToolContext {
+export interface PlacedItems {
   readonly context: readonly StoredItem[];
   readonly places: readonly (number | null)[];
 }
@@ -15,7 +15,7 @@ export interface ToolContext {
  * the request; a function or custom tool found by a search becomes a namespace of its own name. Both replace a deferred
  * tool of the request. Among other tools with the same name and namespace, the first one is used.
  */
-export function withJoinedTools(tools: readonly Tool[], { context, places }: ToolContext): readonly Tool[] {
+export function withJoinedTools(tools: readonly Tool[], { context, places }: PlacedItems): readonly Tool[] {
   if (!context.some(isToolItem)) return tools;
   const together = new ToolList();
   for (const tool of tools) together.add(tool);

@@ -1,8 +1,12 @@
 import type { CreateResponseRequest, Response, StoredItem } from "../../../generated/responses-api/types.ts";
 import { type IdStem, idFromStem, keyOfId, newIdStem } from "../../base/ids.ts";
 import { Slices } from "../../base/limits/slices.ts";
-import type { SpeechOutput } from "../../domain/speech.ts";
+import type { MediaReader } from "../../domain/media.ts";
+import type { ResponseStore } from "../../domain/responses.ts";
+import type { SpeechOutput, SpokenOutput } from "../../domain/speech.ts";
+import type { ToolLedger } from "../../domain/tool-ledger.ts";
 import type { OpenedRun, RunOrigin } from "../../runs/ports/event-log.ts";
+import type { ModelEngine } from "../../runs/ports/model-engine.ts";
 import type { Owner } from "../../runs/ports/owner.ts";
 import type { ModelRequest } from "../../runs/request/model-request.ts";
 import type { Caller } from "../access/caller.ts";
@@ -15,24 +19,39 @@ import { rethrowModelError } from "../errors/model-errors.ts";
 import { invalidValue, jsonWordMissing, nothingToAnswer, unsupportedParameter } from "../errors/parameter-errors.ts";
 import { checkItemsNotRepeated } from "../input/context-rules.ts";
 import { type ConversationHold, conversationIdOf, holdConversation } from "../input/conversation-hold.ts";
-import { loadHistory } from "../input/load-history.ts";
+import { type HistoryContext, loadHistory } from "../input/load-history.ts";
 import { resolveInput } from "../input/resolve-input.ts";
 import { seenContext } from "../input/seen-context.ts";
 import { acceptTools, askerOf, labelsOf, tellOmitted } from "../offered-tools/accept-tools.ts";
 import type { TaskTools } from "../offered-tools/task-tools.ts";
-import type { ResponseServices } from "../services.ts";
+import type { Sealer } from "../seal.ts";
 import { estimateInputTokens, modelRequest, withConfiguration } from "../task/model-request.ts";
 import type { RunTask } from "../task/run-task.ts";
 import { toolSecrets } from "../task/seal-tools.ts";
 import { writeTask } from "../task/stored-task.ts";
 import { checkApprovals, checkStoredRequests, freshApprovals } from "../tool-loop/approvals.ts";
 import { withHostedFunctions } from "../tool-loop/count-tools.ts";
+import type { ToolContext } from "../tool-loop/loop-parts.ts";
 import { fitRequest } from "../tool-loop/results/fit-request.ts";
-import type { ApprovalHold } from "./approval-hold.ts";
+import type { ApprovalHold, ApprovalsInUse } from "./approval-hold.ts";
 import { firstSnapshot } from "./first-snapshot.ts";
 import { withJoinedTools } from "./joined-tools.ts";
-import { type NotedRun, runNotes } from "./notes/run-notes.ts";
+import { type NotedRun, runNotes, type ServedModel } from "./notes/run-notes.ts";
 import { runKind } from "./run-kind.ts";
+
+/** What runs are prepared with, by subject. */
+export interface PreparingContext {
+  readonly model: ServedModel;
+  readonly history: HistoryContext;
+  readonly tools: ToolContext;
+  readonly approvalsInUse: ApprovalsInUse;
+  /** Encrypts content that clients store and send back, such as reasoning. */
+  readonly sealer: Sealer;
+  /** Converts pictures, files and recordings for the model. */
+  readonly media: MediaReader;
+  /** Speaks answers. */
+  readonly spokenOutput: SpokenOutput;
+}
 
 export interface PreparedRun {
   readonly task: RunTask;
@@ -48,23 +67,28 @@ export interface PreparedRun {
  * last.
  */
 export async function prepareRun(
-  services: ResponseServices,
+  context: PreparingContext,
   caller: Caller,
   request: CreateResponseRequest,
   createdAt: number,
 ): Promise<PreparedRun> {
   const slices = new Slices();
-  const emulated = await checkAvailability(request, services.engineKind);
+  const emulated = await checkAvailability(request, context.model.kind);
   checkBackground(request);
   checkCompaction(request);
   if (slices.isOver) await slices.next();
   const ids = newIdStem(createdAt, stemKey(request));
   const { owner } = caller.principal;
-  const conversation = await holdConversation(services, owner, request, idFromStem("resp", ids, 0));
-  const approvals = services.approvalsInUse.newHold(owner);
+  const conversation = await holdConversation(
+    context.history.conversations,
+    owner,
+    request,
+    idFromStem("resp", ids, 0),
+  );
+  const approvals = context.approvalsInUse.newHold(owner);
   const hold: ConversationHold = { during: (work) => approvals.during(() => conversation.during(work)) };
   const checked = { sent: request, emulated, approvals };
-  return { ...(await hold.during(() => prepareHeld(services, caller, checked, ids))), hold, approvals };
+  return { ...(await hold.during(() => prepareHeld(context, caller, checked, ids))), hold, approvals };
 }
 
 /** A request without members that this server lacks. */
@@ -76,7 +100,7 @@ interface CheckedRequest {
 
 /** Runs while the conversation is locked, so that nobody else changes it. */
 async function prepareHeld(
-  services: ResponseServices,
+  ports: PreparingContext,
   caller: Caller,
   { sent, emulated, approvals }: CheckedRequest,
   ids: IdStem,
@@ -84,14 +108,19 @@ async function prepareHeld(
   const { principal, signal, trace, generate = true } = caller;
   const { owner } = principal;
   const slices = new Slices(); // Lets other requests run between long steps.
-  const history = await loadHistory(services, caller, sent);
+  const history = await loadHistory(ports.history, caller, sent);
   if (slices.isOver) await slices.next();
   if (generate) checkSomethingToAnswer(sent, history);
-  const accepted = await settleTools(services, caller, sent);
+  const accepted = await settleTools(ports, caller, sent);
   if (slices.isOver) await slices.next();
   checkTextFormat(sent);
-  const speech = generate ? await settleSpeech(services, sent, signal) : null;
-  const { items, context, places } = await resolveInput(services, owner, ids, { sent, history });
+  const speech = generate ? await settleSpeech(ports.spokenOutput, sent, signal) : null;
+  const { items, context, places } = await resolveInput(
+    { store: ports.history.store, sealer: ports.sealer },
+    owner,
+    ids,
+    { sent, history },
+  );
   if (slices.isOver) await slices.next();
   const request = withConfiguration(sent, history, items);
   checkTextFormat(request);
@@ -100,24 +129,33 @@ async function prepareHeld(
   checkToolChoice(request, tools);
   if (request.conversation != null) checkItemsNotRepeated(history, items);
   if (generate) checkMentionsJson(request, context);
-  await takeApprovals(services, approvals, { owner, generate, sent, hosted: accepted.hosted, context });
+  await takeApprovals(ports.history.store, ports.tools.ledger, approvals, {
+    owner,
+    generate,
+    sent,
+    hosted: accepted.hosted,
+    context,
+  });
   checkModelName(request.model);
   if (slices.isOver) await slices.next();
-  const reasoning = services.engine.reasoningDefaults(request.model ?? "");
+  const reasoning = ports.model.engine.reasoningDefaults(request.model ?? "");
   const response = firstSnapshot(request, { tools, reasoning }, idFromStem("resp", ids, 0), ids.createdAt);
-  const seen = await seenContext(services, caller, request, { context, places, hosted: accepted.hosted });
+  const readers = { sealer: ports.sealer, media: ports.media, toolLedger: ports.tools.ledger };
+  const seen = await seenContext(readers, caller, request, { context, places, hosted: accepted.hosted });
   const shaped = modelRequest(request, response, seen, accepted);
   if (slices.isOver) await slices.next();
-  const { turn: fitting, leftOut } = await fitTurn(services, request, shaped, signal).catch(rethrowModelError);
+  const { turn: fitting, leftOut } = await fitTurn(ports.model.engine, request, shaped, signal).catch(
+    rethrowModelError,
+  );
   const turn = { owner, request: fitting, hosted: accepted.hosted, context };
-  const asked = generate ? fitting : await warmUpRequest(services, turn, signal);
+  const asked = generate ? fitting : await warmUpRequest(ports, turn, signal);
   const task: RunTask = {
     ids,
     ...wishesOf(request, response),
     inputTokensEstimate: await estimateInputTokens(asked),
     request: { ...asked, trace },
     speech,
-    compaction: generate ? await planCompaction(services, request, signal) : null,
+    compaction: generate ? await planCompaction(ports.model.engine, request, signal) : null,
     tools: generate ? taskTools(request, accepted.hosted, context) : null,
   };
   if (slices.isOver) await slices.next();
@@ -128,9 +166,9 @@ async function prepareHeld(
       owner,
       response,
       inputItems: items,
-      task: isBackground ? await writeTask(task, toolSecrets(services.sealer, owner, response.id)) : null,
+      task: isBackground ? await writeTask(task, toolSecrets(ports.sealer, owner, response.id)) : null,
       streamed: request.stream === true,
-      origin: runOrigin(services, caller, { ...task, request, accepted, emulated, turn: fitting, leftOut }),
+      origin: runOrigin(ports.model, caller, { ...task, request, accepted, emulated, turn: fitting, leftOut }),
     },
   };
 }
@@ -139,40 +177,41 @@ async function prepareHeld(
 function wishesOf(
   { interruption }: CreateResponseRequest,
   { reasoning }: Response,
-): Pick<RunTask, "rawReasoningAs" | "sealsReasoning" | "interruption"> {
+): Pick<RunTask, "reasoning" | "interruption"> {
   return {
-    rawReasoningAs: reasoning?.summary == null ? "text" : "summary",
-    sealsReasoning: true,
+    reasoning: { rawAs: reasoning?.summary == null ? "text" : "summary", isSealed: true },
     interruption: interruption ?? null,
   };
 }
 
 /** The sender and kind of a request, and deviations from it. */
 function runOrigin(
-  services: ResponseServices,
+  model: ServedModel,
   { principal, remembered }: Pick<Caller, "principal" | "remembered">,
   run: NotedRun,
 ): RunOrigin {
   const isOnWebSocket = remembered !== undefined; // Only callers on a WebSocket remember turns.
   const kind = runKind(run.request, isOnWebSocket);
-  return { kind, keyId: principal.keyId, notes: runNotes(services, run) };
+  return { kind, keyId: principal.keyId, notes: runNotes(model, run) };
 }
 
-/** Sorts the request's tools. Omitted ones are reported in the log. */
-async function settleTools(services: ResponseServices, caller: Caller, sent: CreateResponseRequest) {
+/** The request's tools, sorted. People are told of those that are left out. */
+async function settleTools(context: PreparingContext, caller: Caller, sent: CreateResponseRequest) {
   await checkTools(sent);
-  const accepted = await acceptTools(services.tools, sent, askerOf(services, caller.principal));
-  tellOmitted(services, accepted.omitted, caller.log);
+  const accepted = await acceptTools(context.tools.catalogue, sent, askerOf(context.model.engine, caller.principal));
+  tellOmitted(context.tools.observer, accepted.omitted, caller.log);
   return accepted;
 }
 
 /** A warm-up counts the tokens of the first turn; in other runs, the tool loop adds its functions. */
 async function warmUpRequest(
-  services: ResponseServices,
+  { tools, model }: PreparingContext,
   turn: Parameters<typeof withHostedFunctions>[1],
   signal: AbortSignal,
 ): Promise<ModelRequest> {
-  return await withHostedFunctions(services, turn, signal).catch(rethrowModelError);
+  return await withHostedFunctions({ tools: tools.catalogue, engine: model.engine }, turn, signal).catch(
+    rethrowModelError,
+  );
 }
 
 interface ApprovingRequest {
@@ -185,7 +224,8 @@ interface ApprovingRequest {
 
 /** Takes the approvals that the response uses. Refuses unusable ones, even from earlier requests. */
 async function takeApprovals(
-  { store, toolLedger }: Pick<ResponseServices, "store" | "toolLedger">,
+  store: ResponseStore,
+  toolLedger: Pick<ToolLedger, "findSpent">,
   hold: ApprovalHold,
   { owner, generate, sent, hosted, context }: ApprovingRequest,
 ): Promise<void> {
@@ -211,7 +251,7 @@ function taskTools(
 
 /** How to speak the answer; null if it is not spoken. Throws an `ApiError` if this server cannot speak it this way. */
 async function settleSpeech(
-  { spokenOutput }: Pick<ResponseServices, "spokenOutput">,
+  spokenOutput: SpokenOutput,
   { output_audio: asked }: CreateResponseRequest,
   signal: AbortSignal,
 ): Promise<SpeechOutput | null> {
@@ -238,7 +278,7 @@ interface FittedTurn {
  * allows it.
  */
 async function fitTurn(
-  { engine }: Pick<ResponseServices, "engine">,
+  engine: ModelEngine,
   { input, truncation }: CreateResponseRequest,
   shaped: ModelRequest,
   signal: AbortSignal,

@@ -7,10 +7,10 @@ import { loadHistory } from "../input/load-history.ts";
 import { resolveInput } from "../input/resolve-input.ts";
 import { seenContext } from "../input/seen-context.ts";
 import { acceptTools, askerOf, type OfferedHostedTool } from "../offered-tools/accept-tools.ts";
-import type { ResponseServices } from "../services.ts";
 import { modelRequest, withConfiguration } from "../task/model-request.ts";
 import { firstSnapshot } from "./first-snapshot.ts";
 import { withJoinedTools } from "./joined-tools.ts";
+import type { PreparingContext } from "./prepare-run.ts";
 
 export interface ShapedTurn {
   /** All items in stored form: history, then input. */
@@ -25,22 +25,26 @@ export interface ShapedTurn {
 
 /** The first turn of a create call with this request. Calls no model and stores nothing. */
 export async function shapeTurn(
-  services: Pick<ResponseServices, "store" | "conversations" | "sealer" | "media" | "tools" | "toolLedger" | "engine">,
+  { model, history: stores, tools: hosting, sealer, media }: PreparingContext,
   caller: Caller,
   sent: CreateResponseRequest,
   ids: IdStem,
 ): Promise<ShapedTurn> {
-  const history = await loadHistory(services, caller, sent);
+  const history = await loadHistory(stores, caller, sent);
   await checkTools(sent);
-  const accepted = await acceptTools(services.tools, sent, askerOf(services, caller.principal));
+  const accepted = await acceptTools(hosting.catalogue, sent, askerOf(model.engine, caller.principal));
   const { owner } = caller.principal;
-  const { items, context, places } = await resolveInput(services, owner, ids, { sent, history });
+  const { items, context, places } = await resolveInput({ store: stores.store, sealer }, owner, ids, { sent, history });
   const request = withConfiguration(sent, history, items);
   const tools = withJoinedTools(accepted.echoes, { context, places });
   checkToolChoice(request, tools);
-  const reasoning = services.engine.reasoningDefaults(request.model ?? "");
+  const reasoning = model.engine.reasoningDefaults(request.model ?? "");
   const snapshot = firstSnapshot(request, { tools, reasoning }, idFromStem("resp", ids, 0), ids.createdAt);
-  const seen = await seenContext(services, caller, request, { context, places, hosted: accepted.hosted });
+  const seen = await seenContext({ sealer, media, toolLedger: hosting.ledger }, caller, request, {
+    context,
+    places,
+    hosted: accepted.hosted,
+  });
   const asked = modelRequest(request, snapshot, seen, accepted);
   return { items: [...history, ...items], request: asked, hosted: accepted.hosted, context };
 }

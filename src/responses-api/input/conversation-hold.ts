@@ -1,7 +1,7 @@
 import type { CreateResponseRequest } from "../../../generated/responses-api/types.ts";
+import type { ConversationStore } from "../../domain/conversations.ts";
 import type { Owner } from "../../runs/ports/owner.ts";
 import { conversationRefused } from "../errors/conversation-errors.ts";
-import type { ResponseServices } from "../services.ts";
 
 /** The members of a request that decide whether it writes to a conversation. */
 export type HoldingRequest = Pick<CreateResponseRequest, "conversation" | "store">;
@@ -17,7 +17,7 @@ export interface ConversationHold {
  * already locked.
  */
 export async function holdConversation(
-  { conversations }: Pick<ResponseServices, "conversations">,
+  conversations: ConversationStore,
   owner: Owner,
   request: HoldingRequest,
   responseId: string,

@@ -1,18 +1,21 @@
 import type { CreateResponseRequest, StoredItem } from "../../../generated/responses-api/types.ts";
 import { newId } from "../../base/ids.ts";
 import { Slices } from "../../base/limits/slices.ts";
-import type { ConversationItems } from "../../domain/responses.ts";
+import type { ConversationStore } from "../../domain/conversations.ts";
+import type { ConversationItems, ResponseStore } from "../../domain/responses.ts";
 import { ContextTooLong } from "../../domain/storage.ts";
 import type { Owner } from "../../runs/ports/owner.ts";
 import type { Caller } from "../access/caller.ts";
 import { conversationNotFound } from "../errors/conversation-errors.ts";
 import { contextTooLong, previousResponseNotFound, previousResponseRunning } from "../errors/state-errors.ts";
-import type { ResponseServices } from "../services.ts";
 import { conversationIdOf } from "./conversation-hold.ts";
 import { normalizeList } from "./normalize-items.ts";
 
-/** The services that load earlier turns. */
-type HistoryServices = Pick<ResponseServices, "store" | "conversations">;
+/** The stores that hold earlier turns. */
+export interface HistoryContext {
+  readonly store: ResponseStore;
+  readonly conversations: ConversationStore;
+}
 
 /** The owner of the turns, and the turns that only this connection remembers. */
 type HistoryCaller = Pick<Caller, "principal" | "remembered">;
@@ -28,16 +31,16 @@ export type HistoryRequest = Pick<
  * chain. Throws if the history is unknown, in progress or too long.
  */
 export async function loadHistory(
-  services: HistoryServices,
+  stores: HistoryContext,
   caller: HistoryCaller,
   request: HistoryRequest,
 ): Promise<readonly StoredItem[]> {
-  const items = await loadItems(services, caller, request);
+  const items = await loadItems(stores, caller, request);
   return request.reasoning?.context === "current_turn" ? items.filter(({ type }) => type !== "reasoning") : items;
 }
 
 async function loadItems(
-  services: HistoryServices,
+  stores: HistoryContext,
   caller: HistoryCaller,
   request: HistoryRequest,
 ): Promise<readonly StoredItem[]> {
@@ -45,40 +48,40 @@ async function loadItems(
   const { conversation, previous_response_id: previousId } = request;
   const conversationId = conversationIdOf(request);
   if (conversationId !== null) {
-    return withoutSplitCalls(await loadConversation(services, owner, conversationId), request.input);
+    return withoutSplitCalls(await loadConversation(stores.conversations, owner, conversationId), request.input);
   }
   if (Array.isArray(conversation)) {
     const now = Math.floor(Date.now() / 1000);
     const makeId = (prefix: string): string => newId(prefix, now); // These items are not stored.
-    return await normalizeList(services, owner, { items: conversation, name: "conversation", after: [] }, makeId);
+    return await normalizeList(stores.store, owner, { items: conversation, name: "conversation", after: [] }, makeId);
   }
-  return previousId == null ? [] : await loadChain(services, caller, previousId);
+  return previousId == null ? [] : await loadChain(stores.store, caller, previousId);
 }
 
 async function loadChain(
-  services: HistoryServices,
+  store: ResponseStore,
   { principal: { owner }, remembered }: HistoryCaller,
   previousId: string,
 ): Promise<readonly StoredItem[]> {
   const turn = remembered?.find(previousId) ?? null;
-  if (turn === null) return await loadStoredChain(services, owner, previousId);
-  return turn.after === null ? turn.items : [...(await loadStoredChain(services, owner, turn.after)), ...turn.items];
+  if (turn === null) return await loadStoredChain(store, owner, previousId);
+  return turn.after === null ? turn.items : [...(await loadStoredChain(store, owner, turn.after)), ...turn.items];
 }
 
-async function loadConversation(services: HistoryServices, owner: Owner, id: string): Promise<ConversationItems> {
-  const items = await services.conversations.loadItems(owner, id).catch((error: unknown) => {
+async function loadConversation(
+  conversations: ConversationStore,
+  owner: Owner,
+  id: string,
+): Promise<ConversationItems> {
+  const items = await conversations.loadItems(owner, id).catch((error: unknown) => {
     throw error instanceof ContextTooLong ? contextTooLong("conversation") : error;
   });
   if (items === null) throw conversationNotFound(id);
   return items;
 }
 
-async function loadStoredChain(
-  services: HistoryServices,
-  owner: Owner,
-  previousId: string,
-): Promise<readonly StoredItem[]> {
-  const chain = await services.store.loadChain(owner, previousId).catch((error: unknown) => {
+async function loadStoredChain(store: ResponseStore, owner: Owner, previousId: string): Promise<readonly StoredItem[]> {
+  const chain = await store.loadChain(owner, previousId).catch((error: unknown) => {
     throw error instanceof ContextTooLong ? contextTooLong("previous_response_id") : error;
   });
   const last = chain?.at(-1);

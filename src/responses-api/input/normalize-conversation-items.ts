@@ -3,8 +3,8 @@ import { keyOfId, newId } from "../../base/ids.ts";
 import { ContextTooLong } from "../../domain/storage.ts";
 import type { Owner } from "../../runs/ports/owner.ts";
 import { contextTooLong } from "../errors/state-errors.ts";
-import type { ResponseServices } from "../services.ts";
 import { checkIdsUnique } from "./context-rules.ts";
+import type { HistoryContext } from "./load-history.ts";
 import { normalizeList } from "./normalize-items.ts";
 
 /** Items that a client adds to a conversation. */
@@ -18,17 +18,15 @@ export interface AddedItems {
  * any order. Throws if an id appears twice or a referenced item is unknown.
  */
 export async function normalizeConversationItems(
-  services: Pick<ResponseServices, "store" | "conversations">,
+  { store, conversations }: HistoryContext,
   owner: Owner,
   { conversationId, items }: AddedItems,
 ): Promise<readonly StoredItem[]> {
   const answersACall = items.some((item) => item.type === "tool_result");
-  const after = answersACall
-    ? await services.conversations.loadItems(owner, conversationId).catch(refuseTooLong)
-    : null;
+  const after = answersACall ? await conversations.loadItems(owner, conversationId).catch(refuseTooLong) : null;
   const now = Math.floor(Date.now() / 1000);
   const makeId = (prefix: string): string => newId(prefix, now, keyOfId(conversationId));
-  const normalized = await normalizeList(services, owner, { items, name: "items", after: after?.items ?? [] }, makeId);
+  const normalized = await normalizeList(store, owner, { items, name: "items", after: after?.items ?? [] }, makeId);
   await checkIdsUnique(normalized, "items");
   return normalized;
 }

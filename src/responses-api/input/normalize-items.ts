@@ -23,7 +23,6 @@ import {
 } from "../errors/parameter-errors.ts";
 import { contextTooLong, itemNotStored } from "../errors/state-errors.ts";
 import { typeWords } from "../errors/validation/validation-error.ts";
-import type { ResponseServices } from "../services.ts";
 import { type CanonicalItem, expandInput } from "./expand-input.ts";
 import { filledItem } from "./filled-item.ts";
 
@@ -44,7 +43,7 @@ export interface SentList {
  * is unknown.
  */
 export async function normalizeList(
-  { store }: Pick<ResponseServices, "store">,
+  store: ResponseStore,
   owner: Owner,
   { items, name, after }: SentList,
   makeId: MakeId,

@@ -1,10 +1,11 @@
 import type { CreateResponseRequest, InputItem, StoredItem } from "../../../generated/responses-api/types.ts";
 import { type IdStem, idFromStem } from "../../base/ids.ts";
 import { anyInSlices, eachInSlices, mapInSlices, Slices } from "../../base/limits/slices.ts";
+import type { ResponseStore } from "../../domain/responses.ts";
 import type { Owner } from "../../runs/ports/owner.ts";
 import { beginAtCompaction } from "../compaction/begin-at-compaction.ts";
 import { openCompaction } from "../compaction/compacted-context.ts";
-import type { ResponseServices } from "../services.ts";
+import type { Sealer } from "../seal.ts";
 import { checkCallsNotRepeated, checkInput } from "./context-rules.ts";
 import { conversationIdOf } from "./conversation-hold.ts";
 import { withoutInterrupted } from "./interrupted-items.ts";
@@ -30,14 +31,14 @@ type InputRequest = Pick<CreateResponseRequest, "input" | "conversation">;
  * other half, such as a call without its output.
  */
 export async function resolveInput(
-  services: Pick<ResponseServices, "store" | "sealer">,
+  { store, sealer }: { readonly store: ResponseStore; readonly sealer: Sealer },
   owner: Owner,
   stem: IdStem,
   { sent, history }: { readonly sent: InputRequest; readonly history: readonly StoredItem[] },
 ): Promise<ResolvedInput> {
   const makeId = (prefix: string, counter: number): string => idFromStem(prefix, stem, INPUT_NUMBER_FIRST + counter);
   const items = await normalizeList(
-    services,
+    store,
     owner,
     { items: withoutTrigger(sent.input ?? []), name: "input", after: history },
     makeId,
@@ -49,7 +50,7 @@ export async function resolveInput(
   const isHistoryUnique = conversationIdOf(sent) !== null;
   const unique = (await hasRepeats(history, items, isHistoryUnique)) ? await withoutRepeats(all) : all;
   if (slices.isOver) await slices.next();
-  const compacted = beginAtCompaction(unique, (sealed) => openCompaction(sealed, services.sealer, sealScope(owner)));
+  const compacted = beginAtCompaction(unique, (sealed) => openCompaction(sealed, sealer, sealScope(owner)));
   if (slices.isOver) await slices.next();
   const context = await pairCalls(withoutInterrupted(compacted));
   if (slices.isOver) await slices.next();

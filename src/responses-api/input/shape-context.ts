@@ -2,14 +2,18 @@ import type { StoredItem, StoredToolOutputContentPart } from "../../../generated
 import { assert } from "../../base/assert.ts";
 import { mapSomeAtOnce } from "../../base/limits/map-some-at-once.ts";
 import { eachInSlices, mapInSlices, Slices } from "../../base/limits/slices.ts";
-import { MediaError, type RequestMedia } from "../../domain/media.ts";
+import { MediaError, type MediaReader, type RequestMedia } from "../../domain/media.ts";
 import type { Caller } from "../access/caller.ts";
 import { mediaRefused } from "../errors/media-errors.ts";
 import { invalidEncryptedContent } from "../errors/state-errors.ts";
-import type { ResponseServices } from "../services.ts";
+import type { Sealer } from "../seal.ts";
 import { sealScope } from "./resolve-input.ts";
 
-type ContextServices = Pick<ResponseServices, "sealer" | "media">;
+/** Open what the items of a context hold. */
+export interface ContextReaders {
+  readonly sealer: Sealer;
+  readonly media: MediaReader;
+}
 
 /** The owner of the items, and the signal that stops the work. */
 type ContextCaller = Pick<Caller, "principal" | "signal">;
@@ -27,16 +31,16 @@ const PARTS_AT_ONCE_MAX = 4;
  * items of earlier requests. Throws if a seal is invalid or a medium cannot be read.
  */
 export async function shapeContext(
-  services: ContextServices,
+  { sealer, media }: ContextReaders,
   caller: ContextCaller,
   context: readonly StoredItem[],
   places: readonly (number | null)[],
 ): Promise<readonly StoredItem[]> {
   const reader = sealScope(caller.principal.owner);
   const unsealed = await mapInSlices(context, (item, index) =>
-    withReasoningText(item, (sealed) => services.sealer.open(sealed, reader), (places[index] ?? null) !== null),
+    withReasoningText(item, (sealed) => sealer.open(sealed, reader), (places[index] ?? null) !== null),
   );
-  return fitMedia(services, caller, unsealed, places);
+  return fitMedia(media, caller, unsealed, places);
 }
 
 /**
@@ -55,7 +59,7 @@ function withReasoningText(item: StoredItem, open: (sealed: string) => string | 
 
 /** Converts every image, file and recording to what the model can read. Items without any stay the same objects. */
 async function fitMedia(
-  { media: reader }: ContextServices,
+  reader: MediaReader,
   { principal, signal }: ContextCaller,
   items: readonly StoredItem[],
   places: readonly (number | null)[],

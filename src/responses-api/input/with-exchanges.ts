@@ -65,7 +65,7 @@ export async function withExchanges(
 
 /** The calls in the ledger or in this connection's memory. */
 export function knownExchanges(
-  { toolLedger }: { readonly toolLedger: Pick<ToolLedger, "find"> },
+  toolLedger: Pick<ToolLedger, "find">,
   { remembered }: Pick<Caller, "remembered">,
   { previous_response_id: previousId }: Pick<CreateResponseRequest, "previous_response_id">,
 ): Pick<ToolLedger, "find"> {

@@ -16,7 +16,8 @@ import { aRequest } from "../../runs/request/model-request.fixture.ts";
 import type { ModelRequest } from "../../runs/request/model-request.ts";
 import { aResponse } from "../../runs/run.fixture.ts";
 import { lintEvents } from "../../stream-grammar/stream-linter.ts";
-import { type OrderServices, orderOf } from "../create/begin-response.ts";
+import { type AskContext, askModel } from "../create/ask-model.ts";
+import { type OrderContext, orderOf } from "../create/begin-response.ts";
 import type { RunTask } from "../task/run-task.ts";
 import { ModelGate } from "../tool-loop/attempts/model-gate.ts";
 import { MortalProcess } from "./mortal-process.fixture.ts";
@@ -290,20 +291,26 @@ async function* spoken(turn: AsyncIterable<readonly ModelEvent[]>): AsyncGenerat
   }
 }
 
-function servicesOf(world: World, life: MortalProcess): OrderServices {
+function orderingOf(world: World, life: MortalProcess): OrderContext {
   const limits = { turnsMax: 32, callsMax: 128, parallelMax: 8, outputCharactersMax: 1000 };
   const kinds = new Set(["mcp"] as const);
-  return {
+  const asking: AskContext = {
     engine: modelOf(world, life),
     spokenOutput: { settle: () => Promise.reject(new Error("no voice")), speak: spoken },
     sealer: { seal: (text) => text, open: (text) => text },
-    tools: createHostedTools([toolOf(world, life)], { kinds, limits, unavailable: "omit" }),
+    tools: {
+      catalogue: createHostedTools([toolOf(world, life)], { kinds, limits, unavailable: "omit" }),
+      ledger: life.ledger,
+      observer: TOOL_OBSERVER,
+    },
     retries: { budget: { failuresMax: 3, withinMs: 60_000 }, gate: new ModelGate() },
-    nodeName: "here",
     store: { findOutputs: async () => new Map() },
-    toolLedger: life.ledger,
-    toolObserver: TOOL_OBSERVER,
     exchangeKeeper: null,
+  };
+  return {
+    ask: (task, run) => askModel(asking, task, run),
+    sealer: asking.sealer,
+    nodeName: "here",
     eventLog: life.log,
     observer: OBSERVER,
   };
@@ -321,8 +328,7 @@ function taskOf({ isParallel, compacts, isSpoken, turns }: Scenario): RunTask {
   } as const;
   return {
     ids: IDS,
-    rawReasoningAs: "text",
-    sealsReasoning: false,
+    reasoning: { rawAs: "text", isSealed: false },
     inputTokensEstimate: 1,
     request: { ...aRequest({ parallelToolCalls: isParallel }), trace: null },
     speech: isSpoken ? { format: "pcm16", voice: null, sampleRateHz: 24_000 } : null,
@@ -337,7 +343,7 @@ async function live(world: World, life: MortalProcess): Promise<void> {
   const host = new RunHost({ runsMax: 1, backgroundRunsMax: 1, queueMax: 1, runMs: 600_000 });
   const response = aResponse({ id: idFromStem("resp", IDS, 0), background: true, status: "queued" });
   const opened = { owner: OWNER, response, inputItems: [] };
-  const order = orderOf(servicesOf(world, life), taskOf(world.scenario), opened, { log: silentLogger });
+  const order = orderOf(orderingOf(world, life), taskOf(world.scenario), opened, { log: silentLogger });
   const logged = [...life.events];
   const begun = logged.length === 0 ? host.enqueue(order) : host.resume(order, logged, null);
   await Promise.race([life.death, begun.then(() => host.idle())]);

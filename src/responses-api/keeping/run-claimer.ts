@@ -1,5 +1,7 @@
 import { mapSomeAtOnce } from "../../base/limits/map-some-at-once.ts";
 import type { Logger } from "../../base/logger.ts";
+import type { ToolLedger } from "../../domain/tool-ledger.ts";
+import type { RunHost } from "../../runs/index.ts";
 import {
   INTERRUPTED_FAILURE,
   type LeaveCause,
@@ -9,20 +11,29 @@ import {
   type RunOrder,
 } from "../../runs/index.ts";
 import { type EventLog, type OpenedRun, TASK_VERSION } from "../../runs/ports/event-log.ts";
-import type { AbandonedRun, Release, UnmadeRuns } from "../../runs/ports/run-ledger.ts";
+import type { AbandonedRun, Release, RunLedger, UnmadeRuns } from "../../runs/ports/run-ledger.ts";
 import type { RunHappening } from "../../runs/ports/run-watch.ts";
+import type { Neighbours } from "../../runs/reading/neighbours.ts";
 import type { RecordedEvent } from "../../runs/recorded-event.ts";
-import { endingOrder, type OrderServices, orderOf, tellHappening } from "../create/begin-response.ts";
-import type { ResponseServices } from "../services.ts";
+import type { ApprovalsInUse } from "../create/approval-hold.ts";
+import { endingOrder, type OrderContext, orderOf, tellHappening } from "../create/begin-response.ts";
 import { endingTask, type RunTask } from "../task/run-task.ts";
 import { toolSecrets } from "../task/seal-tools.ts";
 import { readTask } from "../task/stored-task.ts";
 import { freshApprovals } from "../tool-loop/approvals.ts";
 import { chooseClaims, unreadableRuns } from "./choose-claims.ts";
 
-/** The services that claiming and resuming runs needs. */
-export type ClaimerServices = OrderServices &
-  Pick<ResponseServices, "approvalsInUse" | "ledger" | "neighbours" | "runs">;
+/** What runs are claimed and resumed with. */
+export interface ClaimContext {
+  readonly ordering: OrderContext;
+  readonly ledger: RunLedger;
+  readonly toolLedger: Pick<ToolLedger, "turnsOf" | "listOf">;
+  /** The runs of this process. */
+  readonly runs: RunHost;
+  readonly approvalsInUse: ApprovalsInUse;
+  /** The other processes of this database; null if they tell each other nothing. */
+  readonly neighbours: Neighbours | null;
+}
 
 /** The maximum of abandoned runs claimed at a time. Each loads its whole request into memory. */
 const CLAIMS_MAX = 20;
@@ -41,7 +52,7 @@ type LeftBy = "store" | "fault" | "unstored_end";
 
 /** Claims runs that no worker makes and continues or ends them. Releases runs of this worker. */
 export class RunClaimer {
-  readonly #services: ClaimerServices;
+  readonly #context: ClaimContext;
   readonly #log: Logger;
   readonly #unreadableMs: number;
   readonly #onDue: () => void;
@@ -59,17 +70,17 @@ export class RunClaimer {
   readonly #timers = new Set<NodeJS.Timeout>();
 
   /** `onDue`: called when a run that was suspended here can be claimed. */
-  constructor(services: ClaimerServices, log: Logger, onDue: () => void, unreadableMs = UNREADABLE_MS) {
-    this.#services = services;
+  constructor(context: ClaimContext, log: Logger, onDue: () => void, unreadableMs = UNREADABLE_MS) {
+    this.#context = context;
     this.#log = log;
     this.#onDue = onDue;
     this.#unreadableMs = unreadableMs;
-    services.runs.onLeave((responseId, cause) => this.#noteLeave(responseId, cause));
+    context.runs.onLeave((responseId, cause) => this.#noteLeave(responseId, cause));
   }
 
   /** Claims and resumes runs until none are left for this worker, or `mayGoOn` is false. Returns their number. */
   async claimAll(mayGoOn: () => boolean): Promise<number> {
-    const { runs, ledger, neighbours } = this.#services;
+    const { runs, ledger, neighbours } = this.#context;
     const tried = new Set<string>();
     const isHere = (responseId: string): boolean =>
       runs.has(responseId) || tried.has(responseId) || this.#leaving.has(responseId);
@@ -98,7 +109,7 @@ export class RunClaimer {
       await this.#releaseOne(responseId, release(responseId)).catch((fault: unknown) => {
         this.#log.error({ err: fault, responseId }, "could not release a run to other workers");
       });
-    if (responseIds.length > 0) this.#services.neighbours?.tellWork();
+    if (responseIds.length > 0) this.#context.neighbours?.tellWork();
   }
 
   /** Forgets why runs were left that this worker does not hold any more. */
@@ -134,7 +145,7 @@ export class RunClaimer {
   }
 
   async #releaseOne(responseId: string, release: Release): Promise<void> {
-    await this.#services.ledger.release(responseId, release);
+    await this.#context.ledger.release(responseId, release);
   }
 
   #wakeAfter(ms: number): void {
@@ -176,17 +187,17 @@ export class RunClaimer {
   }
 
   async #resume(run: AbandonedRun): Promise<void> {
-    const { runs, eventLog } = this.#services;
+    const { runs, ordering } = this.#context;
     const { id: responseId } = run.response;
     // This process still makes the run. It lost its lease and has claimed the run under its new worker number.
     if (runs.has(responseId)) return;
-    const events = await allEvents(eventLog, responseId);
+    const events = await allEvents(ordering.eventLog, responseId);
     const left = this.#left.get(responseId) ?? null;
     if (run.response.status !== "queued")
       this.#log.info({ responseId, events: events.length, restarts: run.restarts }, "recovering an abandoned run");
     if (run.task === null || left === "unstored_end")
       return await this.#start(this.#endOf(run, events), events, INTERRUPTED_FAILURE);
-    const secrets = toolSecrets(this.#services.sealer, run.owner, responseId);
+    const secrets = toolSecrets(ordering.sealer, run.owner, responseId);
     const stored = readTask(run.task, secrets);
     if ("problem" in stored) {
       this.#log.error({ responseId, task: stored.problem }, "could not read the stored task of a run");
@@ -202,12 +213,12 @@ export class RunClaimer {
 
   async #start(order: RunOrder, events: readonly RecordedEvent[], failure: RunFailure | null): Promise<void> {
     this.#left.delete(order.plan.response.id);
-    await this.#services.runs.resume(order, events, failure);
+    await this.#context.runs.resume(order, events, failure);
   }
 
   /** The number of completed turns of the model and calls of tools. */
   async #stepsOf({ owner, response }: AbandonedRun): Promise<number> {
-    const { toolLedger } = this.#services;
+    const { toolLedger } = this.#context;
     const turns = await toolLedger.turnsOf(owner, response.id);
     const calls = await toolLedger.listOf(owner, response.id);
     return turns.length + calls.filter(({ result }) => result !== null).length;
@@ -219,17 +230,22 @@ export class RunClaimer {
     task: RunTask,
     { steps, left }: { readonly steps: number; readonly left: LeftBy | null },
   ): RunOrder {
-    const { ledger, approvalsInUse } = this.#services;
+    const { ledger, approvalsInUse } = this.#context;
     const { owner, response, attempts } = run;
     const approvals = approvalsInUse.newHold(owner);
     approvals.takeFree(freshApprovals(task.tools?.context ?? []));
-    const order = orderOf(this.#services, task, { owner, response, inputItems: [] }, { log: this.#log, attempts });
+    const order = orderOf(
+      this.#context.ordering,
+      task,
+      { owner, response, inputItems: [] },
+      { log: this.#log, attempts },
+    );
     const interruption = interruptionOf(run, left);
     const counted = (ask: RunOrder["ask"]): RunOrder["ask"] => {
       return async (signal, storeNow) => {
         // Counted first, because the run may crash the process.
         if (left !== "store") await ledger.countRestart(response.id, steps);
-        if (interruption !== null) tellHappening(this.#services, order, { happening: interruption, storeNow });
+        if (interruption !== null) tellHappening(this.#context.ordering, order, { happening: interruption, storeNow });
         return await ask(signal, storeNow);
       };
     };
@@ -242,7 +258,7 @@ export class RunClaimer {
 
   #endOf({ owner, response }: AbandonedRun, events: readonly RecordedEvent[]): RunOrder {
     const opened: OpenedRun = { owner, response, inputItems: [] };
-    return endingOrder(this.#services, endingTask(response, events), opened, { log: this.#log });
+    return endingOrder(this.#context.ordering, endingTask(response, events), opened, { log: this.#log });
   }
 }
 

@@ -1,9 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "../../base/logger.ts";
-import { type ClaimerServices, RunClaimer } from "./run-claimer.ts";
-
-/** The services that the keeper needs. */
-export type KeeperServices = ClaimerServices;
+import { type ClaimContext, RunClaimer } from "./run-claimer.ts";
 
 /** The interval of polling for stop requests, in milliseconds. */
 const LOOK_INTERVAL_MS = 1_000;
@@ -30,7 +27,7 @@ const START_WAIT_MS = 2_000;
 
 /** Renews this worker's lease, recovers abandoned runs, and stops runs on request. */
 export class RunKeeper {
-  readonly #services: KeeperServices;
+  readonly #context: ClaimContext;
   readonly #log: Logger;
   readonly #pace: KeeperPace;
   readonly #claimer: RunClaimer;
@@ -43,11 +40,11 @@ export class RunKeeper {
   #mayClaim = true;
   #isClosed = false;
 
-  constructor(services: KeeperServices, log: Logger, pace = USUAL_PACE) {
+  constructor(context: ClaimContext, log: Logger, pace = USUAL_PACE) {
     this.#pace = pace;
-    this.#services = services;
+    this.#context = context;
     this.#log = log;
-    this.#claimer = new RunClaimer(services, log, () => this.lookForWork(), pace.unreadableMs);
+    this.#claimer = new RunClaimer(context, log, () => this.lookForWork(), pace.unreadableMs);
   }
 
   /**
@@ -74,7 +71,7 @@ export class RunKeeper {
 
   /** Checks these runs for stop requests and deletion now instead of at the next poll. */
   lookForStops(responseIds: readonly string[]): void {
-    if (!responseIds.some((responseId) => this.#services.runs.has(responseId))) return;
+    if (!responseIds.some((responseId) => this.#context.runs.has(responseId))) return;
     const look = async (): Promise<void> => {
       await this.#stopAsked();
       await this.#releaseLost();
@@ -101,7 +98,7 @@ export class RunKeeper {
    * place takes any released run.
    */
   shareQueue(): void {
-    const { runs, ledger } = this.#services;
+    const { runs, ledger } = this.#context;
     const waiting = new CachedCount(() => ledger.countWaiting(), COUNT_MS);
     runs.shareQueue({
       count: () => waiting.read(),
@@ -118,12 +115,12 @@ export class RunKeeper {
     this.#mayClaim = false;
     await this.#look;
     await this.#claims;
-    await this.#claimer.release(await this.#services.runs.closeQueue(), () => ({ hadBegun: false }));
+    await this.#claimer.release(await this.#context.runs.closeQueue(), () => ({ hadBegun: false }));
   }
 
   /** Waits until the runs have ended or `until` aborts, releases the rest to other workers, and stops the timer. */
   async close(until: AbortSignal): Promise<void> {
-    const { runs } = this.#services;
+    const { runs } = this.#context;
     if (!(await runs.idle(until))) {
       const left = runs.listStored();
       const begun = new Set(left.filter((responseId) => runs.hasBegun(responseId)));
@@ -159,7 +156,7 @@ export class RunKeeper {
   }
 
   async #lookOnce(): Promise<void> {
-    const { ledger } = this.#services;
+    const { ledger } = this.#context;
     this.#looks += 1;
     const isRenewal = this.#looks % this.#pace.looksPerRenewal === 0;
     if (isRenewal && !(await ledger.renewLease()))
@@ -170,7 +167,7 @@ export class RunKeeper {
   }
 
   async #stopAsked(): Promise<void> {
-    const { runs, ledger } = this.#services;
+    const { runs, ledger } = this.#context;
     for (const responseId of await ledger.listStopRequests()) void runs.stop(responseId);
   }
 
@@ -178,7 +175,7 @@ export class RunKeeper {
    * Stops runs that were deleted or claimed by another worker. Otherwise, they would notice only at their next write.
    */
   async #releaseLost(): Promise<void> {
-    const { runs, ledger } = this.#services;
+    const { runs, ledger } = this.#context;
     const here = runs.listStored();
     const held = new Set(await ledger.listHeld());
     void runs.releaseAll(here.filter((responseId) => !held.has(responseId)));

@@ -3,9 +3,10 @@ import { eachInSlices } from "../../base/limits/slices.ts";
 import type { Logger } from "../../base/logger.ts";
 import type { ToolKind, ToolRefusal, ToolUser } from "../../domain/hosted-tool.ts";
 import type { HostedTools } from "../../domain/hosted-tools.ts";
+import type { ToolObserver } from "../../domain/tool-watch.ts";
+import type { ModelEngine } from "../../runs/ports/model-engine.ts";
 import type { Principal } from "../access/authenticate.ts";
 import { invalidTool, unsupportedParameter } from "../errors/parameter-errors.ts";
-import type { ResponseServices } from "../services.ts";
 import { echoHostedTool } from "./echo-hosted-tool.ts";
 import { echoClientTool } from "./echo-tools.ts";
 import { isClientTool, kindOfType, namesItsOwn } from "./tool-kinds.ts";
@@ -16,7 +17,7 @@ export interface ToolAsker extends ToolUser {
   readonly keyTools: readonly string[] | null;
 }
 
-export function askerOf({ engine }: Pick<ResponseServices, "engine">, { owner, tools }: Principal): ToolAsker {
+export function askerOf(engine: ModelEngine, { owner, tools }: Principal): ToolAsker {
   return { owner, abilities: engine.abilities, keyTools: tools ?? null };
 }
 
@@ -115,12 +116,8 @@ function kindOrType(type: string): string {
   return kindOfType(type) ?? type;
 }
 
-/** Reports the tools that are omitted from a request. */
-export function tellOmitted(
-  { toolObserver }: Pick<ResponseServices, "toolObserver">,
-  omitted: readonly OmittedTool[],
-  log: Logger,
-): void {
+/** Tells people of the tools that a request is answered without. */
+export function tellOmitted(toolObserver: ToolObserver, omitted: readonly OmittedTool[], log: Logger): void {
   if (omitted.length === 0) return;
   for (const { type } of omitted) toolObserver.omitted(kindOfType(type) ?? "other");
   const tools = omitted.map(({ type, reason }) => ({ type, reason }));

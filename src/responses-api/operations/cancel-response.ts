@@ -1,12 +1,12 @@
 import type { ResponsesApiHandlers } from "../../../generated/responses-api/operations.ts";
 import type { Response } from "../../../generated/responses-api/types.ts";
 import type { StoredResponse } from "../../domain/responses.ts";
+import type { RunLedger } from "../../runs/ports/run-ledger.ts";
 import type { Caller } from "../access/caller.ts";
 import { cancelTimedOut } from "../errors/server-errors.ts";
 import { cannotCancelCompleted, cannotCancelSynchronous, responseNotFound } from "../errors/state-errors.ts";
-import type { ResponseServices } from "../services.ts";
 import { plainBody } from "../show/plain-body.ts";
-import { isOver, waitUntilOver } from "../show/watch-response.ts";
+import { isOver, type WatchContext, waitUntilOver } from "../show/watch-response.ts";
 
 /** How long to wait for another process to stop its response. */
 const STOP_ELSEWHERE_MS = 15_000;
@@ -15,27 +15,26 @@ const STOP_ELSEWHERE_MS = 15_000;
  * `POST /v1/responses/{response_id}/cancel`: stops a running background response or, as an extension, a foreground one.
  */
 export function cancelResponse(
-  services: Pick<ResponseServices, "store" | "runs" | "ledger" | "neighbours">,
+  context: WatchContext,
+  ledger: RunLedger,
 ): ResponsesApiHandlers<Caller>["cancelResponse"] {
   return async ({ path: { response_id: id } }, { principal: { owner }, signal }) => {
-    const stored = await services.store.findStored(owner, id);
+    const stored = await context.store.findStored(owner, id);
     if (stored === null) throw responseNotFound(id);
     if (isOver(stored.response)) return { status: 200, body: plainBody(lateCancelReply(stored)) };
-    const isStopped = await services.runs.stop(id);
-    if (!isStopped) await stopElsewhere(services, id);
-    const response = await waitUntilOver(services, { owner, responseId: id, signal }, STOP_ELSEWHERE_MS);
+    const isStopped = await context.runs.stop(id);
+    if (!isStopped) {
+      await ledger.requestStop(id);
+      context.neighbours?.tellStop(id); // Its worker also looks by itself, each second.
+    }
+    const response = await waitUntilOver(context, { owner, responseId: id, signal }, STOP_ELSEWHERE_MS);
     if (response === null) throw responseNotFound(id);
     if (!isOver(response)) throw cancelTimedOut();
     return { status: 200, body: plainBody(response) };
   };
 }
 
-async function stopElsewhere({ ledger, neighbours }: Pick<ResponseServices, "ledger" | "neighbours">, id: string) {
-  await ledger.requestStop(id);
-  neighbours?.tellStop(id); // Its worker also polls by itself, every second.
-}
-
-/** The reference's reply when the response has already ended. */
+/** Answers as the reference does when the response has already ended. */
 function lateCancelReply({ response, streamed }: StoredResponse): Response {
   if (response.status === "cancelled" && response.background === true) return response;
   if (response.background !== true) throw cannotCancelSynchronous();

@@ -1,7 +1,10 @@
 import type { ResponsesApiHandlers } from "../../../generated/responses-api/operations.ts";
 import type { CompactRequest, CreateResponseRequest, Usage } from "../../../generated/responses-api/types.ts";
 import { idFromStem, newIdStem } from "../../base/ids.ts";
+import type { RateLimiter } from "../../domain/rates.ts";
+import type { ResponseStore } from "../../domain/responses.ts";
 import { responseUsage } from "../../runs/index.ts";
+import type { ModelEngine } from "../../runs/ports/model-engine.ts";
 import type { Owner } from "../../runs/ports/owner.ts";
 import type { ModelRequest } from "../../runs/request/model-request.ts";
 import { Admission } from "../access/admission.ts";
@@ -11,48 +14,52 @@ import { isUserMessage, sinceCompaction } from "../compaction/begin-at-compactio
 import { sealCompaction } from "../compaction/compacted-context.ts";
 import { checkCompaction } from "../compaction/plan-compaction.ts";
 import { readSummary, summaryRequest } from "../compaction/summary-turn.ts";
+import type { PreparingContext } from "../create/prepare-run.ts";
 import { shapeTurn } from "../create/shape-turn.ts";
 import { rethrowModelError } from "../errors/model-errors.ts";
 import { missingParameter, nothingToAnswer } from "../errors/parameter-errors.ts";
 import { tooManyRuns } from "../errors/server-errors.ts";
 import { sealScope } from "../input/resolve-input.ts";
-import type { ResponseServices } from "../services.ts";
 import { estimateInputTokens } from "../task/model-request.ts";
 import { fitRequest } from "../tool-loop/results/fit-request.ts";
 
 /** The maximum concurrent compactions. Each is a model call. */
 const COMPACTIONS_MAX = 100;
 
-/** `POST /v1/responses/compact`: returns the user messages, and the model's sealed summary of the context. */
-export function compactResponse(services: ResponseServices): ResponsesApiHandlers<Caller>["compactResponse"] {
+/**
+ * `POST /v1/responses/compact`: returns the user messages, and a sealed summary that the model makes of the context.
+ */
+export function compactResponse(
+  preparing: PreparingContext,
+  limiter: RateLimiter,
+): ResponsesApiHandlers<Caller>["compactResponse"] {
   let running = 0;
   return async ({ body }, caller) => {
     if (running >= COMPACTIONS_MAX) throw tooManyRuns("runs", COMPACTIONS_MAX);
     running += 1;
     try {
-      return await compact(services, body, caller);
+      return await compact(preparing, await Admission.open(limiter, caller.principal), body, caller);
     } finally {
       running -= 1;
     }
   };
 }
 
-async function compact(services: ResponseServices, body: CompactRequest, caller: Caller) {
+async function compact(preparing: PreparingContext, admission: Admission, body: CompactRequest, caller: Caller) {
   const { principal, signal } = caller;
   const { owner } = principal;
-  const admission = await Admission.open(services, principal);
-  const request = await requestOf(services, owner, body);
-  await checkAvailability(request, services.engineKind);
+  const request = await requestOf(preparing.history.store, owner, body);
+  await checkAvailability(request, preparing.model.kind);
   checkCompaction(request);
   const ids = newIdStem(Math.floor(Date.now() / 1000), stemKey(request));
-  const { items, request: shaped } = await shapeTurn(services, caller, request, ids);
+  const { items, request: shaped } = await shapeTurn(preparing, caller, request, ids);
   if (shaped.items.length === 0) throw nothingToAnswer();
   checkModelName(request.model);
-  const { summary, usage } = await summarize(services, shaped, admission, signal);
+  const { summary, usage } = await summarize(preparing.model.engine, shaped, admission, signal);
   const id = idFromStem("resp", ids, 0);
   const place = { id: idFromStem("cmp", ids, 0), type: "compaction" as const };
   const context = { summary, keeps: "user_messages" as const, calls: [] };
-  const compaction = { ...place, encrypted_content: sealCompaction(context, services.sealer, id, sealScope(owner)) };
+  const compaction = { ...place, encrypted_content: sealCompaction(context, preparing.sealer, id, sealScope(owner)) };
   return {
     status: 200 as const,
     headers: admission.headers,
@@ -67,7 +74,7 @@ async function compact(services: ResponseServices, body: CompactRequest, caller:
 }
 
 async function summarize(
-  { engine }: ResponseServices,
+  engine: ModelEngine,
   shaped: ModelRequest,
   admission: Admission,
   signal: AbortSignal,
@@ -94,11 +101,7 @@ async function summarize(
 }
 
 /** A null model means the model of the previous response. */
-async function requestOf(
-  { store }: ResponseServices,
-  owner: Owner,
-  body: CompactRequest,
-): Promise<CreateResponseRequest> {
+async function requestOf(store: ResponseStore, owner: Owner, body: CompactRequest): Promise<CreateResponseRequest> {
   const { model, previous_response_id: previousId } = body;
   const previous = model === null && previousId != null ? await store.findResponse(owner, previousId) : null;
   const known = model ?? previous?.model;

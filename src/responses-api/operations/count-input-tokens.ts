@@ -1,33 +1,37 @@
 import type { ResponsesApiHandlers } from "../../../generated/responses-api/operations.ts";
 import type { CreateResponseRequest, InputTokensRequest } from "../../../generated/responses-api/types.ts";
 import { newIdStem } from "../../base/ids.ts";
+import type { RateLimiter } from "../../domain/rates.ts";
 import type { Owner } from "../../runs/ports/owner.ts";
 import { Admission } from "../access/admission.ts";
 import type { Caller } from "../access/caller.ts";
 import { checkAvailability } from "../checks/check-availability.ts";
 import { checkCompaction } from "../compaction/plan-compaction.ts";
+import type { PreparingContext } from "../create/prepare-run.ts";
 import { shapeTurn } from "../create/shape-turn.ts";
 import { rethrowModelError } from "../errors/model-errors.ts";
-import type { ResponseServices } from "../services.ts";
 import { withHostedFunctions } from "../tool-loop/count-tools.ts";
 import { fitRequest } from "../tool-loop/results/fit-request.ts";
 
 /** `POST /v1/responses/input_tokens`: counts the input tokens that a create call with this body would use. */
-export function countInputTokens(services: ResponseServices): ResponsesApiHandlers<Caller>["countInputTokens"] {
+export function countInputTokens(
+  context: PreparingContext,
+  limiter: RateLimiter,
+): ResponsesApiHandlers<Caller>["countInputTokens"] {
   return async ({ body }, caller) => {
     const { principal, signal } = caller;
     const { owner } = principal;
-    await Admission.open(services, principal);
+    await Admission.open(limiter, principal);
     // Not supported by any model engine, so it adds no tokens.
     const { personality: _personality, ...members } = body ?? {};
     const request = {
       ...members,
       input: members.input ?? "",
-      model: await chooseModel(services, owner, members, signal),
+      model: await chooseModel(context, owner, members, signal),
     };
-    await checkAvailability(request, services.engineKind);
+    await checkAvailability(request, context.model.kind);
     checkCompaction(request);
-    const { tokens, exact } = await count(services, caller, request).catch(rethrowModelError);
+    const { tokens, exact } = await count(context, caller, request).catch(rethrowModelError);
     return {
       status: 200,
       headers: { "x-token-count": exact ? "exact" : "estimate" },
@@ -36,18 +40,23 @@ export function countInputTokens(services: ResponseServices): ResponsesApiHandle
   };
 }
 
-async function count(services: ResponseServices, caller: Caller, request: CreateResponseRequest) {
-  const shaped = await shapeTurn(services, caller, request, newIdStem(Math.floor(Date.now() / 1000)));
+async function count(context: PreparingContext, caller: Caller, request: CreateResponseRequest) {
+  const shaped = await shapeTurn(context, caller, request, newIdStem(Math.floor(Date.now() / 1000)));
   const { owner } = caller.principal;
-  const offered = await withHostedFunctions(services, { ...shaped, owner }, caller.signal);
+  const { engine } = context.model;
+  const offered = await withHostedFunctions(
+    { tools: context.tools.catalogue, engine },
+    { ...shaped, owner },
+    caller.signal,
+  );
   const rules = { dropsOldest: request.truncation === "auto", tools: null };
-  const fitting = await fitRequest(services.engine, offered, rules, caller.signal);
-  return await services.engine.countTokens(fitting.request, caller.signal);
+  const fitting = await fitRequest(engine, offered, rules, caller.signal);
+  return await engine.countTokens(fitting.request, caller.signal);
 }
 
 /** The model of the request, otherwise of the previous response, otherwise the first in the engine's list. */
 async function chooseModel(
-  { store, engine }: ResponseServices,
+  { history: { store }, model: { engine } }: PreparingContext,
   owner: Owner,
   { model, previous_response_id: previousId }: Pick<InputTokensRequest, "model" | "previous_response_id">,
   signal: AbortSignal,

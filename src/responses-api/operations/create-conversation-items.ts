@@ -1,8 +1,8 @@
 import type { ResponsesApiHandlers } from "../../../generated/responses-api/operations.ts";
 import type { Caller } from "../access/caller.ts";
 import { conversationRefused } from "../errors/conversation-errors.ts";
+import type { HistoryContext } from "../input/load-history.ts";
 import { normalizeConversationItems } from "../input/normalize-conversation-items.ts";
-import type { ResponseServices } from "../services.ts";
 import { itemList } from "../show/item-list.ts";
 
 /**
@@ -10,11 +10,11 @@ import { itemList } from "../show/item-list.ts";
  * in the conversation.
  */
 export function createConversationItems(
-  services: Pick<ResponseServices, "store" | "conversations">,
+  stores: HistoryContext,
 ): ResponsesApiHandlers<Caller>["createConversationItems"] {
   return async ({ path: { conversation_id: id }, body }, { principal: { owner } }) => {
-    const items = await normalizeConversationItems(services, owner, { conversationId: id, items: body.items });
-    const refusal = await services.conversations.addItems(owner, id, items);
+    const items = await normalizeConversationItems(stores, owner, { conversationId: id, items: body.items });
+    const refusal = await stores.conversations.addItems(owner, id, items);
     if (refusal !== null) throw conversationRefused(refusal, id);
     return { status: 200, body: itemList({ items, hasMore: false }) };
   };

@@ -2,24 +2,22 @@ import type { ResponsesApiHandlers } from "../../../generated/responses-api/oper
 import type { Conversation } from "../../../generated/responses-api/types.ts";
 import { newId } from "../../base/ids.ts";
 import type { Caller } from "../access/caller.ts";
+import type { HistoryContext } from "../input/load-history.ts";
 import { normalizeConversationItems } from "../input/normalize-conversation-items.ts";
-import type { ResponseServices } from "../services.ts";
 
 /** `POST /v1/conversations`: creates a conversation, with its first items if the body has any. */
-export function createConversation(
-  services: Pick<ResponseServices, "store" | "conversations">,
-): ResponsesApiHandlers<Caller>["createConversation"] {
+export function createConversation(stores: HistoryContext): ResponsesApiHandlers<Caller>["createConversation"] {
   return async ({ body }, { principal: { owner } }) => {
     const createdAt = Math.floor(Date.now() / 1000);
     const id = newId("conv", createdAt);
-    const items = await normalizeConversationItems(services, owner, { conversationId: id, items: body?.items ?? [] });
+    const items = await normalizeConversationItems(stores, owner, { conversationId: id, items: body?.items ?? [] });
     const conversation: Conversation = {
       id,
       object: "conversation",
       created_at: createdAt,
       metadata: body?.metadata ?? {},
     };
-    await services.conversations.createConversation(owner, conversation, items);
+    await stores.conversations.createConversation(owner, conversation, items);
     return { status: 200, body: conversation };
   };
 }

@@ -1,10 +1,10 @@
 import type { ResponsesApiHandlers } from "../../../generated/responses-api/operations.ts";
+import type { FileStore } from "../../domain/files.ts";
 import type { Caller } from "../access/caller.ts";
-import type { ResponseServices } from "../services.ts";
 import { showFile } from "../show/show-file.ts";
 
 /** `POST /v1/files`: stores an uploaded file. `checkFileUpload` has already checked its parts. */
-export function createFile(services: Pick<ResponseServices, "files">): ResponsesApiHandlers<Caller>["createFile"] {
+export function createFile(files: FileStore): ResponsesApiHandlers<Caller>["createFile"] {
   return async ({ body: { file, purpose, expires_after: expiry } }, { principal, signal }) => {
     const incoming = {
       purpose,
@@ -13,6 +13,6 @@ export function createFile(services: Pick<ResponseServices, "files">): Responses
       content: file.read(),
       expiresAfter: expiry?.seconds ?? null,
     };
-    return { status: 200, body: showFile(await services.files.createFile(principal.owner, incoming, signal)) };
+    return { status: 200, body: showFile(await files.createFile(principal.owner, incoming, signal)) };
   };
 }

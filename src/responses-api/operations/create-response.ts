@@ -2,10 +2,10 @@ import type { CreateResponseReply, ResponsesApiHandlers } from "../../../generat
 import type { CreateResponseRequest } from "../../../generated/responses-api/types.ts";
 import { EventFrames } from "../../base/event-frames.ts";
 import type { Caller } from "../access/caller.ts";
-import { answerResponse, type BegunResponse, beginResponse } from "../create/begin-response.ts";
+import { answerResponse, type BegunResponse, beginResponse, type CreateContext } from "../create/begin-response.ts";
+import type { PreparingContext } from "../create/prepare-run.ts";
 import { audioNotDeliverable } from "../errors/parameter-errors.ts";
 import { askerOf, omittedTypes } from "../offered-tools/accept-tools.ts";
-import type { ResponseServices } from "../services.ts";
 import { plainBody } from "../show/plain-body.ts";
 import { type ShownEvents, shownEvents, shownFrames, showOptionsOf } from "../show/show-events.ts";
 import { audioPathOf } from "./get-response-audio.ts";
@@ -22,37 +22,37 @@ const PREPARATION_MS = 1_000;
  * `POST /v1/responses`: calls the model, and streams its events or returns the final snapshot. A background response
  * without `stream` is returned as queued.
  */
-export function createResponse(services: ResponseServices): ResponsesApiHandlers<Caller>["createResponse"] {
-  const make = createdReply(services);
+export function createResponse(context: CreateContext): ResponsesApiHandlers<Caller>["createResponse"] {
+  const make = createdReply(context);
   return async (request, caller) => {
     try {
       return await make(request, caller);
     } catch (error) {
-      services.refusalKeeper.note(caller.principal, request.body, error);
+      context.refusalKeeper.note(caller.principal, request.body, error);
       throw error;
     }
   };
 }
 
-function createdReply(services: ResponseServices): ResponsesApiHandlers<Caller>["createResponse"] {
+function createdReply(context: CreateContext): ResponsesApiHandlers<Caller>["createResponse"] {
   return async ({ body }, caller) => {
     if (body.output_audio != null && body.stream !== true && body.store === false) throw audioNotDeliverable();
-    const omitted = omittedHeader(services, body, caller);
+    const omitted = omittedHeader(context.preparing, body, caller);
     if (body.stream === true) {
-      const reply = await streamed(services, body, caller);
+      const reply = await streamed(context, body, caller);
       return { ...reply, headers: { ...reply.headers, ...omitted } };
     }
     const make = body.background === true ? beginResponse : answerResponse;
-    const made = await make(services, body, caller);
+    const made = await make(context, body, caller);
     const { status, headers } = replyHead(made, body);
     const audio = body.output_audio == null ? {} : { "x-antiphon-audio": audioPathOf(made.response.id) };
     return { status, headers: { ...headers, ...omitted, ...audio }, body: plainBody(made.response) };
   };
 }
 
-/** Lists the omitted tools. */
-function omittedHeader(services: ResponseServices, body: CreateResponseRequest, { principal }: Caller) {
-  const omitted = omittedTypes(services.tools, body, askerOf(services, principal));
+/** Names the tools that the request is answered without. */
+function omittedHeader({ tools, model }: PreparingContext, body: CreateResponseRequest, { principal }: Caller) {
+  const omitted = omittedTypes(tools.catalogue, body, askerOf(model.engine, principal));
   return omitted.length === 0 ? {} : { "x-antiphon-omitted-tools": omitted.join(", ") };
 }
 
@@ -75,16 +75,16 @@ function emulatedHeader(notes: BegunResponse["notes"]) {
  * first: proxies give up on replies without a head.
  */
 async function streamed(
-  services: ResponseServices,
+  context: CreateContext,
   request: CreateResponseRequest,
   caller: Caller,
 ): Promise<StreamedReply> {
-  const beginning = beginResponse(services, request, caller);
+  const beginning = beginResponse(context, request, caller);
   const { promise, resolve } = Promise.withResolvers<null>();
-  const timer = setTimeout(() => resolve(null), services.streamStartWaitMs + PREPARATION_MS);
+  const timer = setTimeout(() => resolve(null), context.streamStartWaitMs + PREPARATION_MS);
   const run = await Promise.race([beginning, promise]).finally(() => clearTimeout(timer));
   if (run === null) {
-    beginning.catch((error: unknown) => services.refusalKeeper.note(caller.principal, request, error));
+    beginning.catch((error: unknown) => context.refusalKeeper.note(caller.principal, request, error));
     return { status: 200, events: eventsOnceBegun(beginning, request) };
   }
   return { ...replyHead(run, request), events: shownEvents(run.events, showOptionsOf(request)) };

@@ -1,13 +1,14 @@
 import type { ResponsesApiHandlers } from "../../../generated/responses-api/operations.ts";
 import type { Caller } from "../access/caller.ts";
 import { responseNotFound } from "../errors/state-errors.ts";
-import type { ResponseServices } from "../services.ts";
+import type { WatchContext } from "../show/watch-response.ts";
 
-/** `DELETE /v1/responses/{response_id}`: stops the response if it is in progress, then deletes it. */
-export function deleteResponse(
-  services: Pick<ResponseServices, "store" | "runs" | "neighbours">,
-): ResponsesApiHandlers<Caller>["deleteResponse"] {
-  const { store, runs, neighbours } = services;
+/** `DELETE /v1/responses/{response_id}`: stops the response if it is still running, then deletes it. */
+export function deleteResponse({
+  store,
+  runs,
+  neighbours,
+}: WatchContext): ResponsesApiHandlers<Caller>["deleteResponse"] {
   return async ({ path: { response_id: id } }, { principal: { owner } }) => {
     if ((await store.findResponse(owner, id)) === null) throw responseNotFound(id);
     await runs.stop(id);

@@ -1,13 +1,13 @@
 import type { ResponsesApiHandlers } from "../../../generated/responses-api/operations.ts";
+import type { FileStore } from "../../domain/files.ts";
 import type { Caller } from "../access/caller.ts";
 import { fileNotFound } from "../errors/file-errors.ts";
-import type { ResponseServices } from "../services.ts";
 import { attachment } from "../show/attachment.ts";
 
 /** `GET /v1/files/{file_id}/content`: the bytes as uploaded, as an attachment that browsers do not display. */
-export function downloadFile(services: Pick<ResponseServices, "files">): ResponsesApiHandlers<Caller>["downloadFile"] {
+export function downloadFile(files: FileStore): ResponsesApiHandlers<Caller>["downloadFile"] {
   return async ({ path: { file_id: id } }, { principal }) => {
-    const found = await services.files.streamFile(principal.owner, id);
+    const found = await files.streamFile(principal.owner, id);
     if (found === null) throw fileNotFound(id);
     return {
       status: 200,

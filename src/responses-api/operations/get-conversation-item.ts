@@ -1,16 +1,16 @@
 import type { ResponsesApiHandlers } from "../../../generated/responses-api/operations.ts";
+import type { ConversationStore } from "../../domain/conversations.ts";
 import type { Caller } from "../access/caller.ts";
 import { conversationItemNotFound, conversationNotFound } from "../errors/conversation-errors.ts";
-import type { ResponseServices } from "../services.ts";
 
 /** `GET /v1/conversations/{conversation_id}/items/{item_id}`. */
 export function getConversationItem(
-  services: Pick<ResponseServices, "conversations">,
+  conversations: ConversationStore,
 ): ResponsesApiHandlers<Caller>["getConversationItem"] {
   return async ({ path: { conversation_id: id, item_id: itemId } }, { principal: { owner } }) => {
-    const body = await services.conversations.findItem(owner, id, itemId);
+    const body = await conversations.findItem(owner, id, itemId);
     if (body !== null) return { status: 200, body };
-    const isKnown = (await services.conversations.findConversation(owner, id)) !== null;
+    const isKnown = (await conversations.findConversation(owner, id)) !== null;
     throw isKnown ? conversationItemNotFound(itemId) : conversationNotFound(id);
   };
 }

@@ -4,14 +4,20 @@ import type { Caller, Peer } from "../access/caller.ts";
 import { isLoopbackAddress, namesProxy } from "../access/local-peer.ts";
 import { metricsKeyRequired, metricsNotShown } from "../errors/metrics-errors.ts";
 import { unknownRoute } from "../errors/request-errors.ts";
-import type { ResponseServices, ShownMetrics } from "../services.ts";
 
 const CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 
+/** The metrics, and who may read them. */
+export interface ShownMetrics {
+  /** The current metrics, in the text format of Prometheus. */
+  readonly text: () => Promise<string>;
+  /** Who may read them if `key` is null. */
+  readonly shownTo: "loopback" | "open" | "off";
+  readonly key: string | null;
+}
+
 /** `GET /metrics`: 404 if metrics are off, 401 without the configured key, 403 for callers from other machines. */
-export function getMetrics({
-  metrics,
-}: Pick<ResponseServices, "metrics">): ResponsesApiHandlers<Pick<Caller, "peer">>["getMetrics"] {
+export function getMetrics(metrics: ShownMetrics): ResponsesApiHandlers<Pick<Caller, "peer">>["getMetrics"] {
   return async (_request, { peer }) => {
     checkAccess(metrics, peer);
     return { status: 200, text: await metrics.text(), contentType: CONTENT_TYPE };

@@ -1,11 +1,11 @@
 import type { ResponsesApiHandlers } from "../../../generated/responses-api/operations.ts";
+import type { ModelEngine } from "../../runs/ports/model-engine.ts";
 import type { Caller } from "../access/caller.ts";
 import { modelInPathNotFound } from "../errors/model-errors.ts";
-import type { ResponseServices } from "../services.ts";
 import { offeredModels } from "../show/offered-models.ts";
 
 /** `GET /v1/models/{model}`. */
-export function getModel({ engine }: Pick<ResponseServices, "engine">): ResponsesApiHandlers<Caller>["getModel"] {
+export function getModel(engine: ModelEngine): ResponsesApiHandlers<Caller>["getModel"] {
   return async ({ path }, { signal }) => {
     const offered = await offeredModels(engine, signal);
     const found = offered.find(({ id }) => id === path.model);

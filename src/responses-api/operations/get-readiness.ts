@@ -1,16 +1,27 @@
 import type { ResponsesApiHandlers } from "../../../generated/responses-api/operations.ts";
-import type { CodeAbilities, CodeOffer } from "../../domain/containers.ts";
+import type { CodeAbilities, CodeFinder, CodeOffer } from "../../domain/containers.ts";
+import type { PartHealth, PartState } from "../../domain/part-health.ts";
 import type { Caller } from "../access/caller.ts";
-import type { ResponseServices } from "../services.ts";
+
+export interface Readiness {
+  /** Must not throw. */
+  readonly isStoreReady: () => Promise<boolean>;
+  /** Whether the store has room for more data. Must not throw. */
+  readonly hasRoom: () => Promise<boolean>;
+  /** Whether the server was told to stop. */
+  readonly isLeaving: () => boolean;
+  readonly model: Pick<PartHealth, "look">;
+  /** The states of what other machines do for this server, by their names. None of them decides. */
+  readonly elsewhere: () => Readonly<Record<string, PartState>>;
+  readonly code: Pick<CodeFinder, "known">;
+}
 
 /**
  * `GET /readyz`: ready if the store responds, the disk has room and the server is not shutting down. The model server's
  * state is shown but does not decide: it fails for all servers at once, and with none ready, no client could get even
  * an error reply. The broker and the file storage do not decide either, because most requests work without them.
  */
-export function getReadiness({
-  readiness,
-}: Pick<ResponseServices, "readiness">): ResponsesApiHandlers<Caller>["getReadiness"] {
+export function getReadiness(readiness: Readiness): ResponsesApiHandlers<Caller>["getReadiness"] {
   return async () => {
     const [isStoreReady, hasRoom] = await Promise.all([readiness.isStoreReady(), readiness.hasRoom()]);
     const store = stateOf(isStoreReady);

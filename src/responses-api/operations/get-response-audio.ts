@@ -1,21 +1,19 @@
 import type { ResponsesApiHandlers } from "../../../generated/responses-api/operations.ts";
+import type { EventLog } from "../../runs/ports/event-log.ts";
 import type { Caller } from "../access/caller.ts";
 import { responseHasNoSound, responseNotFound, responseStillRuns } from "../errors/state-errors.ts";
-import type { ResponseServices } from "../services.ts";
 import { SOUND_START_BYTES, soundTypeOf } from "../show/sound-type.ts";
-import { isOver } from "../show/watch-response.ts";
-
-type Services = Pick<ResponseServices, "store" | "eventLog">;
+import { isOver, type WatchContext } from "../show/watch-response.ts";
 
 /** `GET /v1/responses/{response_id}/audio`: the sound of a spoken answer as one file. */
-export function getResponseAudio(services: Services): ResponsesApiHandlers<Caller>["getResponseAudio"] {
+export function getResponseAudio({ store, eventLog }: WatchContext): ResponsesApiHandlers<Caller>["getResponseAudio"] {
   return async ({ path: { response_id: id } }, { principal: { owner } }) => {
-    const response = await services.store.findResponse(owner, id);
+    const response = await store.findResponse(owner, id);
     if (response === null) throw responseNotFound(id);
     if (!isOver(response)) throw responseStillRuns(id);
-    const { size, contentType } = await measured(soundOf(services, id));
+    const { size, contentType } = await measured(soundOf(eventLog, id));
     if (size === 0) throw responseHasNoSound(id);
-    return { status: 200, contentType, bytes: { size, chunks: soundOf(services, id) } };
+    return { status: 200, contentType, bytes: { size, chunks: soundOf(eventLog, id) } };
   };
 }
 
@@ -25,7 +23,7 @@ export function audioPathOf(responseId: string): string {
 }
 
 /** The decoded audio deltas. Only one batch of the log is in memory at a time. */
-async function* soundOf({ eventLog }: Services, responseId: string): AsyncGenerator<Uint8Array, void> {
+async function* soundOf(eventLog: EventLog, responseId: string): AsyncGenerator<Uint8Array, void> {
   for await (const batch of eventLog.read(responseId, -1))
     for (const { event } of batch) if (event.type === "response.audio.delta") yield Buffer.from(event.delta, "base64");
 }

@@ -3,22 +3,22 @@ import type { Caller } from "../access/caller.ts";
 import { notMadeInBackground, notMadeWithStream, responseNotFound } from "../errors/state-errors.ts";
 import { plainBody } from "../show/plain-body.ts";
 import { storedEvents } from "../show/show-events.ts";
-import { type WatchServices, watchResponse } from "../show/watch-response.ts";
+import { type WatchContext, watchResponse } from "../show/watch-response.ts";
 
 /**
  * `GET /v1/responses/{response_id}`: the latest stored snapshot or, with `stream`, the events of a response that was
  * created with `background` and `stream`.
  */
-export function getResponse(services: WatchServices): ResponsesApiHandlers<Caller>["getResponse"] {
+export function getResponse(context: WatchContext): ResponsesApiHandlers<Caller>["getResponse"] {
   return async ({ path: { response_id: id }, query }, { principal: { owner }, signal }) => {
-    const stored = await services.store.findStored(owner, id);
+    const stored = await context.store.findStored(owner, id);
     if (stored === null) throw responseNotFound(id);
     if (query.stream !== true) return { status: 200, body: plainBody(stored.response) };
     if (stored.response.background !== true) throw notMadeInBackground();
     if (!stored.streamed) throw notMadeWithStream();
     return {
       status: 200,
-      events: storedEvents(watchResponse(services, { owner, responseId: id, signal }, query.starting_after ?? -1)),
+      events: storedEvents(watchResponse(context, { owner, responseId: id, signal }, query.starting_after ?? -1)),
     };
   };
 }

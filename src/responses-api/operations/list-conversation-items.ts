@@ -1,24 +1,24 @@
 import type { ResponsesApiHandlers } from "../../../generated/responses-api/operations.ts";
 import type { ApiError } from "../../base/api-error.ts";
+import type { ConversationStore } from "../../domain/conversations.ts";
 import type { Owner } from "../../runs/ports/owner.ts";
 import type { Caller } from "../access/caller.ts";
 import { conversationNotFound } from "../errors/conversation-errors.ts";
 import { cursorNotFound } from "../errors/state-errors.ts";
-import type { ResponseServices } from "../services.ts";
 import { itemList } from "../show/item-list.ts";
 
 const PAGE_ITEMS_DEFAULT = 20;
 
 /** `GET /v1/conversations/{conversation_id}/items`: newest first by default. */
 export function listConversationItems(
-  services: Pick<ResponseServices, "conversations">,
+  conversations: ConversationStore,
 ): ResponsesApiHandlers<Caller>["listConversationItems"] {
   const reasonForNone = async (id: string, after: string | undefined, owner: Owner): Promise<ApiError> => {
-    const isKnown = after !== undefined && (await services.conversations.findConversation(owner, id)) !== null;
+    const isKnown = after !== undefined && (await conversations.findConversation(owner, id)) !== null;
     return isKnown ? cursorNotFound(after) : conversationNotFound(id);
   };
   return async ({ path: { conversation_id: id }, query }, { principal: { owner } }) => {
-    const page = await services.conversations.listItems(owner, id, {
+    const page = await conversations.listItems(owner, id, {
       limit: query.limit ?? PAGE_ITEMS_DEFAULT,
       order: query.order ?? "desc",
       after: query.after ?? null,

@@ -1,16 +1,16 @@
 import type { ResponsesApiHandlers } from "../../../generated/responses-api/operations.ts";
+import type { FileStore } from "../../domain/files.ts";
 import type { Caller } from "../access/caller.ts";
 import { cursorNotFound } from "../errors/state-errors.ts";
-import type { ResponseServices } from "../services.ts";
 import { showFile } from "../show/show-file.ts";
 
 const PAGE_FILES_DEFAULT = 10_000;
 
 /** `GET /v1/files`: the owner's files, newest first by default. */
-export function listFiles(services: Pick<ResponseServices, "files">): ResponsesApiHandlers<Caller>["listFiles"] {
+export function listFiles(files: FileStore): ResponsesApiHandlers<Caller>["listFiles"] {
   return async ({ query }, { principal }) => {
     const { purpose = null, limit = PAGE_FILES_DEFAULT, order = "desc", after = null } = query;
-    const page = await services.files.listFiles(principal.owner, { purpose, limit, order, after });
+    const page = await files.listFiles(principal.owner, { purpose, limit, order, after });
     if (page === null) throw cursorNotFound(after ?? "");
     return {
       status: 200,

@@ -1,9 +1,8 @@
 import type { ResponsesApiHandlers } from "../../../generated/responses-api/operations.ts";
-import type { InputPageRequest } from "../../domain/responses.ts";
+import type { InputPageRequest, ResponseStore } from "../../domain/responses.ts";
 import { ContextTooLong } from "../../domain/storage.ts";
 import type { Caller } from "../access/caller.ts";
 import { contextTooLong, cursorNotFound, responseNotFound } from "../errors/state-errors.ts";
-import type { ResponseServices } from "../services.ts";
 import { itemList } from "../show/item-list.ts";
 
 const PAGE_ITEMS_DEFAULT = 20;
@@ -12,9 +11,7 @@ const PAGE_ITEMS_DEFAULT = 20;
  * `GET /v1/responses/{response_id}/input_items`: the items sent with the create call; with `history`, also the items
  * before them in its chain. Newest first by default.
  */
-export function listInputItems({
-  store,
-}: Pick<ResponseServices, "store">): ResponsesApiHandlers<Caller>["listInputItems"] {
+export function listInputItems(store: ResponseStore): ResponsesApiHandlers<Caller>["listInputItems"] {
   return async ({ path: { response_id: id }, query }, { principal: { owner } }) => {
     const request: InputPageRequest = {
       limit: query.limit ?? PAGE_ITEMS_DEFAULT,

@@ -3,20 +3,20 @@ import type { Caller } from "../access/caller.ts";
 import { invalidLastEventId } from "../errors/parameter-errors.ts";
 import { responseNotFound } from "../errors/state-errors.ts";
 import { shownEvents } from "../show/show-events.ts";
-import { isOver, type WatchServices, watchResponse } from "../show/watch-response.ts";
+import { isOver, type WatchContext, watchResponse } from "../show/watch-response.ts";
 
 /**
  * `GET /v1/responses/{response_id}/events`: the past and future events of any stored response, in the extension dialect
  * by default.
  */
-export function streamResponseEvents(services: WatchServices): ResponsesApiHandlers<Caller>["streamResponseEvents"] {
+export function streamResponseEvents(context: WatchContext): ResponsesApiHandlers<Caller>["streamResponseEvents"] {
   return async ({ path: { response_id: id }, query, headers }, { principal: { owner }, signal }) => {
     const lastId = lastEventId(headers["last-event-id"]);
-    const response = await services.store.findResponse(owner, id);
+    const response = await context.store.findResponse(owner, id);
     if (response === null) throw responseNotFound(id);
     const after = Math.max(lastId ?? -1, query.starting_after ?? -1);
-    if (lastId !== null && isOver(response) && (await isRead(services, id, after))) return { status: 204 };
-    const events = watchResponse(services, { owner, responseId: id, signal }, after);
+    if (lastId !== null && isOver(response) && (await isRead(context, id, after))) return { status: 204 };
+    const events = watchResponse(context, { owner, responseId: id, signal }, after);
     const channels = query.channels == null ? null : new Set(query.channels);
     return {
       status: 200,
@@ -32,8 +32,8 @@ function lastEventId(header: string | undefined): number | null {
   return Number(header);
 }
 
-/** Whether an ended response has no event above `after`. */
-async function isRead({ eventLog }: WatchServices, id: string, after: number): Promise<boolean> {
+/** Whether a response that has ended has no event above `after`. */
+async function isRead({ eventLog }: WatchContext, id: string, after: number): Promise<boolean> {
   for await (const batch of eventLog.read(id, after)) if (batch.length > 0) return false;
   return true;
 }

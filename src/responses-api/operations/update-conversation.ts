@@ -1,19 +1,19 @@
 import type { ResponsesApiHandlers } from "../../../generated/responses-api/operations.ts";
+import type { ConversationStore } from "../../domain/conversations.ts";
 import type { Caller } from "../access/caller.ts";
 import { conversationNotFound, conversationRefused } from "../errors/conversation-errors.ts";
-import type { ResponseServices } from "../services.ts";
 
 /**
  * `POST /v1/conversations/{conversation_id}`: replaces the metadata. Allowed while a response is in progress in the
  * conversation.
  */
 export function updateConversation(
-  services: Pick<ResponseServices, "conversations">,
+  conversations: ConversationStore,
 ): ResponsesApiHandlers<Caller>["updateConversation"] {
   return async ({ path: { conversation_id: id }, body: { metadata } }, { principal: { owner } }) => {
-    const refusal = await services.conversations.replaceMetadata(owner, id, metadata ?? {});
+    const refusal = await conversations.replaceMetadata(owner, id, metadata ?? {});
     if (refusal !== null) throw conversationRefused(refusal, id);
-    const body = await services.conversations.findConversation(owner, id);
+    const body = await conversations.findConversation(owner, id);
     if (body === null) throw conversationNotFound(id); // Deleted in the meantime.
     return { status: 200, body };
   };

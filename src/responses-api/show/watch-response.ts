@@ -1,13 +1,23 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Response } from "../../../generated/responses-api/types.ts";
 import { UnfinishedStream } from "../../base/streams/unfinished-stream.ts";
-import { readEvents } from "../../runs/index.ts";
+import type { ResponseStore } from "../../domain/responses.ts";
+import { type RunHost, readEvents } from "../../runs/index.ts";
+import type { EventLog } from "../../runs/ports/event-log.ts";
 import type { Owner } from "../../runs/ports/owner.ts";
+import type { Neighbours } from "../../runs/reading/neighbours.ts";
 import { endsRun, type RecordedEvent } from "../../runs/recorded-event.ts";
-import type { ResponseServices } from "../services.ts";
 import { StoreOutage } from "./store-outage.ts";
 
-export type WatchServices = Pick<ResponseServices, "store" | "eventLog" | "runs" | "neighbours">;
+/** What stored responses and their events are read with. */
+export interface WatchContext {
+  readonly store: ResponseStore;
+  readonly eventLog: EventLog;
+  /** The runs of this process. */
+  readonly runs: RunHost;
+  /** The other processes of this database; null if they tell each other nothing. */
+  readonly neighbours: Neighbours | null;
+}
 
 /** A response that a reader watches. */
 export interface Watched {
@@ -30,18 +40,18 @@ const HEAR_MS_MAX = 2_000;
  * The events of a response numbered above `after`, or all if it is −1: stored ones, then new ones. Ends after the last
  * event. Waits for a store that is down; throws an `UnfinishedStream` if it stays down or cannot be read.
  */
-export async function* watchResponse(services: WatchServices, watched: Watched, after: number): Batches {
-  const { eventLog: log, runs } = services;
+export async function* watchResponse(context: WatchContext, watched: Watched, after: number): Batches {
+  const { eventLog: log, runs } = context;
   const { responseId, signal } = watched;
   // The generator subscribes only when it is read: if it were never read, nothing would close the subscription.
   const live = runs.subscribe(responseId);
-  if (live === null) return yield* followLog(services, watched, after);
+  if (live === null) return yield* followLog(context, watched, after);
   const leave = (): void => live.close();
   if (signal.aborted) leave();
   signal.addEventListener("abort", leave, { once: true });
   try {
     yield* continueFromLog(
-      services,
+      context,
       watched,
       after,
       readEvents({ responseId, log, live, isLiveFromStart: false }, after),
@@ -56,7 +66,7 @@ export async function* watchResponse(services: WatchServices, watched: Watched, 
  * read for a while, reads the rest from the log.
  */
 export async function* continueFromLog(
-  services: WatchServices,
+  context: WatchContext,
   watched: Watched,
   after: number,
   events: AsyncIterable<readonly RecordedEvent[]>,
@@ -70,37 +80,32 @@ export async function* continueFromLog(
       shown = last?.number ?? shown;
       if (last !== undefined && endsRun(last)) return;
     }
-    if (services.runs.isQueueClosed) return;
+    if (context.runs.isQueueClosed) return;
   } catch (fault) {
     if (!(await outage.outlast(fault, watched.signal))) throw unreadable(watched, fault);
   }
-  yield* followLog(services, watched, shown, outage);
+  yield* followLog(context, watched, shown, outage);
 }
 
 /**
  * Reads the log of another process's response until it has ended. Between two polls, it receives the process's
  * messages, or waits.
  */
-async function* followLog(
-  services: WatchServices,
-  watched: Watched,
-  after: number,
-  outage = new StoreOutage(),
-): Batches {
+async function* followLog(context: WatchContext, watched: Watched, after: number, outage = new StoreOutage()): Batches {
   const { owner, responseId, signal } = watched;
   let shown = after;
   while (!signal.aborted) {
     try {
       // Read before the log: if the response is over, its last events are in the log by now.
-      const response = await services.store.findResponse(owner, responseId);
-      for await (const batch of services.eventLog.read(responseId, shown)) {
+      const response = await context.store.findResponse(owner, responseId);
+      for await (const batch of context.eventLog.read(responseId, shown)) {
         shown = batch.at(-1)?.number ?? shown;
         yield batch;
       }
       if (response === null || isOver(response)) return;
       outage.end();
       const before = shown;
-      for await (const batch of hearEvents(services, watched, shown)) {
+      for await (const batch of hearEvents(context, watched, shown)) {
         const last = batch.at(-1);
         shown = last?.number ?? shown;
         yield batch;
@@ -123,7 +128,7 @@ function unreadable({ responseId }: Watched, cause: unknown): UnfinishedStream {
 
 /** The events above `after`, while this process makes them or receives them from the one that does. */
 async function* hearEvents(
-  { neighbours, runs, eventLog: log }: WatchServices,
+  { neighbours, runs, eventLog: log }: WatchContext,
   { responseId, signal }: Watched,
   after: number,
 ): Batches {
@@ -154,7 +159,7 @@ export function isOver({ status }: Response): boolean {
  * that is down, and rejects if it stays down.
  */
 export async function waitUntilOver(
-  { store, neighbours }: Pick<ResponseServices, "store" | "neighbours">,
+  { store, neighbours }: Pick<WatchContext, "store" | "neighbours">,
   watched: Watched,
   waitMs: number,
 ): Promise<Response | null> {
@@ -172,7 +177,7 @@ export async function waitUntilOver(
 
 /** Retries while the store is down, until `end` at the latest. */
 async function findPatiently(
-  store: ResponseServices["store"],
+  store: ResponseStore,
   { owner, responseId, signal }: Watched,
   end: number,
 ): Promise<Response | null> {

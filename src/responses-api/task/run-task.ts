@@ -13,10 +13,8 @@ import type { Sealer } from "../seal.ts";
 /** The task of a run, as plain JSON. A background response can be restarted from it, even by another process. */
 export interface RunTask {
   readonly ids: IdStem;
-  readonly rawReasoningAs: RunPlan["rawReasoningAs"];
-  /** Whether reasoning items include their sealed text. */
-  readonly sealsReasoning: boolean;
-  /** The input tokens of `usage` if the model server reports none. */
+  readonly reasoning: ShownReasoning;
+  /** The input tokens of `usage` if the model server counts none. */
   readonly inputTokensEstimate: number;
   readonly request: ModelRequest;
   /** How to speak the answer; null if it is not spoken. */
@@ -31,18 +29,31 @@ export interface RunTask {
   readonly interruption: "restart" | "fail" | null;
 }
 
+/** How the reasoning of the model is shown. */
+export interface ShownReasoning {
+  readonly rawAs: RunPlan["rawReasoningAs"];
+  /** Whether its items include their sealed text. */
+  readonly isSealed: boolean;
+}
+
 /** The plan of a run that makes `response` from this task. */
 export function planOf(task: PlanTask, response: Response, owner: Owner, sealer: Sealer): RunPlan {
-  const { ids, rawReasoningAs, inputTokensEstimate } = task;
+  const { ids, reasoning, inputTokensEstimate } = task;
   const seal = (text: string, itemId: string): string => sealer.seal(text, itemId, sealScope(owner));
-  return { response, ids, rawReasoningAs, inputTokensEstimate, sealReasoning: task.sealsReasoning ? seal : null };
+  return {
+    response,
+    ids,
+    rawReasoningAs: reasoning.rawAs,
+    inputTokensEstimate,
+    sealReasoning: reasoning.isSealed ? seal : null,
+  };
 }
 
 /** The part of a task that its plan needs. */
-export type PlanTask = Pick<RunTask, "ids" | "rawReasoningAs" | "sealsReasoning" | "inputTokensEstimate">;
+export type PlanTask = Pick<RunTask, "ids" | "reasoning" | "inputTokensEstimate">;
 
 /** A partial task, derived from the events of a run that cannot be restarted. It is enough to end the run. */
 export function endingTask(response: Response, events: readonly RecordedEvent[]): PlanTask {
-  const sealsReasoning = events.some(({ event }) => "item" in event && "encrypted_content" in event.item);
-  return { ids: stemFromId(response.id), rawReasoningAs: "text", sealsReasoning, inputTokensEstimate: 0 };
+  const isSealed = events.some(({ event }) => "item" in event && "encrypted_content" in event.item);
+  return { ids: stemFromId(response.id), reasoning: { rawAs: "text", isSealed }, inputTokensEstimate: 0 };
 }

@@ -10,8 +10,7 @@ import { readTask, writeTask } from "./stored-task.ts";
 
 const TASK: RunTask = {
   ids: { key: "0123456789abcdef", createdAt: 1_700_000_000, seed: "fedcba9876543210" },
-  rawReasoningAs: "summary",
-  sealsReasoning: true,
+  reasoning: { rawAs: "summary", isSealed: true },
   inputTokensEstimate: 3,
   request: { ...aRequest("Hi"), trace: null },
   speech: { format: "mp3", voice: null, sampleRateHz: 24_000 },
@@ -19,6 +18,10 @@ const TASK: RunTask = {
   tools: null,
   interruption: null,
 };
+
+/** The members of the task as they are stored. */
+const { reasoning: _reasoning, ...OTHERS } = TASK;
+const STORED = { ...OTHERS, rawReasoningAs: "summary", sealsReasoning: true };
 
 type MessageItem = Extract<StoredItem, { type: "message" }>;
 
@@ -35,12 +38,12 @@ test("a stored task reads back unchanged", async () => {
 });
 
 describe("a task that was stored without a version", () => {
-  test("reads back unchanged", () => expect(readTask(JSON.stringify(TASK), SECRETS)).toEqual({ task: TASK }));
+  test("reads back unchanged", () => expect(readTask(JSON.stringify(STORED), SECRETS)).toEqual({ task: TASK }));
 
   test("reads absent members as not requested", () => {
     const { ids, request } = TASK;
     const { model, items } = request;
-    const expected = { ids, rawReasoningAs: "text", sealsReasoning: false, inputTokensEstimate: 0 };
+    const expected = { ids, reasoning: { rawAs: "text", isSealed: false }, inputTokensEstimate: 0 };
     expect(readTask(JSON.stringify({ ids, request: { model, items } }), SECRETS)).toEqual({
       task: {
         ...expected,
@@ -55,19 +58,19 @@ describe("a task that was stored without a version", () => {
 });
 
 test("a task of a later version is distinguished from an unreadable one", () => {
-  expect(readTask(JSON.stringify({ ...TASK, version: TASK_VERSION + 1 }), SECRETS)).toEqual({ problem: "newer" });
+  expect(readTask(JSON.stringify({ ...STORED, version: TASK_VERSION + 1 }), SECRETS)).toEqual({ problem: "newer" });
   for (const json of [
     "",
     "null",
     "[]",
     '"text"',
     "{}",
-    JSON.stringify({ ...TASK, version: "x" }),
-    JSON.stringify({ ...TASK, version: TASK_VERSION, request: {} }),
-    JSON.stringify({ ...TASK, ids: {} }),
-    JSON.stringify({ ...TASK, request: { ...TASK.request, items: [7] } }),
-    JSON.stringify({ ...TASK, speech: { format: 7 } }),
-    JSON.stringify({ ...TASK, compaction: { type: "sometimes" } }),
+    JSON.stringify({ ...STORED, version: "x" }),
+    JSON.stringify({ ...STORED, version: TASK_VERSION, request: {} }),
+    JSON.stringify({ ...STORED, ids: {} }),
+    JSON.stringify({ ...STORED, request: { ...TASK.request, items: [7] } }),
+    JSON.stringify({ ...STORED, speech: { format: 7 } }),
+    JSON.stringify({ ...STORED, compaction: { type: "sometimes" } }),
   ])
     expect(readTask(json, SECRETS), json).toEqual({ problem: "unreadable" });
 });

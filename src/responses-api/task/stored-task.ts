@@ -12,12 +12,15 @@ export type ReadTask = { readonly task: RunTask } | { readonly problem: "newer" 
 
 /** The secrets of tools are sealed, and context items that are also in the request are stored once. */
 export async function writeTask(task: RunTask, secrets: ToolSecrets): Promise<string> {
-  const { tools, request } = task;
-  if (tools === null) return await writeJson({ version: TASK_VERSION, ...task });
+  const { reasoning, ...others } = task;
+  const { rawAs: rawReasoningAs, isSealed: sealsReasoning } = reasoning;
+  const members = { version: TASK_VERSION, rawReasoningAs, sealsReasoning, ...others };
+  const { tools, request } = others;
+  if (tools === null) return await writeJson(members);
   const places = new Map<object, number>(request.items.map((item, place) => [item, place]));
   const context = tools.context.map((item) => places.get(item) ?? item);
   const stored = { ...tools, hosted: secrets.seal(tools.hosted), context };
-  return await writeJson({ version: TASK_VERSION, ...task, tools: stored });
+  return await writeJson({ ...members, tools: stored });
 }
 
 /** Reads a task stored by this version or an earlier one. */
@@ -28,7 +31,7 @@ export function readTask(json: string, secrets: ToolSecrets): ReadTask {
   if (typeof version !== "number" || !Number.isInteger(version) || version < 1) return { problem: "unreadable" };
   if (version > TASK_VERSION) return { problem: "newer" };
   const migrated = MIGRATIONS.slice(version - 1).reduce((older, migrate) => migrate(older), members);
-  const task = { ...ADDED_MEMBERS, ...withWholeContext(migrated) };
+  const task = withReasoning({ ...ADDED_MEMBERS, ...withWholeContext(migrated) });
   if (!isRunTask(task)) return { problem: "unreadable" };
   if (task.tools === null) return { task };
   const hosted = secrets.open(task.tools.hosted);
@@ -43,6 +46,11 @@ function withWholeContext(stored: Stored): Stored {
   const { items } = request;
   if (!Array.isArray(context) || !Array.isArray(items)) return stored;
   return { ...stored, tools: { ...tools, context: context.map((item) => (isNumber(item) ? items[item] : item)) } };
+}
+
+/** Stored tasks have what is one member of a task as two. */
+function withReasoning({ rawReasoningAs, sealsReasoning, ...others }: Stored): Stored {
+  return { ...others, reasoning: { rawAs: rawReasoningAs, isSealed: sealsReasoning } };
 }
 
 type Stored = Readonly<Record<string, unknown>>;
@@ -156,8 +164,7 @@ const TOOLS_MEMBERS: Readonly<Record<keyof TaskTools, Check>> = {
 
 const TASK_MEMBERS: Readonly<Record<keyof RunTask, Check>> = {
   ids: isIdStem,
-  rawReasoningAs: (value) => value === "text" || value === "summary",
-  sealsReasoning: isBoolean,
+  reasoning: hasMembers({ rawAs: (value) => value === "text" || value === "summary", isSealed: isBoolean }),
   inputTokensEstimate: isNumber,
   request: hasMembers(REQUEST_MEMBERS),
   speech: isNullOr(isSpeech),

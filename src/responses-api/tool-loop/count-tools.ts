@@ -1,9 +1,10 @@
 import type { StoredItem } from "../../../generated/responses-api/types.ts";
 import { idFromStem, newIdStem } from "../../base/ids.ts";
+import type { HostedTools } from "../../domain/hosted-tools.ts";
+import type { ModelEngine } from "../../runs/ports/model-engine.ts";
 import type { Owner } from "../../runs/ports/owner.ts";
 import type { ModelRequest } from "../../runs/request/model-request.ts";
 import type { OfferedHostedTool } from "../offered-tools/accept-tools.ts";
-import type { ResponseServices } from "../services.ts";
 import { deferredTools, offerTools, withNotes } from "./offer-tools.ts";
 import { openTools } from "./open-tools.ts";
 
@@ -21,7 +22,7 @@ export interface TurnToCount {
  * are missing.
  */
 export async function withHostedFunctions(
-  services: Pick<ResponseServices, "tools" | "engine">,
+  { tools: catalogue, engine }: { readonly tools: HostedTools; readonly engine: ModelEngine },
   { owner, request, hosted, context }: TurnToCount,
   signal: AbortSignal,
 ): Promise<ModelRequest> {
@@ -29,9 +30,9 @@ export async function withHostedFunctions(
   const known = hosted.filter(({ kind }) => kind !== "mcp");
   const deferred = deferredTools(request.tools, { hosted, context });
   const stem = newIdStem(0);
-  const set = await openTools(services.tools, known, {
+  const set = await openTools(catalogue, known, {
     owner,
-    abilities: services.engine.abilities,
+    abilities: engine.abilities,
     responseId: idFromStem("resp", stem, 0),
     include: [],
     context,

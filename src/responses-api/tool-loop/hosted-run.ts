@@ -21,9 +21,7 @@ const CALL_ID_DIGITS = 24;
 
 /** A call of a hosted function that the model is writing or has written. */
 export interface MadeRun {
-  readonly kind: ToolKind | null;
-  readonly name: string;
-  readonly server: string | null;
+  readonly called: CalledFunction;
   readonly callId: string;
   /** The place of its events. */
   readonly place: LinePlace;
@@ -37,7 +35,15 @@ export interface MadeRun {
   readonly turn: number;
 }
 
-/** The result of a call. */
+/** The function of a call. */
+export interface CalledFunction {
+  readonly name: string;
+  readonly server: string | null;
+  /** Null if this server has no such tool. */
+  readonly kind: ToolKind | null;
+}
+
+/** How a call came out. */
 export interface CallResult {
   /** The output for the model; null if the client must answer, or if the call was cut. */
   readonly output: HostedOutput | null;
@@ -157,7 +163,7 @@ function copiedItem(item: HostedItem, of: HostedItem, callId: string): HostedIte
   return { ...item, id: of.id, ...named };
 }
 
-export function hostedCall({ callId, name, server }: MadeRun, args: string): HostedCall {
+export function hostedCall({ callId, called: { name, server } }: MadeRun, args: string): HostedCall {
   return { type: "hosted_call", callId, name, server, arguments: args };
 }
 
@@ -201,7 +207,8 @@ export function endUnrun({ shown, place }: MadeRun): CallResult {
 
 /** The stored form of a call before it begins. */
 export function exchangeOf(made: MadeRun, { effect }: ToolCall, itemId: string, args: string): BegunExchange {
-  const { callId, name, server, approvalRequestId, turn } = made;
+  const { callId, called, approvalRequestId, turn } = made;
+  const { name, server } = called;
   return { itemId, callId, name, server, arguments: args, effect, approvalRequestId, turn };
 }
 

@@ -11,7 +11,14 @@ import type { TaskTools } from "../offered-tools/task-tools.ts";
 import type { RunTask } from "../task/run-task.ts";
 import type { ModelRetries } from "./attempts/model-retries.ts";
 
-/** The server's services for the loop. */
+/** The tools of this server, the ledger of their calls, and who watches those. */
+export interface ToolContext {
+  readonly catalogue: HostedTools;
+  readonly ledger: ToolLedger;
+  readonly observer: ToolObserver;
+}
+
+/** What the loop needs of the server. */
 export interface LoopServices {
   readonly engine: ModelEngine;
   readonly tools: HostedTools;
@@ -29,21 +36,32 @@ export interface LoopServices {
 export interface LoopRun {
   readonly owner: Owner;
   readonly responseId: string;
-  readonly onFault: (fault: unknown) => void;
   readonly signal: AbortSignal;
   /** Whether the response has begun before its tools are opened, so that no HTTP status can report their failure. */
   readonly isBackground: boolean;
   /** Whether to leave out the oldest items of a turn that the model server refused as too long. */
   readonly dropsOldest: boolean;
-  /** Called with each call that has run. */
-  readonly onExchange: (exchange: KnownExchange) => void;
-  /** Stores the run if it is a stored one. */
+  /** Stores the run, if it is one that is stored. */
   readonly storeNow: () => Promise<void>;
-  /** The part of the answer shown before a crash; null for a new run. */
+  readonly past: RunPast;
+  readonly listener: RunListener;
+}
+
+/** What became of a run before this process went on with it. */
+export interface RunPast {
+  /** What was shown of the answer before a crash; null if the run begins. */
   readonly shown: ShownAnswer | null;
   /** The failed attempts at its turn before it was suspended; null if there were none. */
   readonly attempts: TurnAttempts | null;
-  /** Called with incidents of the run, for its notes and for metrics. */
+}
+
+/** Is told of what happens beside the answer. */
+export interface RunListener {
+  /** Called with faults that do not stop the answer. */
+  readonly onFault: (fault: unknown) => void;
+  /** Called with each call of a tool that has run. */
+  readonly onExchange: (exchange: KnownExchange) => void;
+  /** Called with what happens to the run itself, for its notes and for metrics. */
   readonly onHappening: (happening: RunHappening) => void;
 }
 

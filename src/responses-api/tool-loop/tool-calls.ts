@@ -12,6 +12,7 @@ import type { Sources } from "./citations/sources.ts";
 import { EqualCalls } from "./equal-calls.ts";
 import {
   brokenForm,
+  type CalledFunction,
   type CallResult,
   CUT,
   endUnrun,
@@ -113,10 +114,10 @@ export class ToolCalls {
     const callId = this.#callIds.take(event.callId);
     const call = refusal === null ? (placed?.tool.call(event.name, { callId, newItemId }) ?? null) : null;
     if (call !== null) this.#calls += 1;
-    const kind = placed?.kind ?? null;
+    const called = { name: event.name, server, kind: placed?.kind ?? null };
     const place = line.take();
     const shown = new ShownArguments(call, place);
-    const made = { kind, name: event.name, server, callId, place, call, shown, refusal, approvalRequestId: null, turn };
+    const made = { called, callId, place, call, shown, refusal, approvalRequestId: null, turn };
     shown.begin();
     let done: Promise<CallResult> = Promise.resolve(CUT);
     return {
@@ -203,7 +204,7 @@ export class ToolCalls {
       return { items: await this.#showStep(step), asks: false };
     }
     const refusal = made === null ? (limit ?? `There is no tool '${name}'.`) : null;
-    const planned = this.#placed(made ?? { ...NO_CALL, ...call, approvalRequestId: null, turn }, refusal);
+    const planned = this.#placed(made ?? uncalled(call, turn), refusal);
     if (exchange === null && planned.call !== null) this.#calls += 1;
     if (!isOpen) {
       planned.shown.begin();
@@ -221,7 +222,8 @@ export class ToolCalls {
     if (placed === null) return null;
     const ids = itemId === null ? [] : [itemId];
     const made = { callId, approvalRequestId, newItemId: (prefix: string) => ids.shift() ?? newItemId(prefix) };
-    return { kind: placed.kind, name, server, callId, approvalRequestId, turn, call: placed.tool.call(name, made) };
+    const called = { name, server, kind: placed.kind };
+    return { called, callId, approvalRequestId, turn, call: placed.tool.call(name, made) };
   }
 
   /** Takes the next place of the line for a call. */
@@ -240,7 +242,8 @@ export class ToolCalls {
     const { name, callId, arguments: args, approvalRequestId, call } = pending;
     const place = this.#parts.line.take();
     const shown = new ShownArguments(call, place);
-    const made: MadeRun = { kind, name, server, callId, place, call, shown, refusal: null, approvalRequestId, turn: 0 };
+    const called = { name, server, kind };
+    const made: MadeRun = { called, callId, place, call, shown, refusal: null, approvalRequestId, turn: 0 };
     this.#calls += 1;
     this.#callIds.add([callId]);
     shown.begin();
@@ -270,7 +273,7 @@ export class ToolCalls {
     const { call, refusal } = made;
     try {
       if (call === null) return { output: outputOf(made, refusal ?? ""), asks: false, item: null };
-      const called = { name: made.name, server: made.server, arguments: args };
+      const called = { name: made.called.name, server: made.called.server, arguments: args };
       const first = this.#equal.take(called, () => this.#started(made, call, args, ended));
       const result = await first.result;
       const shown = first.isNew ? this.#equal.end(called, result) : repeatOf(made, result);
@@ -299,7 +302,7 @@ export class ToolCalls {
     const { services, run, task, signal } = this.#parts;
     const trace = task.request.trace ?? null;
     this.#hasRun = true;
-    const watch = services.observer.began({ responseId: run.responseId, kind: made.kind ?? "mcp", trace });
+    const watch = services.observer.began({ responseId: run.responseId, kind: made.called.kind ?? "mcp", trace });
     let hasBegun = false;
     try {
       if (call.item !== null) await this.#recorder.begin(made, call, call.item.id, args);
@@ -315,7 +318,7 @@ export class ToolCalls {
       watch.ended(isCut ? "cut" : isUnknown ? "unknown" : "broken");
       if (fault instanceof ApprovalSpent) throw spentElsewhere(made.approvalRequestId ?? "");
       if (isCut) throw fault;
-      run.onFault(fault);
+      run.listener.onFault(fault);
       if (isUnknown) return await this.#recorder.endUnknown(made, call, args);
       const { item } = made.shown;
       if (item !== null) made.place.add({ type: "item_finished", item: brokenForm(item) });
@@ -338,6 +341,9 @@ export class ToolCalls {
 
 /** A call without the members for its place in the line. */
 type UnplacedCall = Omit<MadeRun, "place" | "shown" | "refusal">;
-type RemadeCall = Pick<MadeRun, "name" | "server" | "callId" | "approvalRequestId" | "turn">;
+type RemadeCall = Omit<CalledFunction, "kind"> & Pick<MadeRun, "callId" | "approvalRequestId" | "turn">;
 
-const NO_CALL = { kind: null, call: null } as const;
+/** A call whose tool is gone. */
+function uncalled({ name, server, callId }: PlannedCall["call"], turn: number): UnplacedCall {
+  return { called: { name, server, kind: null }, callId, approvalRequestId: null, turn, call: null };
+}

@@ -132,7 +132,7 @@ export class ToolLoop {
 
   async #work(first: Turn | null): Promise<void> {
     const { run, held } = this.#parts;
-    if (held > 0 && this.#resumed === null) run.onHappening({ type: "held_back", functions: held });
+    if (held > 0 && this.#resumed === null) run.listener.onHappening({ type: "held_back", functions: held });
     const end = await this.#settleResumed();
     if (end !== null) return this.#finish(end);
     if (first === null) await this.#runApproved();

@@ -4,6 +4,7 @@ import type { ByteBudget } from "../../base/limits/byte-budget.ts";
 import { UnfinishedStream } from "../../base/streams/unfinished-stream.ts";
 import type { Principal } from "../access/authenticate.ts";
 import type { Caller } from "../access/caller.ts";
+import type { CreateContext } from "../create/begin-response.ts";
 import { internalError, noRoomForBody, shuttingDown } from "../errors/server-errors.ts";
 import { storeError } from "../errors/store-errors.ts";
 import {
@@ -12,7 +13,6 @@ import {
   responseNotMadeHere,
   streamLimitReached,
 } from "../errors/websocket-errors.ts";
-import type { ResponseServices } from "../services.ts";
 import { BoundedMessageQueue } from "./bounded-message-queue.ts";
 import { type CharacterBudget, ConnectionMemory } from "./connection-memory.ts";
 import { errorFrame } from "./error-frame.ts";
@@ -54,12 +54,12 @@ const GRACE_MS = 5 * 60_000;
  * lifetime of the connection is over.
  */
 export function serveConnection(
-  services: ResponseServices,
+  context: CreateContext,
   limits: ConnectionLimits,
   messages: AsyncIterator<unknown>,
   caller: ConnectedCaller,
 ): AsyncGenerator<object> {
-  return new ConnectionServer(services, limits, messages, caller).run();
+  return new ConnectionServer(context, limits, messages, caller).run();
 }
 
 /** A frame that waits to be served. */
@@ -82,7 +82,7 @@ class ConnectionServer {
   #ending: { readonly fault: ApiError; isTold: boolean } | null = null;
 
   constructor(
-    services: ResponseServices,
+    context: CreateContext,
     limits: ConnectionLimits,
     messages: AsyncIterator<unknown>,
     caller: ConnectedCaller,
@@ -92,7 +92,7 @@ class ConnectionServer {
     this.#messages = messages;
     this.#caller = caller;
     this.#connection = {
-      services,
+      context,
       caller: { ...caller, signal: AbortSignal.any([caller.signal, this.#lifetimeOver.signal]) },
       authenticate: () => caller.authenticate(),
       memory: new ConnectionMemory(limits.budget),

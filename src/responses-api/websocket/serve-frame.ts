@@ -3,9 +3,8 @@ import { rememberJson } from "../../base/json/json-text.ts";
 import { endsRun, type RecordedEvent } from "../../runs/recorded-event.ts";
 import type { Principal } from "../access/authenticate.ts";
 import type { Caller } from "../access/caller.ts";
-import { type BegunResponse, beginResponse } from "../create/begin-response.ts";
+import { type BegunResponse, beginResponse, type CreateContext } from "../create/begin-response.ts";
 import { responseNotFound } from "../errors/state-errors.ts";
-import type { ResponseServices } from "../services.ts";
 import { showOptionsOf } from "../show/show-events.ts";
 import { type ShowOptions, shownJson, shownType } from "../show/shown-event.ts";
 import type { BoundedMessageQueue } from "./bounded-message-queue.ts";
@@ -15,7 +14,7 @@ import type { CreateFrame, Frame } from "./read-frame.ts";
 
 /** The state that the frames of one connection share. */
 export interface WebSocketConnection {
-  readonly services: ResponseServices;
+  readonly context: CreateContext;
   /**
    * The client of the connection. Its signal aborts when the client leaves or its time is over; all work then stops.
    */
@@ -104,16 +103,16 @@ async function beginFrameResponse(
   caller: Caller,
 ): Promise<BegunResponse> {
   try {
-    return await beginResponse(connection.services, request, caller);
+    return await beginResponse(connection.context, request, caller);
   } catch (error) {
     if (!caller.signal.aborted) noteRefusal(connection, request, error); // A stop by the client is not a refusal.
     throw error;
   }
 }
 
-/** Stores a refusal, as over HTTP. `request`: the client's message; null if it is unreadable. */
-export function noteRefusal({ services, caller }: WebSocketConnection, request: unknown, error: unknown): void {
-  services.refusalKeeper.note(caller.principal, request, error, true);
+/** Keeps a refusal, as over HTTP. `request`: what the client sent; null if it cannot be read. */
+export function noteRefusal({ context, caller }: WebSocketConnection, request: unknown, error: unknown): void {
+  context.refusalKeeper.note(caller.principal, request, error, true);
 }
 
 async function sendEvents(

@@ -1,6 +1,6 @@
 import type { ResponsesApiHandlers } from "../../../generated/responses-api/operations.ts";
 import type { Caller } from "../../responses-api/access/caller.ts";
-import { createContainer } from "../../responses-api/operations/containers/create-container.ts";
+import { type ContainerContext, createContainer } from "../../responses-api/operations/containers/create-container.ts";
 import { createContainerFile } from "../../responses-api/operations/containers/create-container-file.ts";
 import { deleteContainer } from "../../responses-api/operations/containers/delete-container.ts";
 import { deleteContainerFile } from "../../responses-api/operations/containers/delete-container-file.ts";
@@ -9,7 +9,6 @@ import { getContainer } from "../../responses-api/operations/containers/get-cont
 import { getContainerFile } from "../../responses-api/operations/containers/get-container-file.ts";
 import { listContainerFiles } from "../../responses-api/operations/containers/list-container-files.ts";
 import { listContainers } from "../../responses-api/operations/containers/list-containers.ts";
-import type { ResponseServices } from "../../responses-api/services.ts";
 
 type ContainerOperation =
   | "createContainer"
@@ -23,16 +22,17 @@ type ContainerOperation =
   | "listContainers";
 
 /** The operations on containers and their files. */
-export function containerHandlers(services: ResponseServices): Pick<ResponsesApiHandlers<Caller>, ContainerOperation> {
+export function containerHandlers(context: ContainerContext): Pick<ResponsesApiHandlers<Caller>, ContainerOperation> {
+  const { containers } = context;
   return {
-    createContainer: createContainer(services),
-    createContainerFile: createContainerFile(services),
-    deleteContainer: deleteContainer(services),
-    deleteContainerFile: deleteContainerFile(services),
-    downloadContainerFile: downloadContainerFile(services),
-    getContainer: getContainer(services),
-    getContainerFile: getContainerFile(services),
-    listContainerFiles: listContainerFiles(services),
-    listContainers: listContainers(services),
+    createContainer: createContainer(context),
+    createContainerFile: createContainerFile(containers),
+    deleteContainer: deleteContainer(containers),
+    deleteContainerFile: deleteContainerFile(containers),
+    downloadContainerFile: downloadContainerFile(containers),
+    getContainer: getContainer(containers),
+    getContainerFile: getContainerFile(containers),
+    listContainerFiles: listContainerFiles(containers),
+    listContainers: listContainers(containers),
   };
 }

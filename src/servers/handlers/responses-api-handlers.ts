@@ -1,7 +1,11 @@
 import type { OperationId, ResponsesApiHandlers } from "../../../generated/responses-api/operations.ts";
+import type { FileStore } from "../../domain/files.ts";
 import type { Caller } from "../../responses-api/access/caller.ts";
+import type { CreateContext } from "../../responses-api/create/begin-response.ts";
+import type { HistoryContext } from "../../responses-api/input/load-history.ts";
 import { cancelResponse } from "../../responses-api/operations/cancel-response.ts";
 import { compactResponse } from "../../responses-api/operations/compact-response.ts";
+import type { ContainerContext } from "../../responses-api/operations/containers/create-container.ts";
 import { countInputTokens } from "../../responses-api/operations/count-input-tokens.ts";
 import { createConversation } from "../../responses-api/operations/create-conversation.ts";
 import { createConversationItems } from "../../responses-api/operations/create-conversation-items.ts";
@@ -16,17 +20,18 @@ import { downloadFile } from "../../responses-api/operations/download-file.ts";
 import { getConversation } from "../../responses-api/operations/get-conversation.ts";
 import { getConversationItem } from "../../responses-api/operations/get-conversation-item.ts";
 import { getFile } from "../../responses-api/operations/get-file.ts";
-import { getHealth } from "../../responses-api/operations/get-health.ts";
-import { getMetrics } from "../../responses-api/operations/get-metrics.ts";
 import { getModel } from "../../responses-api/operations/get-model.ts";
-import { getReadiness } from "../../responses-api/operations/get-readiness.ts";
 import { getResponse } from "../../responses-api/operations/get-response.ts";
 import { getResponseAudio } from "../../responses-api/operations/get-response-audio.ts";
-import { getResponseStatistics } from "../../responses-api/operations/inspection/get-response-statistics.ts";
+import {
+  getResponseStatistics,
+  type StatisticsContext,
+} from "../../responses-api/operations/inspection/get-response-statistics.ts";
 import { listResponseTimeline } from "../../responses-api/operations/inspection/list-response-timeline.ts";
 import { listResponses } from "../../responses-api/operations/inspection/list-responses.ts";
 import {
   deleteResponseExchanges,
+  type ExchangesContext,
   listResponseExchanges,
 } from "../../responses-api/operations/inspection/response-exchanges.ts";
 import { listConversationItems } from "../../responses-api/operations/list-conversation-items.ts";
@@ -35,9 +40,12 @@ import { listInputItems } from "../../responses-api/operations/list-input-items.
 import { listModels } from "../../responses-api/operations/list-models.ts";
 import { streamResponseEvents } from "../../responses-api/operations/stream-response-events.ts";
 import { updateConversation } from "../../responses-api/operations/update-conversation.ts";
-import type { ResponseServices } from "../../responses-api/services.ts";
+import type { WatchContext } from "../../responses-api/show/watch-response.ts";
+import type { ModelEngine } from "../../runs/ports/model-engine.ts";
+import type { RunLedger } from "../../runs/ports/run-ledger.ts";
 import { containerHandlers } from "./container-handlers.ts";
-import { vectorStoreHandlers } from "./vector-store-handlers.ts";
+import { type MonitoringContext, monitoringHandlers } from "./monitoring-handlers.ts";
+import { type VectorStoreContext, vectorStoreHandlers } from "./vector-store-handlers.ts";
 
 /**
  * Operations of the contract that answer 501 `not_implemented`. An operation that is neither listed here nor handled
@@ -49,44 +57,96 @@ export function notImplementedOperations(): readonly OperationId[] {
   return NOT_YET;
 }
 
-export function responsesApiHandlers(
-  services: ResponseServices,
-): Omit<ResponsesApiHandlers<Caller>, (typeof NOT_YET)[number]> {
+/** What the operations work with, by subject. */
+export interface HandlerContexts {
+  readonly creating: CreateContext;
+  readonly ledger: RunLedger;
+  readonly files: FileStore;
+  readonly vectorStores: VectorStoreContext;
+  readonly containers: ContainerContext;
+  readonly statistics: StatisticsContext;
+  readonly exchanges: ExchangesContext;
+  readonly monitoring: MonitoringContext;
+}
+
+export function responsesApiHandlers({
+  creating,
+  ledger,
+  files,
+  vectorStores,
+  containers,
+  statistics,
+  exchanges,
+  monitoring,
+}: HandlerContexts): Omit<ResponsesApiHandlers<Caller>, (typeof NOT_YET)[number]> {
   return {
-    cancelResponse: cancelResponse(services),
-    compactResponse: compactResponse(services),
-    countInputTokens: countInputTokens(services),
-    createConversation: createConversation(services),
-    createConversationItems: createConversationItems(services),
-    createFile: createFile(services),
-    createResponse: createResponse(services),
-    deleteConversation: deleteConversation(services),
-    deleteConversationItem: deleteConversationItem(services),
-    deleteFile: deleteFile(services),
-    deleteModel: deleteModel(services),
-    deleteResponse: deleteResponse(services),
-    deleteResponseExchanges: deleteResponseExchanges(services),
-    downloadFile: downloadFile(services),
-    getConversation: getConversation(services),
-    getConversationItem: getConversationItem(services),
-    getFile: getFile(services),
-    getHealth: getHealth(),
-    getMetrics: getMetrics(services),
-    getModel: getModel(services),
-    getReadiness: getReadiness(services),
-    getResponseStatistics: getResponseStatistics(services),
-    getResponse: getResponse(services),
-    getResponseAudio: getResponseAudio(services),
-    listConversationItems: listConversationItems(services),
-    listFiles: listFiles(services),
-    listInputItems: listInputItems(services),
-    listModels: listModels(services),
-    listResponseExchanges: listResponseExchanges(services),
-    listResponses: listResponses(services),
-    listResponseTimeline: listResponseTimeline(services),
-    streamResponseEvents: streamResponseEvents(services),
-    updateConversation: updateConversation(services),
-    ...containerHandlers(services),
-    ...vectorStoreHandlers(services),
+    ...creatingHandlers(creating),
+    ...storedResponseHandlers(creating.watching, ledger),
+    ...conversationHandlers(creating.preparing.history),
+    ...inspectionHandlers(statistics, exchanges, creating.watching),
+    ...fileHandlers(files),
+    ...modelHandlers(creating.preparing.model.engine),
+    ...containerHandlers(containers),
+    ...vectorStoreHandlers(vectorStores),
+    ...monitoringHandlers(monitoring),
   };
+}
+
+function creatingHandlers(context: CreateContext) {
+  const { preparing, limiter } = context;
+  return {
+    createResponse: createResponse(context),
+    compactResponse: compactResponse(preparing, limiter),
+    countInputTokens: countInputTokens(preparing, limiter),
+  };
+}
+
+function storedResponseHandlers(watching: WatchContext, ledger: RunLedger) {
+  return {
+    cancelResponse: cancelResponse(watching, ledger),
+    deleteResponse: deleteResponse(watching),
+    getResponse: getResponse(watching),
+    getResponseAudio: getResponseAudio(watching),
+    listInputItems: listInputItems(watching.store),
+    streamResponseEvents: streamResponseEvents(watching),
+  };
+}
+
+function conversationHandlers(stores: HistoryContext) {
+  const { conversations } = stores;
+  return {
+    createConversation: createConversation(stores),
+    createConversationItems: createConversationItems(stores),
+    deleteConversation: deleteConversation(conversations),
+    deleteConversationItem: deleteConversationItem(conversations),
+    getConversation: getConversation(conversations),
+    getConversationItem: getConversationItem(conversations),
+    listConversationItems: listConversationItems(conversations),
+    updateConversation: updateConversation(conversations),
+  };
+}
+
+function inspectionHandlers(statistics: StatisticsContext, exchanges: ExchangesContext, watching: WatchContext) {
+  const { archive, prices } = statistics;
+  return {
+    deleteResponseExchanges: deleteResponseExchanges(exchanges),
+    getResponseStatistics: getResponseStatistics(statistics),
+    listResponseExchanges: listResponseExchanges(exchanges),
+    listResponses: listResponses(archive, prices),
+    listResponseTimeline: listResponseTimeline(archive, watching),
+  };
+}
+
+function fileHandlers(files: FileStore) {
+  return {
+    createFile: createFile(files),
+    deleteFile: deleteFile(files),
+    downloadFile: downloadFile(files),
+    getFile: getFile(files),
+    listFiles: listFiles(files),
+  };
+}
+
+function modelHandlers(engine: ModelEngine) {
+  return { deleteModel: deleteModel(engine), getModel: getModel(engine), listModels: listModels(engine) };
 }

@@ -1,4 +1,6 @@
 import type { ResponsesApiHandlers } from "../../../generated/responses-api/operations.ts";
+import type { StorageQuota } from "../../domain/storage.ts";
+import type { PassageFinder, VectorStores } from "../../domain/vector-stores.ts";
 import type { Caller } from "../../responses-api/access/caller.ts";
 import { cancelVectorStoreFileBatch } from "../../responses-api/operations/vector-stores/cancel-vector-store-file-batch.ts";
 import { createVectorStore } from "../../responses-api/operations/vector-stores/create-vector-store.ts";
@@ -16,7 +18,6 @@ import { listVectorStores } from "../../responses-api/operations/vector-stores/l
 import { modifyVectorStore } from "../../responses-api/operations/vector-stores/modify-vector-store.ts";
 import { searchVectorStore } from "../../responses-api/operations/vector-stores/search-vector-store.ts";
 import { updateVectorStoreFileAttributes } from "../../responses-api/operations/vector-stores/update-vector-store-file-attributes.ts";
-import type { ResponseServices } from "../../responses-api/services.ts";
 
 type VectorStoreOperation =
   | "cancelVectorStoreFileBatch"
@@ -36,26 +37,34 @@ type VectorStoreOperation =
   | "searchVectorStore"
   | "updateVectorStoreFileAttributes";
 
+export interface VectorStoreContext {
+  readonly vectorStores: VectorStores;
+  readonly quota: StorageQuota;
+  readonly passages: PassageFinder;
+}
+
 /** The operations on vector stores and their files. */
-export function vectorStoreHandlers(
-  services: ResponseServices,
-): Pick<ResponsesApiHandlers<Caller>, VectorStoreOperation> {
+export function vectorStoreHandlers({
+  vectorStores,
+  quota,
+  passages,
+}: VectorStoreContext): Pick<ResponsesApiHandlers<Caller>, VectorStoreOperation> {
   return {
-    cancelVectorStoreFileBatch: cancelVectorStoreFileBatch(services),
-    createVectorStoreFileBatch: createVectorStoreFileBatch(services),
-    createVectorStoreFile: createVectorStoreFile(services),
-    createVectorStore: createVectorStore(services),
-    deleteVectorStoreFile: deleteVectorStoreFile(services),
-    deleteVectorStore: deleteVectorStore(services),
-    getVectorStoreFileBatch: getVectorStoreFileBatch(services),
-    getVectorStoreFileContent: getVectorStoreFileContent(services),
-    getVectorStoreFile: getVectorStoreFile(services),
-    getVectorStore: getVectorStore(services),
-    listFilesInVectorStoreBatch: listFilesInVectorStoreBatch(services),
-    listVectorStoreFiles: listVectorStoreFiles(services),
-    listVectorStores: listVectorStores(services),
-    modifyVectorStore: modifyVectorStore(services),
-    searchVectorStore: searchVectorStore(services),
-    updateVectorStoreFileAttributes: updateVectorStoreFileAttributes(services),
+    cancelVectorStoreFileBatch: cancelVectorStoreFileBatch(vectorStores),
+    createVectorStoreFileBatch: createVectorStoreFileBatch(vectorStores, quota),
+    createVectorStoreFile: createVectorStoreFile(vectorStores, quota),
+    createVectorStore: createVectorStore(vectorStores, quota),
+    deleteVectorStoreFile: deleteVectorStoreFile(vectorStores),
+    deleteVectorStore: deleteVectorStore(vectorStores),
+    getVectorStoreFileBatch: getVectorStoreFileBatch(vectorStores),
+    getVectorStoreFileContent: getVectorStoreFileContent(vectorStores),
+    getVectorStoreFile: getVectorStoreFile(vectorStores),
+    getVectorStore: getVectorStore(vectorStores),
+    listFilesInVectorStoreBatch: listFilesInVectorStoreBatch(vectorStores),
+    listVectorStoreFiles: listVectorStoreFiles(vectorStores),
+    listVectorStores: listVectorStores(vectorStores),
+    modifyVectorStore: modifyVectorStore(vectorStores),
+    searchVectorStore: searchVectorStore(passages),
+    updateVectorStoreFileAttributes: updateVectorStoreFileAttributes(vectorStores),
   };
 }

@@ -26,7 +26,6 @@ export interface Exchange {
   readonly search: string;
   readonly requestId: string;
   readonly clientRequestId: string | null;
-  readonly receivedAt: number;
   readonly signal: AbortSignal;
   readonly log: Logger;
   readonly watch: RequestWatch | null;
@@ -67,7 +66,6 @@ export function openExchange(request: IncomingMessage, response: ServerResponse,
     search,
     requestId,
     clientRequestId: singleHeader(request.headers["x-client-request-id"]),
-    receivedAt: Date.now(),
     signal: flight.signal,
     log: served.log,
     watch: served.observer?.begin(caller, requestId) ?? null,

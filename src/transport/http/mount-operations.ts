@@ -134,7 +134,6 @@ function requestContext<P>(route: OperationRoute, exchange: Exchange, principal:
     trace: exchange.watch === null ? readTraceContext(exchange.caller.headers) : exchange.watch.trace,
     signal: exchange.signal,
     operationId: route.operationId,
-    receivedAt: exchange.receivedAt,
     log: exchange.log,
   };
 }

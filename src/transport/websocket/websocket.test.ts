@@ -29,8 +29,8 @@ const echo: Handle = async function* (messages) {
 function startSockets(handle: Handle = echo, choices: SampleChoices = {}): Promise<Sample> {
   return startSample({
     upgrades: [
-      { path: "/v1/socket", secured: false, operationId: "socket", handle },
-      { path: "/v1/private", secured: true, operationId: "private", handle },
+      { path: "/v1/socket", secured: false, handle },
+      { path: "/v1/private", secured: true, handle },
       { path: "/v1/later", refuse: (path) => notImplemented(path) },
     ],
     ...choices,
@@ -95,7 +95,7 @@ test("a path may have its own message size, error message and limit of sessions"
       {
         path: "/v1/socket",
         secured: false,
-        operationId: "socket",
+
         handle: echo,
         messageBytesMax: 20,
         room,

@@ -5,7 +5,7 @@ import type { ApiError } from "../../base/api-error.ts";
 import { newRequestId } from "../../base/ids.ts";
 import { readTraceContext } from "../../base/trace-context.ts";
 import type { QueryParameter } from "../contract.ts";
-import { admitCaller, callerOf, singleHeader, splitUrl } from "../exchange/exchange.ts";
+import { admitCaller, callerOf, splitUrl } from "../exchange/exchange.ts";
 import { rawReply } from "../exchange/raw-reply.ts";
 import { readQuery } from "../exchange/read-query.ts";
 import { namedFault } from "../faults.ts";
@@ -29,7 +29,6 @@ export interface SocketLimit {
 /** A path that serves sessions. Messages are JSON values in text frames, in both directions. */
 export interface SocketEndpoint<P> {
   readonly secured: boolean;
-  readonly operationId: string;
   /** Maximum bytes of one message; by default that of the transport's options. */
   readonly messageBytesMax?: number;
   /** The limit of open sessions; none by default. */
@@ -48,14 +47,17 @@ export interface SocketEndpoint<P> {
   /** The message to send when a session fails; by default the interface's `streamError`. */
   readonly errorMessage?: (error: ApiError) => object;
   /** `messages.next()` rejects if a message is not JSON text; later messages can still be read. */
-  readonly handle: (messages: AsyncIterableIterator<unknown>, context: SocketContext<P>) => AsyncIterable<object>;
+  readonly handle: (
+    messages: AsyncIterableIterator<unknown>,
+    context: SocketContext<P>,
+    query: Readonly<Record<string, unknown>>,
+  ) => AsyncIterable<object>;
 }
 
 /** What a handler knows about its session. */
-export interface SocketContext<P> extends RequestContext<P> {
+export interface SocketContext<P> extends Omit<RequestContext<P>, "clientRequestId" | "operationId"> {
   /** Aborts when the server begins to stop; answers in progress may be finished. */
   readonly draining: AbortSignal;
-  readonly query: Readonly<Record<string, unknown>>;
   /** Authenticates the session again. Throws like the upgrade, for instance if the key was revoked since. */
   authenticate(): Promise<P>;
 }
@@ -138,10 +140,13 @@ class SocketTarget<P> implements UpgradeTarget {
   #start(
     incoming: IncomingSocket,
     request: IncomingMessage,
-    known: Pick<SocketContext<P>, "requestId" | "principal" | "query">,
+    {
+      query,
+      ...known
+    }: Pick<SocketContext<P>, "requestId" | "principal"> & { readonly query: ReturnType<typeof readQuery> },
   ): void {
     const { inFlight, log, faults, options } = this.#served;
-    const { operationId, handle, errorMessage, endsByItself = false } = this.#endpoint;
+    const { handle, errorMessage, endsByItself = false } = this.#endpoint;
     const leave = this.#enter(known.principal);
     const closed = this.#served.observer?.beginSocket();
     incoming.socket.once("close", () => {
@@ -151,17 +156,14 @@ class SocketTarget<P> implements UpgradeTarget {
     const flight = inFlight.begin();
     const context: SocketContext<P> = {
       ...known,
-      clientRequestId: singleHeader(request.headers["x-client-request-id"]),
       peer: callerOf(request),
       trace: readTraceContext(request.headers),
       signal: flight.signal,
       draining: inFlight.whenDraining,
-      operationId,
-      receivedAt: Date.now(),
       log,
       authenticate: () => this.#authenticate(request),
     };
-    runWebSocketSession(incoming, flight, (messages) => handle(messages, context), {
+    runWebSocketSession(incoming, flight, (messages) => handle(messages, context, query), {
       requestId: known.requestId,
       draining: inFlight.whenDraining,
       endsByItself,

@@ -27,8 +27,6 @@ export interface IntakeParts extends FileIntake {
   readonly log: Logger;
   /** The number of concurrent ingestions. */
   readonly workers: number;
-  /** The interval of polling the queue for files of other and dead processes, in milliseconds. */
-  readonly intervalMs?: number;
 }
 
 export interface Intake {
@@ -38,6 +36,7 @@ export interface Intake {
   stop(): Promise<void>;
 }
 
+/** How often the queue is looked at for files of other processes and of dead ones, in milliseconds. */
 const INTERVAL_MS = 5_000;
 /** How long an idle thread is kept: it takes a moment to start, and some megabytes of memory. */
 const THREAD_IDLE_MS = 60_000;
@@ -104,14 +103,14 @@ class IntakeWorker {
   }
 
   async run(): Promise<void> {
-    const { log, intervalMs = INTERVAL_MS } = this.#parts;
+    const { log } = this.#parts;
     const stopping = this.#stopping;
     let workedAt = performance.now();
     while (!stopping.aborted) {
       try {
         while (!stopping.aborted && (await this.#takeInNext())) workedAt = performance.now();
         if (performance.now() - workedAt > THREAD_IDLE_MS) await this.#thread.close();
-        await this.#wakeUp.wait(intervalMs, stopping);
+        await this.#wakeUp.wait(INTERVAL_MS, stopping);
       } catch (fault) {
         if (stopping.aborted) break;
         log.error({ err: fault }, "file ingestion interrupted; retrying");

@@ -1,9 +1,9 @@
 import type { CreateResponseRequest, ResponseNote } from "../../../../generated/responses-api/types.ts";
 import { type EngineKind, ledgerNote } from "../../../base/ledger/ledger-note.ts";
+import type { ModelEngine } from "../../../runs/ports/model-engine.ts";
 import type { ModelRequest } from "../../../runs/request/model-request.ts";
 import type { EmulatedUse } from "../../checks/check-availability.ts";
 import type { AcceptedTools, OfferedHostedTool } from "../../offered-tools/accept-tools.ts";
-import type { ResponseServices } from "../../services.ts";
 import type { RunTask } from "../../task/run-task.ts";
 import { mediaNotes } from "./media-notes.ts";
 
@@ -15,7 +15,14 @@ const MEDIA = /^content\.input_(audio|file)(\.|$)/;
 /** The chat completions engine knows whether its server supports these. */
 const DECIDED_BY_ENGINE: ReadonlySet<string> = new Set(["prompt_cache_key", "service_tier"]);
 
-/** The facts about a run before its model is called. */
+/** The model server. */
+export interface ServedModel {
+  readonly engine: ModelEngine;
+  /** Decides which request fields it supports. Changes if another model server is found later. */
+  readonly kind: EngineKind;
+}
+
+/** What is known of a run before its model is asked. */
 export interface NotedRun extends Pick<RunTask, "speech" | "compaction"> {
   readonly request: CreateResponseRequest;
   readonly accepted: Pick<AcceptedTools, "hosted" | "omitted">;
@@ -28,7 +35,7 @@ export interface NotedRun extends Pick<RunTask, "speech" | "compaction"> {
 
 /** Deviations of a run from its request, and this server's substitutes for missing features of the model server. */
 export function runNotes(
-  { engine, engineKind }: Pick<ResponseServices, "engine" | "engineKind">,
+  { engine, kind }: ServedModel,
   { request, accepted, emulated, turn, leftOut, speech, compaction }: NotedRun,
 ): readonly ResponseNote[] {
   return [
@@ -39,7 +46,7 @@ export function runNotes(
     ...mediaNotes(request, engine.abilities),
     ...(speech === null ? [] : [SPOKEN]),
     ...(compaction === null ? [] : [COMPACTED]),
-    ...ledgerNotes(emulated, engineKind),
+    ...ledgerNotes(emulated, kind),
   ].slice(0, NOTES_MAX);
 }
 

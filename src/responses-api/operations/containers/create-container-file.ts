@@ -1,16 +1,13 @@
 import type { ResponsesApiHandlers } from "../../../../generated/responses-api/operations.ts";
+import type { Containers } from "../../../domain/containers.ts";
 import type { Caller } from "../../access/caller.ts";
 import { containerRefused } from "../../errors/container-errors.ts";
-import type { ResponseServices } from "../../services.ts";
 import { useContainer } from "./use-container.ts";
 
-/** `POST /v1/containers/{container_id}/files`: stores an uploaded file, from this request or an earlier one. */
-export function createContainerFile(
-  services: Pick<ResponseServices, "containers">,
-): ResponsesApiHandlers<Caller>["createContainerFile"] {
+/** `POST /v1/containers/{container_id}/files`: stores a file that was sent, or a copy of an uploaded file. */
+export function createContainerFile(containers: Containers): ResponsesApiHandlers<Caller>["createContainerFile"] {
   return async ({ path: { container_id: id }, body }, { principal: { owner }, signal }) => {
-    await useContainer(services, owner, id);
-    const { containers } = services;
+    await useContainer(containers, owner, id);
     const file = "file" in body ? body.file : undefined;
     const added =
       file === undefined

@@ -1,21 +1,30 @@
 import type { ResponsesApiHandlers } from "../../../../generated/responses-api/operations.ts";
 import type { ContainerMemoryLimit, CreateContainerRequest } from "../../../../generated/responses-api/types.ts";
-import { type NewContainer, refusedMember } from "../../../domain/containers.ts";
+import { type Containers, type NewContainer, refusedMember } from "../../../domain/containers.ts";
+import type { StorageQuota } from "../../../domain/storage.ts";
 import type { Caller } from "../../access/caller.ts";
 import { containerRefused } from "../../errors/container-errors.ts";
 import { unsupportedParameter } from "../../errors/parameter-errors.ts";
-import type { ResponseServices } from "../../services.ts";
 
 const MEMORY_LIMIT_DEFAULT: ContainerMemoryLimit = "1g";
 
+export interface ContainerContext {
+  readonly containers: Containers;
+  readonly quota: StorageQuota;
+  /** How much memory a container can have, in bytes. */
+  readonly memoryMax: number;
+}
+
 /** `POST /v1/containers`: creates a container with copies of uploaded files. */
-export function createContainer(
-  services: Pick<ResponseServices, "containers" | "quota" | "containerMemoryMax">,
-): ResponsesApiHandlers<Caller>["createContainer"] {
+export function createContainer({
+  containers,
+  quota,
+  memoryMax,
+}: ContainerContext): ResponsesApiHandlers<Caller>["createContainer"] {
   return async ({ body }, { principal: { owner }, signal }) => {
-    const container = containerToCreate(body, services.containerMemoryMax);
-    await services.quota.requireRoom(owner);
-    const created = await services.containers.createContainer(owner, container, signal);
+    const container = containerToCreate(body, memoryMax);
+    await quota.requireRoom(owner);
+    const created = await containers.createContainer(owner, container, signal);
     if (created.type === "refused") throw containerRefused(created.refusal, "", "file_ids");
     return { status: 200, body: created.result };
   };

@@ -1,14 +1,12 @@
 import type { ResponsesApiHandlers } from "../../../../generated/responses-api/operations.ts";
+import type { Containers } from "../../../domain/containers.ts";
 import type { Caller } from "../../access/caller.ts";
 import { containerNotFound } from "../../errors/container-errors.ts";
-import type { ResponseServices } from "../../services.ts";
 
 /** `DELETE /v1/containers/{container_id}`: removes a container and its files. Uploaded files stay. */
-export function deleteContainer(
-  services: Pick<ResponseServices, "containers">,
-): ResponsesApiHandlers<Caller>["deleteContainer"] {
+export function deleteContainer(containers: Containers): ResponsesApiHandlers<Caller>["deleteContainer"] {
   return async ({ path: { container_id: id } }, { principal: { owner } }) => {
-    if (!(await services.containers.deleteContainer(owner, id))) throw containerNotFound(id);
+    if (!(await containers.deleteContainer(owner, id))) throw containerNotFound(id);
     return { status: 200, body: { id, object: "container.deleted", deleted: true } };
   };
 }

@@ -1,17 +1,15 @@
 import type { ResponsesApiHandlers } from "../../../../generated/responses-api/operations.ts";
+import type { Containers } from "../../../domain/containers.ts";
 import type { Caller } from "../../access/caller.ts";
 import { containerFileNotFound } from "../../errors/container-errors.ts";
-import type { ResponseServices } from "../../services.ts";
 import { attachment } from "../../show/attachment.ts";
 import { useContainer } from "./use-container.ts";
 
 /** `GET /v1/containers/{container_id}/files/{file_id}/content`: the bytes, as an attachment. */
-export function downloadContainerFile(
-  services: Pick<ResponseServices, "containers">,
-): ResponsesApiHandlers<Caller>["downloadContainerFile"] {
+export function downloadContainerFile(containers: Containers): ResponsesApiHandlers<Caller>["downloadContainerFile"] {
   return async ({ path: { container_id: id, file_id: fileId } }, { principal: { owner } }) => {
-    await useContainer(services, owner, id);
-    const found = await services.containers.streamFile(owner, id, fileId);
+    await useContainer(containers, owner, id);
+    const found = await containers.streamFile(owner, id, fileId);
     if (found === null) throw containerFileNotFound(id, fileId);
     const { path, bytes } = found.file;
     return {

@@ -1,16 +1,14 @@
 import type { ResponsesApiHandlers } from "../../../../generated/responses-api/operations.ts";
+import type { Containers } from "../../../domain/containers.ts";
 import type { Caller } from "../../access/caller.ts";
 import { containerFileNotFound } from "../../errors/container-errors.ts";
-import type { ResponseServices } from "../../services.ts";
 import { useContainer } from "./use-container.ts";
 
 /** `GET /v1/containers/{container_id}/files/{file_id}`. */
-export function getContainerFile(
-  services: Pick<ResponseServices, "containers">,
-): ResponsesApiHandlers<Caller>["getContainerFile"] {
+export function getContainerFile(containers: Containers): ResponsesApiHandlers<Caller>["getContainerFile"] {
   return async ({ path: { container_id: id, file_id: fileId } }, { principal: { owner } }) => {
-    await useContainer(services, owner, id);
-    const file = await services.containers.findFile(owner, id, fileId);
+    await useContainer(containers, owner, id);
+    const file = await containers.findFile(owner, id, fileId);
     if (file === null) throw containerFileNotFound(id, fileId);
     return { status: 200, body: file };
   };

@@ -1,14 +1,12 @@
 import type { ResponsesApiHandlers } from "../../../../generated/responses-api/operations.ts";
+import type { Containers } from "../../../domain/containers.ts";
 import type { Caller } from "../../access/caller.ts";
 import { containerNotFound } from "../../errors/container-errors.ts";
-import type { ResponseServices } from "../../services.ts";
 
 /** `GET /v1/containers/{container_id}`: counts as a use, unless the container is expired. */
-export function getContainer(
-  services: Pick<ResponseServices, "containers">,
-): ResponsesApiHandlers<Caller>["getContainer"] {
+export function getContainer(containers: Containers): ResponsesApiHandlers<Caller>["getContainer"] {
   return async ({ path: { container_id: id } }, { principal: { owner } }) => {
-    const container = await services.containers.touchContainer(owner, id);
+    const container = await containers.touchContainer(owner, id);
     if (container === null) throw containerNotFound(id);
     return { status: 200, body: container };
   };

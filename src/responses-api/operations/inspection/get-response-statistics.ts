@@ -1,9 +1,8 @@
 import type { ResponsesApiHandlers } from "../../../../generated/responses-api/operations.ts";
 import type { ModelStatistics, StatisticsBucket } from "../../../../generated/responses-api/types.ts";
-import type { CountedResponses } from "../../../domain/inspection.ts";
+import type { CountedResponses, PriceTable, RefusalStore, ResponseArchive } from "../../../domain/inspection.ts";
 import type { Caller } from "../../access/caller.ts";
 import { invalidRequest } from "../../errors/invalid-request.ts";
-import type { ResponseServices } from "../../services.ts";
 import { fitsRefused, withRefused } from "./count-refusals.ts";
 import { filterOf } from "./list-responses.ts";
 
@@ -12,10 +11,21 @@ const SECONDS_DEFAULT = 86_400;
 const MODELS_MAX = 50;
 const REFUSED_SHOWN_MAX = 20;
 
-/** `GET /v1/responses/statistics`: statistics of the owner's stored responses over time. */
-export function getResponseStatistics(
-  services: Pick<ResponseServices, "archive" | "prices" | "refusals">,
-): ResponsesApiHandlers<Caller>["getResponseStatistics"] {
+export interface StatisticsContext {
+  /** Lists of stored responses, and how they were made. */
+  readonly archive: ResponseArchive;
+  /** Requests that were refused. */
+  readonly refusals: RefusalStore;
+  /** What tokens cost. */
+  readonly prices: PriceTable;
+}
+
+/** `GET /v1/responses/statistics`: numbers of the owner's stored responses over time. */
+export function getResponseStatistics({
+  archive,
+  prices,
+  refusals: kept,
+}: StatisticsContext): ResponsesApiHandlers<Caller>["getResponseStatistics"] {
   return async ({ query }, { principal: { owner } }) => {
     const { buckets: count = BUCKETS_DEFAULT } = query;
     const before = query.created_before ?? Math.floor(Date.now() / 1000) + 1;
@@ -25,8 +35,8 @@ export function getResponseStatistics(
     const filter = { ...filterOf(query), createdAfter: from, createdBefore: before };
     const place = { from, bucketSeconds: seconds };
     const [stored, refusals] = await Promise.all([
-      services.archive.count(owner, { filter, ...place }),
-      services.refusals.list(owner, { from, before }),
+      archive.count(owner, { filter, ...place }),
+      kept.list(owner, { from, before }),
     ]);
     const refused = refusals.filter((one) => fitsRefused(filter, one));
     const counted = withRefused(stored, refused, place);
@@ -36,7 +46,7 @@ export function getResponseStatistics(
     const models = [...counted.models]
       .toSorted(([, one], [, other]) => other.runs - one.runs)
       .slice(0, MODELS_MAX)
-      .map(([model, numbers]) => modelStatistics(model, numbers, services.prices));
+      .map(([model, numbers]) => modelStatistics(model, numbers, prices));
     const to = from + buckets.length * seconds;
     return {
       status: 200,
@@ -67,11 +77,7 @@ function bucketOf(start: number, counted: CountedResponses = NOTHING): Statistic
   return { start, ...numbersOf(counted) };
 }
 
-function modelStatistics(
-  model: string,
-  counted: CountedResponses,
-  prices: ResponseServices["prices"],
-): ModelStatistics {
+function modelStatistics(model: string, counted: CountedResponses, prices: PriceTable): ModelStatistics {
   return { model, ...numbersOf(counted), price: prices.priceOf(model, counted) };
 }
 

@@ -1,19 +1,20 @@
 import type { ResponsesApiHandlers } from "../../../../generated/responses-api/operations.ts";
 import type { TimelineEvent } from "../../../../generated/responses-api/types.ts";
+import type { ResponseArchive } from "../../../domain/inspection.ts";
 import type { EventLog } from "../../../runs/ports/event-log.ts";
 import { readEventTimes } from "../../../runs/ports/event-times.ts";
 import type { RecordedEvent } from "../../../runs/recorded-event.ts";
 import type { Caller } from "../../access/caller.ts";
 import { responseNotFound } from "../../errors/state-errors.ts";
-import type { ResponseServices } from "../../services.ts";
+import type { WatchContext } from "../../show/watch-response.ts";
 
 const PAGE_EVENTS_DEFAULT = 1_000;
 
 /** `GET /v1/responses/{response_id}/timeline`: when the stored events of a response were created, oldest first. */
 export function listResponseTimeline(
-  services: Pick<ResponseServices, "archive" | "eventLog" | "runs">,
+  archive: ResponseArchive,
+  { eventLog, runs }: Pick<WatchContext, "eventLog" | "runs">,
 ): ResponsesApiHandlers<Caller>["listResponseTimeline"] {
-  const { archive, eventLog, runs } = services;
   return async ({ path: { response_id: id }, query }, { principal: { owner } }) => {
     const record = await archive.findRecord(owner, id);
     if (record === null) throw responseNotFound(id);

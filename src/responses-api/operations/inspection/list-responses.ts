@@ -1,25 +1,25 @@
 import type { ListResponsesCall, ResponsesApiHandlers } from "../../../../generated/responses-api/operations.ts";
 import type { ResponseSummary } from "../../../../generated/responses-api/types.ts";
-import type { ListedResponse, ResponseFilter } from "../../../domain/inspection.ts";
+import type { ListedResponse, PriceTable, ResponseArchive, ResponseFilter } from "../../../domain/inspection.ts";
 import type { Caller } from "../../access/caller.ts";
 import { cursorNotFound } from "../../errors/state-errors.ts";
-import type { ResponseServices } from "../../services.ts";
 
 const PAGE_RESPONSES_DEFAULT = 20;
 
 /** `GET /v1/responses`: the owner's stored responses, newest first by default. */
 export function listResponses(
-  services: Pick<ResponseServices, "archive" | "prices">,
+  archive: ResponseArchive,
+  prices: PriceTable,
 ): ResponsesApiHandlers<Caller>["listResponses"] {
   return async ({ query }, { principal: { owner } }) => {
     const { limit = PAGE_RESPONSES_DEFAULT, order = "desc", after = null } = query;
-    const page = await services.archive.list(owner, { filter: filterOf(query), limit, order, after });
+    const page = await archive.list(owner, { filter: filterOf(query), limit, order, after });
     if (page === null) throw cursorNotFound(after ?? "");
     return {
       status: 200,
       body: {
         object: "list",
-        data: page.responses.map((listed) => ({ ...listed, price: priceOf(listed, services.prices) })),
+        data: page.responses.map((listed) => ({ ...listed, price: priceOf(listed, prices) })),
         first_id: page.responses[0]?.id ?? null,
         has_more: page.hasMore,
         last_id: page.lastId,
@@ -28,7 +28,7 @@ export function listResponses(
   };
 }
 
-function priceOf({ model, usage }: ListedResponse, prices: ResponseServices["prices"]): ResponseSummary["price"] {
+function priceOf({ model, usage }: ListedResponse, prices: PriceTable): ResponseSummary["price"] {
   if (usage === null) return null;
   const { input_tokens: inputTokens, output_tokens: outputTokens, input_tokens_details: details } = usage;
   return prices.priceOf(model, { inputTokens, outputTokens, cachedTokens: details.cached_tokens });

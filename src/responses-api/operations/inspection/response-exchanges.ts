@@ -1,17 +1,24 @@
 import type { ResponsesApiHandlers } from "../../../../generated/responses-api/operations.ts";
 import type { ResponseExchange } from "../../../../generated/responses-api/types.ts";
+import type { ExchangeStore, ResponseArchive } from "../../../domain/inspection.ts";
 import type { Caller } from "../../access/caller.ts";
 import { responseNotFound } from "../../errors/state-errors.ts";
 import { EXCHANGES_MAX } from "../../exchanges/exchange-keeper.ts";
-import type { ResponseServices } from "../../services.ts";
 
-type Services = Pick<ResponseServices, "archive" | "exchanges" | "exchangeKeeper">;
+export interface ExchangesContext {
+  readonly archive: ResponseArchive;
+  /** What other servers were asked for stored responses. */
+  readonly exchanges: ExchangeStore;
+  /** Whether the settings keep those. */
+  readonly keepsExchanges: boolean;
+}
 
-/**
- * `GET /v1/responses/{response_id}/exchanges`: requests to other servers for a response, and the results of its tools.
- */
-export function listResponseExchanges(services: Services): ResponsesApiHandlers<Caller>["listResponseExchanges"] {
-  const { archive, exchanges, exchangeKeeper } = services;
+/** `GET /v1/responses/{response_id}/exchanges`: what others were asked for a response, and what its tools gave. */
+export function listResponseExchanges({
+  archive,
+  exchanges,
+  keepsExchanges,
+}: ExchangesContext): ResponsesApiHandlers<Caller>["listResponseExchanges"] {
   return async ({ path: { response_id: id } }, { principal: { owner } }) => {
     const record = await archive.findRecord(owner, id);
     if (record === null) throw responseNotFound(id);
@@ -23,16 +30,18 @@ export function listResponseExchanges(services: Services): ResponsesApiHandlers<
         data: [...data],
         notes: [...record.notes],
         tool_results: [...toolResults],
-        is_kept: exchangeKeeper !== null,
+        is_kept: keepsExchanges,
         is_complete: data.length < EXCHANGES_MAX && !data.some(isTruncated) && !lacksTurns(data),
       },
     };
   };
 }
 
-/** `DELETE /v1/responses/{response_id}/exchanges`: deletes them; the response stays. */
-export function deleteResponseExchanges(services: Services): ResponsesApiHandlers<Caller>["deleteResponseExchanges"] {
-  const { archive, exchanges } = services;
+/** `DELETE /v1/responses/{response_id}/exchanges`: removes them; the response stays. */
+export function deleteResponseExchanges({
+  archive,
+  exchanges,
+}: ExchangesContext): ResponsesApiHandlers<Caller>["deleteResponseExchanges"] {
   return async ({ path: { response_id: id } }, { principal: { owner } }) => {
     if ((await archive.findRecord(owner, id)) === null) throw responseNotFound(id);
     await exchanges.remove(owner, id);

@@ -1,16 +1,18 @@
 import type { ResponsesApiHandlers } from "../../../../generated/responses-api/operations.ts";
+import type { StorageQuota } from "../../../domain/storage.ts";
+import type { VectorStores } from "../../../domain/vector-stores.ts";
 import type { Caller } from "../../access/caller.ts";
 import { vectorStoreRefused } from "../../errors/vector-store-errors.ts";
-import type { ResponseServices } from "../../services.ts";
 import { filesOfBatch } from "../../vector-store-requests/files-to-add.ts";
 
 /** `POST /v1/vector_stores/{vector_store_id}/file_batches`: adds several files, which are ingested afterwards. */
 export function createVectorStoreFileBatch(
-  services: Pick<ResponseServices, "vectorStores" | "quota">,
+  vectorStores: VectorStores,
+  quota: StorageQuota,
 ): ResponsesApiHandlers<Caller>["createVectorStoreFileBatch"] {
   return async ({ path: { vector_store_id: id }, body }, { principal: { owner } }) => {
-    await services.quota.requireRoom(owner);
-    const added = await services.vectorStores.addBatch(owner, id, filesOfBatch(body));
+    await quota.requireRoom(owner);
+    const added = await vectorStores.addBatch(owner, id, filesOfBatch(body));
     if (added.type === "refused")
       throw vectorStoreRefused(added.refusal, id, body.files === undefined ? "file_ids" : "files");
     return { status: 200, body: added.result };

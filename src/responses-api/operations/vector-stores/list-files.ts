@@ -1,8 +1,8 @@
 import type { ListVectorStoreFilesCall } from "../../../../generated/responses-api/operations.ts";
 import type { VectorStoreFileList } from "../../../../generated/responses-api/types.ts";
+import type { VectorStores } from "../../../domain/vector-stores.ts";
 import type { Owner } from "../../../runs/ports/owner.ts";
 import { fileBatchNotFound, listCursorNotFound, vectorStoreNotFound } from "../../errors/vector-store-errors.ts";
-import type { ResponseServices } from "../../services.ts";
 import { listBody } from "../../show/list-body.ts";
 import { storeFilePage } from "../../vector-store-requests/list-page.ts";
 
@@ -15,7 +15,7 @@ interface Asked {
 
 /** A page of the files of a store or of a batch. */
 export async function listFiles(
-  { vectorStores }: Pick<ResponseServices, "vectorStores">,
+  vectorStores: VectorStores,
   owner: Owner,
   { storeId, batchId, query }: Asked,
 ): Promise<VectorStoreFileList> {

@@ -1,16 +1,14 @@
 import type { ResponsesApiHandlers } from "../../../../generated/responses-api/operations.ts";
+import type { VectorStores } from "../../../domain/vector-stores.ts";
 import type { Caller } from "../../access/caller.ts";
 import { listCursorNotFound } from "../../errors/vector-store-errors.ts";
-import type { ResponseServices } from "../../services.ts";
 import { listBody } from "../../show/list-body.ts";
 import { storePage } from "../../vector-store-requests/list-page.ts";
 
 /** `GET /v1/vector_stores`: the owner's stores, newest first by default. */
-export function listVectorStores(
-  services: Pick<ResponseServices, "vectorStores">,
-): ResponsesApiHandlers<Caller>["listVectorStores"] {
+export function listVectorStores(vectorStores: VectorStores): ResponsesApiHandlers<Caller>["listVectorStores"] {
   return async ({ query }, { principal: { owner } }) => {
-    const page = await services.vectorStores.listStores(owner, storePage(query));
+    const page = await vectorStores.listStores(owner, storePage(query));
     if (page === null) throw listCursorNotFound(query);
     return { status: 200, body: listBody(page) };
   };

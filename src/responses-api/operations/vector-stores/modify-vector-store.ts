@@ -1,16 +1,13 @@
 import type { ResponsesApiHandlers } from "../../../../generated/responses-api/operations.ts";
 import type { UpdateVectorStoreRequest } from "../../../../generated/responses-api/types.ts";
-import type { VectorStoreChange } from "../../../domain/vector-stores.ts";
+import type { VectorStoreChange, VectorStores } from "../../../domain/vector-stores.ts";
 import type { Caller } from "../../access/caller.ts";
 import { vectorStoreExpired, vectorStoreNotFound } from "../../errors/vector-store-errors.ts";
-import type { ResponseServices } from "../../services.ts";
 
-/** `POST /v1/vector_stores/{vector_store_id}`: changes the members in the body, and counts as a use. */
-export function modifyVectorStore(
-  services: Pick<ResponseServices, "vectorStores">,
-): ResponsesApiHandlers<Caller>["modifyVectorStore"] {
+/** `POST /v1/vector_stores/{vector_store_id}`: changes what the body names, and counts as a use. */
+export function modifyVectorStore(vectorStores: VectorStores): ResponsesApiHandlers<Caller>["modifyVectorStore"] {
   return async ({ path: { vector_store_id: id }, body }, { principal: { owner } }) => {
-    const store = await services.vectorStores.changeStore(owner, id, storeChange(body));
+    const store = await vectorStores.changeStore(owner, id, storeChange(body));
     if (store === null) throw vectorStoreNotFound(id);
     if (store.status === "expired") throw vectorStoreExpired(id);
     return { status: 200, body: store };

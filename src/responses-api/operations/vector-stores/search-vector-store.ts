@@ -1,16 +1,14 @@
 import type { ResponsesApiHandlers } from "../../../../generated/responses-api/operations.ts";
+import type { PassageFinder } from "../../../domain/vector-stores.ts";
 import type { Caller } from "../../access/caller.ts";
 import { searchOfRequest } from "../../checks/passage-search.ts";
 import { vectorStoreExpired, vectorStoreNotFound } from "../../errors/vector-store-errors.ts";
-import type { ResponseServices } from "../../services.ts";
 
-/** `POST /v1/vector_stores/{vector_store_id}/search`. The questions are used unchanged. */
-export function searchVectorStore(
-  services: Pick<ResponseServices, "passages">,
-): ResponsesApiHandlers<Caller>["searchVectorStore"] {
+/** `POST /v1/vector_stores/{vector_store_id}/search`. The questions are asked as they stand. */
+export function searchVectorStore(passages: PassageFinder): ResponsesApiHandlers<Caller>["searchVectorStore"] {
   return async ({ path: { vector_store_id: id }, body }, { principal: { owner }, signal }) => {
     const search = searchOfRequest(id, body);
-    const found = await services.passages.search(owner, search, signal);
+    const found = await passages.search(owner, search, signal);
     if (found.type === "unknown_store") throw vectorStoreNotFound(id);
     if (found.type === "expired_store") throw vectorStoreExpired(id);
     const data = found.passages.map(({ fileId, filename, score, attributes, text }) => ({

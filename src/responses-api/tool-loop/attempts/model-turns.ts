@@ -36,7 +36,7 @@ export class ModelTurns {
   constructor(services: Pick<LoopServices, "engine" | "retries">, parts: TurnParts, hasActed: () => boolean) {
     this.#services = services;
     this.#parts = parts;
-    this.#retries = new TurnRetries(parts.run.attempts);
+    this.#retries = new TurnRetries(parts.run.past.attempts);
     this.#hasActed = hasActed;
   }
 
@@ -68,7 +68,7 @@ export class ModelTurns {
     }
     if (OVERLOADED.has(error.status)) gate.close(pauseMs);
     else gate.open();
-    run.onHappening({ type: "waited", pauseMs, error: error.message });
+    run.listener.onHappening({ type: "waited", pauseMs, error: error.message });
     await this.#wait(pauseMs);
   }
 
@@ -90,7 +90,11 @@ export class ModelTurns {
     const turn = await engine.sample(request, signal, asked === "rest" ? open?.text : undefined);
     retries.gate.open();
     if (open === null) return turn;
-    return continueItem(open, { asked, turn, onDecided: (how) => run.onHappening({ type: "continued", how }) });
+    return continueItem(open, {
+      asked,
+      turn,
+      onDecided: (how) => run.listener.onHappening({ type: "continued", how }),
+    });
   }
 
   /** Waits for its turn if the model server is overloaded. */

@@ -67,7 +67,7 @@ export class CallRecorder {
     const text = cutOutput(outcome.output, services.tools.limits.outputCharactersMax);
     if (outcome.type === "told") return await this.#endTold(made, call, args, { ...outcome, output: text });
     const { item, parts, following = [], found = [], usage = null } = outcome;
-    const shown = returnsOutsideText(made.kind) ? fence(made.server ?? made.name, text) : text;
+    const shown = returnsOutsideText(made.called.kind) ? fence(made.called.server ?? made.called.name, text) : text;
     const output = outputOf(made, shown, parts);
     if (call.item === null) await this.begin(made, call, item.id, args);
     const lasts = following.map(({ last }) => last);
@@ -89,7 +89,7 @@ export class CallRecorder {
       await this.#keep(made, call, args, result);
     } catch (fault) {
       if (fault instanceof RunLost) throw fault;
-      this.#parts.run.onFault(fault); // A call without a stored result counts as unknown, too.
+      this.#parts.run.listener.onFault(fault); // A call without a kept result is taken for unknown, too.
     }
     place.add({ type: "item_finished", item: result.item });
     return { output: outputOf(made, result.output), asks: false, item: result.item };
@@ -112,6 +112,6 @@ export class CallRecorder {
   async #keep(made: MadeRun, call: ToolCall, args: string, result: FinishedExchange): Promise<void> {
     const { services, run } = this.#parts;
     await services.ledger?.finish(run.owner, run.responseId, result);
-    run.onExchange({ ...exchangeOf(made, call, result.itemId, args), result });
+    run.listener.onExchange({ ...exchangeOf(made, call, result.itemId, args), result });
   }
 }

@@ -62,7 +62,7 @@ export function canResume({ interruption }: Pick<RunTask, "interruption">, { ope
 /** Where a run continues after a crash; null for a new run. */
 export async function resumedAt(
   { ledger }: Pick<LoopServices, "ledger">,
-  { shown, owner, responseId }: LoopRun,
+  { past: { shown }, owner, responseId }: LoopRun,
 ): Promise<ResumePoint | null> {
   if (shown === null) return null;
   const [exchanges = [], ended = []] = await Promise.all([

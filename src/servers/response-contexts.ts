@@ -1,0 +1,109 @@
+import type { Logger } from "../base/logger.ts";
+import type { Config } from "../config/load-config.ts";
+import type { HostedTools } from "../domain/hosted-tools.ts";
+import type { MediaReader } from "../domain/media.ts";
+import type { RateLimiter } from "../domain/rates.ts";
+import type { PassageFinder } from "../domain/vector-stores.ts";
+import { ApprovalsInUse } from "../responses-api/create/approval-hold.ts";
+import { type AskContext, askModel } from "../responses-api/create/ask-model.ts";
+import type { CreateContext } from "../responses-api/create/begin-response.ts";
+import { RefusalKeeper } from "../responses-api/exchanges/refusal-keeper.ts";
+import type { ClaimContext } from "../responses-api/keeping/run-claimer.ts";
+import { createSealer } from "../responses-api/seal.ts";
+import type { WatchContext } from "../responses-api/show/watch-response.ts";
+import { ModelGate } from "../responses-api/tool-loop/attempts/model-gate.ts";
+import { readSealKeys } from "../secrets/seal-keys.ts";
+import { chooseExchangeKeeper, choosePrices } from "./choices/choose-inspection.ts";
+import type { ChosenModel } from "./choices/choose-model.ts";
+import type { Telemetry } from "./choices/choose-telemetry.ts";
+import { chooseVoice } from "./choices/choose-voice.ts";
+import type { MonitoringContext } from "./handlers/monitoring-handlers.ts";
+import type { HandlerContexts } from "./handlers/responses-api-handlers.ts";
+import type { ConfiguredStore } from "./open-configured-store.ts";
+
+/** What making responses is built from. */
+export interface CreateParts {
+  readonly store: ConfiguredStore;
+  readonly model: ChosenModel;
+  readonly tools: HostedTools;
+  readonly media: MediaReader;
+  readonly limiter: RateLimiter;
+  readonly watching: WatchContext;
+  readonly telemetry: Pick<Telemetry, "runs" | "tools">;
+}
+
+/** Builds what responses are made with. */
+export function createContext(
+  config: Config,
+  { store, model, tools: catalogue, media, limiter, watching, telemetry }: CreateParts,
+  log: Logger,
+): CreateContext {
+  const sealKeys = config.sealKeys.map((key) => key.reveal());
+  const sealer = createSealer(() => readSealKeys(sealKeys, config.dataDir));
+  const tools = { catalogue, ledger: store.tools, observer: telemetry.tools };
+  const spokenOutput = chooseVoice(config, log);
+  const asking: AskContext = {
+    engine: model.engine,
+    retries: { budget: { failuresMax: config.modelRetries, withinMs: config.modelRetryMs }, gate: new ModelGate() },
+    tools,
+    store: store.responses,
+    spokenOutput,
+    sealer,
+    exchangeKeeper: chooseExchangeKeeper(config, store, log),
+  };
+  return {
+    preparing: {
+      model,
+      history: { store: store.responses, conversations: store.conversations },
+      tools,
+      approvalsInUse: new ApprovalsInUse(),
+      sealer,
+      media,
+      spokenOutput,
+    },
+    ordering: {
+      ask: (task, run) => askModel(asking, task, run),
+      eventLog: store.events,
+      observer: telemetry.runs,
+      sealer,
+      nodeName: config.nodeName,
+    },
+    watching,
+    quota: store.quota,
+    limiter,
+    refusalKeeper: new RefusalKeeper(store.refusals, (fault) =>
+      log.warn({ err: fault }, "a refusal could not be kept"),
+    ),
+    streamStartWaitMs: config.streamStartWaitMs,
+  };
+}
+
+/** What runs are claimed and resumed with. */
+export function claimContext(
+  { preparing, ordering, watching }: CreateContext,
+  { ledger }: Pick<ConfiguredStore, "ledger">,
+): ClaimContext {
+  const { runs, neighbours } = watching;
+  const { approvalsInUse, tools } = preparing;
+  return { ordering, ledger, toolLedger: tools.ledger, runs, approvalsInUse, neighbours };
+}
+
+/** What all operations work with. */
+export function handlerContexts(
+  config: Config,
+  creating: CreateContext,
+  monitoring: MonitoringContext,
+  { store, passages }: { readonly store: ConfiguredStore; readonly passages: PassageFinder },
+): HandlerContexts {
+  const { quota, archive } = store;
+  return {
+    creating,
+    ledger: store.ledger,
+    files: store.files,
+    vectorStores: { vectorStores: store.vectorStores, quota, passages },
+    containers: { containers: store.containers, quota, memoryMax: config.codeMemoryMax },
+    statistics: { archive, refusals: store.refusals, prices: choosePrices(config) },
+    exchanges: { archive, exchanges: store.exchanges, keepsExchanges: config.keepExchanges !== "none" },
+    monitoring,
+  };
+}
