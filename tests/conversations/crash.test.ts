@@ -10,7 +10,7 @@ import {
   sse,
   textChunk,
 } from "../../src/model-engines/chat-completions/chat-server.fixture.ts";
-import { type ChildServer, startChildServer } from "../child-server.ts";
+import { type ChildServer, startChildServer } from "../kit/child-server.ts";
 import { readResponse } from "../responses/read-stream.ts";
 import { verifies } from "../verifies.ts";
 import { type ConversationCalls, conversationCalls, user } from "./call-conversations.ts";
