@@ -1,8 +1,8 @@
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
+import { temporaryFolder } from "../tests/kit/temporary-folder.ts";
 
 const ROOT = join(import.meta.dirname, "..");
 const COMPILER_OPTIONS = { strict: true, noEmit: true, target: "esnext", module: "nodenext" };
@@ -24,8 +24,7 @@ function switchOver(cases: string): string {
 }
 
 test("oxlint refuses a fifth parameter and a switch that leaves a variant out", () => {
-  const folder = mkdtempSync(join(tmpdir(), "antiphon-lint-"));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = temporaryFolder();
   for (const [name, code] of Object.entries(SAMPLES)) writeFileSync(join(folder, name), code);
   writeFileSync(join(folder, "tsconfig.json"), JSON.stringify({ compilerOptions: COMPILER_OPTIONS }));
   const oxlint = join(ROOT, "node_modules/.bin/oxlint");

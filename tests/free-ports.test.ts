@@ -1,11 +1,11 @@
 import { execFile } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
-import { chmod, copyFile, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { chmod, copyFile, mkdir, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
-import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import { temporaryFolder } from "./kit/temporary-folder.ts";
 import { verifies } from "./verifies.ts";
 
 const ROOT = join(import.meta.dirname, "..");
@@ -14,8 +14,7 @@ const FILES = ["Makefile", "package.json", "package-lock.json", "scripts/check-p
 
 /** A clone in which nothing is installed. Its `npm` only leaves a file, and fails. */
 async function freshClone(): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), "antiphon-clone-"));
-  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const folder = temporaryFolder();
   for (const name of ["scripts", "bin"]) await mkdir(join(folder, name));
   for (const file of FILES) await copyFile(join(ROOT, file), join(folder, file));
   await writeFile(join(folder, "bin/npm"), `#!/bin/sh\ntouch ${folder}/installing\nexit 1\n`);

@@ -1,5 +1,5 @@
-import { expect, onTestFinished, test } from "vitest";
-import { startTestServer } from "./test-server.ts";
+import { expect, test } from "vitest";
+import { startTestServer } from "./kit/test-server.ts";
 import { verifies } from "./verifies.ts";
 
 const BROWSER = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
@@ -7,7 +7,6 @@ const BROWSER = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8
 test("the root sends browsers to the inspector, and tells programs where the API is", async () => {
   verifies("transport.routing.root-leads-on");
   const server = await startTestServer();
-  onTestFinished(() => server.close());
   const get = (accept: string): Promise<Response> =>
     fetch(`${server.url}/`, { headers: { accept }, redirect: "manual" });
   const shown = await get(BROWSER);

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { startChildServer } from "./child-server.ts";
+import { startChildServer } from "./kit/child-server.ts";
 import { verifies } from "./verifies.ts";
 
 /** Preloaded into the server's process: writes down every address it connects to. */

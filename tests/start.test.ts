@@ -1,10 +1,10 @@
 import { execFile } from "node:child_process";
-import { mkdtemp, writeFile } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { startChildServer } from "./child-server.ts";
+import { startChildServer } from "./kit/child-server.ts";
+import { temporaryFolder } from "./kit/temporary-folder.ts";
 import { verifies } from "./verifies.ts";
 
 interface Outcome {
@@ -14,7 +14,7 @@ interface Outcome {
 
 /** Runs the command in a new folder until it ends by itself. */
 async function run(env: Readonly<Record<string, string>>, ...flags: string[]): Promise<Outcome> {
-  return runIn(await mkdtemp(join(tmpdir(), "antiphon-start-")), env, ...flags);
+  return runIn(temporaryFolder(), env, ...flags);
 }
 
 async function runIn(cwd: string, env: Readonly<Record<string, string>>, ...flags: string[]): Promise<Outcome> {
@@ -99,7 +99,7 @@ test("bad settings stop the start with one message that names all of them, witho
 
 test("a name in .env that is not a setting stops the start, with the other mistakes", async () => {
   verifies("config.env-file.wrong-names-are-named");
-  const cwd = await mkdtemp(join(tmpdir(), "antiphon-start-"));
+  const cwd = temporaryFolder();
   await writeFile(join(cwd, ".env"), "MODEL_BASEURL=http://127.0.0.1:11434/v1\n");
   const { code, output } = await runIn(cwd, { RUNS_MAX: "many" });
   expect(code).toBe(2);
@@ -128,7 +128,7 @@ test("a port that is in use is reported in one sentence", async () => {
 });
 
 test("a data folder that cannot be made is reported in one sentence", async () => {
-  const file = join(await mkdtemp(join(tmpdir(), "antiphon-start-")), "file");
+  const file = join(temporaryFolder(), "file");
   await writeFile(file, "");
   const { code, output } = await run({ DATA_DIR: join(file, "data") });
   expect(code).toBe(1);
@@ -142,7 +142,7 @@ test.each([
   ["/proc/antiphon/data", () => "/proc/antiphon: no folder can be made in /proc."],
 ])("the data folder %s is refused in one sentence", async (dataDir, complaint) => {
   verifies("config.start.unusable-folder-is-named");
-  const cwd = await mkdtemp(join(tmpdir(), "antiphon-start-"));
+  const cwd = temporaryFolder();
   await writeFile(join(cwd, "file"), "");
   const { code, output } = await runIn(cwd, { DATA_DIR: dataDir });
   const advice = "DATA_DIR (--data-dir) and DATABASE_FILE select other places.";

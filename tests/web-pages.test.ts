@@ -1,14 +1,12 @@
-import { expect, onTestFinished, test } from "vitest";
-import { startTestServer, type TestServer } from "./test-server.ts";
+import { expect, test } from "vitest";
+import { startTestServer, type TestServer } from "./kit/test-server.ts";
 import { verifies } from "./verifies.ts";
 
 const OURS = "http://127.0.0.1:8237";
 const THEIRS = "https://app.example";
 
 async function start(env: Readonly<Record<string, string>> = {}): Promise<TestServer> {
-  const server = await startTestServer({ env });
-  onTestFinished(() => server.close());
-  return server;
+  return await startTestServer({ env });
 }
 
 /** Which replies a page of this origin may read: a stream, an error, and the preflight. */

@@ -1,8 +1,7 @@
 import { execFileSync } from "node:child_process";
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { onTestFinished } from "vitest";
+import { temporaryFolder } from "../../tests/kit/temporary-folder.ts";
 
 /** A real git repository in a temporary folder that is removed after the test. */
 export interface Repository {
@@ -15,8 +14,7 @@ export interface Repository {
 }
 
 export function makeRepository(): Repository {
-  const root = mkdtempSync(join(tmpdir(), "antiphon-release-"));
-  onTestFinished(() => rmSync(root, { recursive: true, force: true }));
+  const root = temporaryFolder();
   const git = (...command: readonly string[]): void => {
     const env = { PATH: process.env["PATH"], HOME: root, GIT_CONFIG_NOSYSTEM: "1" };
     execFileSync("git", ["-C", root, "-c", "user.name=a", "-c", "user.email=a@b.test", ...command], { env });

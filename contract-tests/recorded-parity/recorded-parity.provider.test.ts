@@ -1,6 +1,6 @@
-import { createParser } from "eventsource-parser";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { startTestServer, type TestServer } from "../../tests/test-server.ts";
+import { dataLines } from "../../tests/kit/event-stream.ts";
+import { startTestServer, type TestServer } from "../../tests/kit/test-server.ts";
 import { CODE_ENGINE } from "../../tests/tools/code-engines.ts";
 import { verifies } from "../../tests/verifies.ts";
 import { isRecord } from "../records.fixture.ts";
@@ -165,7 +165,5 @@ function isError(body: unknown): boolean {
 }
 
 function readEvents(text: string): object[] {
-  const events: object[] = [];
-  createParser({ onEvent: ({ data }) => events.push(JSON.parse(data)) }).feed(text);
-  return events;
+  return dataLines(text).map((data): object => JSON.parse(data));
 }

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer, type RequestListener } from "node:http";
 import { text } from "node:stream/consumers";
 import type { McpCall, McpListTools, OutputItem } from "../../generated/responses-api/types.ts";
-import { sendJson } from "../../tests/http-answers.ts";
+import { sendJson } from "../../tests/kit/http-answers.ts";
 
 /** Stands in scenarios and requests for the address of the servers. */
 export const RECORDED_TOOLS = "http://recorded-tools";

@@ -3,7 +3,7 @@ import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { builtPage } from "../../tests/built-page.ts";
 import { CHROMIUM, startChromium } from "../../tests/chromium.ts";
-import { startTestServer, type TestServer } from "../../tests/test-server.ts";
+import { startTestServer, type TestServer } from "../../tests/kit/test-server.ts";
 import { verifies } from "../../tests/verifies.ts";
 import { RECORDINGS } from "../recorded-parity/recordings.fixture.ts";
 import {

@@ -1,4 +1,4 @@
-import type { TestServerOptions } from "../../tests/test-server.ts";
+import type { TestServerOptions } from "../../tests/kit/test-server.ts";
 
 /** A key that belongs to one organization. */
 export const ACME_KEY = "sk-of-acme";

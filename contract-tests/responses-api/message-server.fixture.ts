@@ -1,5 +1,5 @@
 import OpenAI, { toFile } from "openai";
-import { startTestServer, type TestServer } from "../../tests/test-server.ts";
+import { startTestServer, type TestServer } from "../../tests/kit/test-server.ts";
 import { CODE_ENGINE } from "../../tests/tools/code-engines.ts";
 import type { OwnService } from "../providers.fixture.ts";
 import { SCENARIO } from "./message-scenes.fixture.ts";

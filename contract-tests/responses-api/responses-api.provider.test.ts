@@ -1,4 +1,4 @@
-import { startTestServer } from "../../tests/test-server.ts";
+import { startTestServer } from "../../tests/kit/test-server.ts";
 import { pactFile } from "../pact-files.fixture.ts";
 import { describeProviders, type OwnService } from "../providers.fixture.ts";
 import { describePact } from "../verification.fixture.ts";

@@ -1,4 +1,4 @@
-import { startTestServer, type TestServer } from "../../tests/test-server.ts";
+import { startTestServer, type TestServer } from "../../tests/kit/test-server.ts";
 import type { Service } from "../providers.fixture.ts";
 import { CALL, CHOOSE_WEATHER, WEATHER } from "./example-events.fixture.ts";
 import { RESPONSE_ID } from "./example-response.fixture.ts";

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer, type RequestListener, type ServerResponse } from "node:http";
 import { createMcpHandler, McpServer } from "@modelcontextprotocol/server";
 import { z } from "zod";
-import { answerByFetch, sendJson } from "../../tests/http-answers.ts";
+import { answerByFetch, sendJson } from "../../tests/kit/http-answers.ts";
 
 /** Servers that our tools ask: for hits, for tools of MCP, for pictures. */
 export interface ToolServers {

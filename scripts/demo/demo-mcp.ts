@@ -1,7 +1,7 @@
 import { createServer } from "node:http";
 import { createMcpHandler, McpServer } from "@modelcontextprotocol/server";
 import { z } from "zod";
-import { answerByFetch } from "../../tests/http-answers.ts";
+import { answerByFetch } from "../../tests/kit/http-answers.ts";
 
 const FORECAST_MS = 380;
 

@@ -1,7 +1,7 @@
 import type { RequestListener } from "node:http";
 import { gzipSync } from "node:zlib";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { serveHttp } from "../../tests/http-server.ts";
+import { serveHttp } from "../../tests/kit/http-server.ts";
 import { verifies } from "../../tests/verifies.ts";
 import { silentLogger } from "../base/logger.ts";
 import { createEgress, type Egress, type EgressOptions, type GuardedRequest, newLookupSlots } from "./egress.ts";

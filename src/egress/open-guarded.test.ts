@@ -1,6 +1,6 @@
 import type { RequestListener } from "node:http";
 import { describe, expect, test } from "vitest";
-import { serveHttp, writeForever } from "../../tests/http-server.ts";
+import { serveHttp, writeForever } from "../../tests/kit/http-server.ts";
 import { verifies } from "../../tests/verifies.ts";
 import { silentLogger } from "../base/logger.ts";
 import { createEgress, type EgressOptions, type GuardedCall } from "./egress.ts";

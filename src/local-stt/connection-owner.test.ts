@@ -1,7 +1,7 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
+import { temporaryFolder } from "../../tests/kit/temporary-folder.ts";
 import { connectionOwner } from "./connection-owner.ts";
 
 const HEAD = "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode";
@@ -12,8 +12,7 @@ const V6 = "00000000000000000000000001000000";
 const CONNECTION = { remoteAddress: "127.0.0.1", remotePort: 40_000, localPort: 8237 };
 
 async function table(...rows: readonly string[]): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), "antiphon-tcp-"));
-  onTestFinished(() => rm(folder, { recursive: true }));
+  const folder = temporaryFolder();
   const file = join(folder, "tcp");
   await writeFile(file, `${[HEAD, ...rows].join("\n")}\n`);
   return file;

@@ -1,8 +1,7 @@
 import { createHash, randomBytes } from "node:crypto";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import { temporaryFolder } from "../../tests/kit/temporary-folder.ts";
 import { type S3Fault, type S3Server, startS3Server } from "../../tests/services/s3-server.ts";
 import { HAS_VERSITYGW, startVersitygw } from "../../tests/services/versitygw.ts";
 import { FileStorageAway } from "../domain/storage.ts";
@@ -30,8 +29,7 @@ async function openS3(): Promise<{ files: S3Files; server: S3Server }> {
 }
 
 function openFolder(): FileBytes {
-  const folder = mkdtempSync(join(tmpdir(), "antiphon-files-"));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = temporaryFolder();
   return new FileFolder(join(folder, "files"));
 }
 

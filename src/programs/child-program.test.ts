@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { isAlive } from "../../tests/kit/processes.ts";
 import { type ProgramCall, ProgramFailed, ProgramMissing, runProgram } from "./child-program.ts";
 
 /** Runs a one-line script with this Node. */
@@ -24,14 +25,6 @@ async function outputOf(call: ProgramCall): Promise<string> {
 const PASSED_ON =
   /^(PATH|HOME|TMPDIR|TEMP|TMP|LANG|LANGUAGE|TZ|LC_.*|LD_LIBRARY_PATH|CC|CXX|C(XX)?FLAGS|LDFLAGS|MAKEFLAGS)$/;
 const SAYS_PID_AND_STAYS = "console.log(process.pid); setInterval(() => {}, 1000)";
-
-function isAlive(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch {
-    return false;
-  }
-}
 
 describe("a program", () => {
   test("gets its input, and gives its output, piece by piece", async () => {

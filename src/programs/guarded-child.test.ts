@@ -2,18 +2,11 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
+import { isAlive } from "../../tests/kit/processes.ts";
 import { runGuarded, startGuarded, statusText } from "./guarded-child.ts";
 
 const never = new AbortController().signal;
 const NODE = process.execPath;
-
-function isAlive(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch {
-    return false;
-  }
-}
 
 async function gone(pid: number): Promise<void> {
   while (isAlive(pid)) await sleep(10);

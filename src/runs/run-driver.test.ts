@@ -1,8 +1,7 @@
-import { mkdtemp } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { temporaryFolder } from "../../tests/kit/temporary-folder.ts";
 import { verifies } from "../../tests/verifies.ts";
 import { openStore, type Store } from "../store/open-store.ts";
 import type { EventLog } from "./ports/event-log.ts";
@@ -33,7 +32,7 @@ let store: Store;
 let runs = 0;
 
 beforeEach(async () => {
-  store = await openStore({ file: join(await mkdtemp(join(tmpdir(), "antiphon-runs-")), "test.db") });
+  store = await openStore({ file: join(temporaryFolder(), "test.db") });
 });
 afterEach(() => store.close());
 

@@ -1,9 +1,8 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { Client } from "pg";
 import { onTestFinished, test } from "vitest";
+import { temporaryFolder } from "../../tests/kit/temporary-folder.ts";
 import { whyNoPostgres } from "../../tests/services/postgres-server.ts";
 import { databaseOfTest } from "../../tests/services/services-of-run.ts";
 import type { EventLog } from "../runs/ports/event-log.ts";
@@ -19,8 +18,7 @@ import { textEvents } from "./stores/runs/text-events.fixture.ts";
 
 /** A path for a database in a new folder, which is removed after the test. */
 export function temporaryFile(): string {
-  const folder = mkdtempSync(join(tmpdir(), "antiphon-store-"));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = temporaryFolder();
   return join(folder, "data", "antiphon.db");
 }
 

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import cl100k from "gpt-tokenizer/bpeRanks/cl100k_base";
 import o200k from "gpt-tokenizer/bpeRanks/o200k_base";
 import { describe, expect, test } from "vitest";
-import { cpuMsOf } from "../../tests/cpu-time.ts";
+import { cpuMsOf } from "../../tests/kit/cpu-time.ts";
 import { verifies } from "../../tests/verifies.ts";
 import { pieces } from "./count-texts.ts";
 import { readImageSize } from "./image-size.ts";

@@ -1,15 +1,14 @@
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
+import { temporaryFolder } from "../../tests/kit/temporary-folder.ts";
 import { sourceCommit } from "./source-commit.ts";
 
 const COMMIT = "0123456789abcdef0123456789abcdef01234567";
 
 /** A folder with these files in its `.git`. */
 async function clone(files: Readonly<Record<string, string>>): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), "antiphon-clone-"));
-  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const folder = temporaryFolder();
   for (const [name, text] of Object.entries(files)) {
     await mkdir(join(folder, ".git", name, ".."), { recursive: true });
     await writeFile(join(folder, ".git", name), text);

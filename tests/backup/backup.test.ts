@@ -1,14 +1,15 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { appendFile, cp, mkdir, mkdtemp, readdir, readFile, rm, utimes, writeFile } from "node:fs/promises";
+import { appendFile, cp, mkdir, readdir, readFile, rm, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { makeBackup, removeOldBackups, timedName } from "../../src/store/backup/make-backup.ts";
 import { restoreBackup } from "../../src/store/backup/restore-backup.ts";
 import { openStore } from "../../src/store/open-store.ts";
-import { startChildServer } from "../child-server.ts";
+import { startChildServer } from "../kit/child-server.ts";
+import { temporaryFolder } from "../kit/temporary-folder.ts";
 import { verifies } from "../verifies.ts";
 import { answersOf, keepBusy, storeSome } from "./stored-things.ts";
 
@@ -21,7 +22,7 @@ const STORED = 20;
 describe("a backup", { timeout: TEST_TIMEOUT_MS }, () => {
   test("made under load holds what was stored before it, and restored data give the same answers", async () => {
     verifies("operations.backup.restores");
-    const folder = await temporaryFolder();
+    const folder = temporaryFolder();
     const server = await startChildServer({ env: { DATA_DIR: join(folder, "data") } });
     const paths = (await Promise.all(Array.from({ length: STORED }, (_, number) => storeSome(server, number)))).flat();
     const work = keepBusy(server);
@@ -43,7 +44,7 @@ describe("a backup", { timeout: TEST_TIMEOUT_MS }, () => {
 
   test("that was changed is not restored, and data in use or not to be replaced stay as they are", async () => {
     verifies("operations.backup.checked");
-    const folder = await temporaryFolder();
+    const folder = temporaryFolder();
     const [data, backup] = [join(folder, "data"), join(folder, "backup")];
     const target = { databaseFile: join(data, "antiphon.db"), dataDir: data, filesRoot: data };
     const options = { withKeys: true, version: "1", elsewhere: [] };
@@ -76,7 +77,7 @@ describe("a backup", { timeout: TEST_TIMEOUT_MS }, () => {
 
   test("by a later version is not restored, nor a folder that is none, and a failed restore leaves all as it was", async () => {
     verifies("operations.backup.checked");
-    const folder = await temporaryFolder();
+    const folder = temporaryFolder();
     const [backup, target] = [join(folder, "backup"), placesIn(join(folder, "data"))];
     await mkdir(target.dataDir);
     await (await openStore({ file: target.databaseFile })).close();
@@ -103,7 +104,7 @@ describe("a backup", { timeout: TEST_TIMEOUT_MS }, () => {
 
   test("that cannot be written, or is interrupted, leaves nothing, and says why", async () => {
     verifies("operations.backup.checked");
-    const folder = await temporaryFolder();
+    const folder = temporaryFolder();
     const target = placesIn(folder);
     await (await openStore({ file: target.databaseFile })).close();
     await writeFile(join(folder, "file"), "");
@@ -120,7 +121,7 @@ describe("a backup", { timeout: TEST_TIMEOUT_MS }, () => {
 
   test("can leave the keys out, and the newest of those named by their time are kept", async () => {
     verifies("operations.backup.checked");
-    const folder = await temporaryFolder();
+    const folder = temporaryFolder();
     const store = await openStore({ file: join(folder, "antiphon.db") });
     await store.close();
     for (const time of ["2026-01-02T03:04:05Z", "2026-01-03T03:04:05Z"]) {
@@ -140,12 +141,6 @@ const OPTIONS = { withKeys: true, version: "1", elsewhere: [] };
 
 function placesIn(dataDir: string) {
   return { databaseFile: join(dataDir, "antiphon.db"), dataDir, filesRoot: dataDir };
-}
-
-async function temporaryFolder(): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), "antiphon-backup-"));
-  onTestFinished(() => rm(folder, { recursive: true, force: true }));
-  return folder;
 }
 
 /** Runs a command in a folder without settings. */

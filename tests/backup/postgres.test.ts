@@ -1,10 +1,10 @@
 import { execFile } from "node:child_process";
-import { copyFile, mkdir, mkdtemp, readdir, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { copyFile, mkdir, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect, onTestFinished, test } from "vitest";
-import { startChildServer } from "../child-server.ts";
+import { startChildServer } from "../kit/child-server.ts";
+import { temporaryFolder } from "../kit/temporary-folder.ts";
 import { createDatabase } from "../services/databases.ts";
 import { postgresProgram, startPostgres, whyNoPostgres } from "../services/postgres-server.ts";
 import { verifies } from "../verifies.ts";
@@ -19,8 +19,7 @@ test.skipIf(whyNot !== undefined)(
   `a dump of PostgreSQL under load, as antiphon backup advises, restores to the same answers${whyNot === undefined ? "" : ` (skipped: ${whyNot})`}`,
   async () => {
     verifies("operations.backup.postgres");
-    const folder = await mkdtemp(join(tmpdir(), "antiphon-dump-"));
-    onTestFinished(() => rm(folder, { recursive: true, force: true }));
+    const folder = temporaryFolder();
     const postgres = await startPostgres();
     onTestFinished(() => postgres.stop());
     const [from, to] = [await createDatabase(postgres.url()), await createDatabase(postgres.url())];

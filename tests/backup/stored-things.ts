@@ -1,5 +1,5 @@
 import { isRecord } from "../../src/base/json/records.ts";
-import type { ChildServer } from "../child-server.ts";
+import type { ChildServer } from "../kit/child-server.ts";
 
 const CLIENTS = 4;
 

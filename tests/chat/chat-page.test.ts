@@ -2,7 +2,7 @@ import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { builtPage } from "../built-page.ts";
 import { CHROMIUM, startChromium } from "../chromium.ts";
-import { serveHttp } from "../http-server.ts";
+import { serveHttp } from "../kit/http-server.ts";
 import { accessibilityFaults, keep } from "../local-stt/chat-lab-page.ts";
 import { verifies } from "../verifies.ts";
 import { serveWrittenModel } from "./reloaded-model.ts";

@@ -2,7 +2,7 @@ import { request } from "node:http";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { CHROMIUM, startChromium } from "../chromium.ts";
-import { serveHttp } from "../http-server.ts";
+import { serveHttp } from "../kit/http-server.ts";
 import { readResponse } from "../responses/read-stream.ts";
 import { serveSlowModel } from "../runs/slow-model.ts";
 import { verifies } from "../verifies.ts";

@@ -2,8 +2,8 @@ import { readUIMessageStream, type UIMessage } from "ai";
 import { expect, test } from "vitest";
 import { AntiphonChatTransport } from "../../src/client/chat/index.ts";
 import { Antiphon } from "../../src/client/index.ts";
-import { type ChildServer, startChildServer } from "../child-server.ts";
-import { dataFolder } from "../crash/lives.ts";
+import { type ChildServer, startChildServer } from "../kit/child-server.ts";
+import { temporaryFolder } from "../kit/temporary-folder.ts";
 import { verifies } from "../verifies.ts";
 import { serveWrittenChat } from "./reloaded-model.ts";
 
@@ -16,7 +16,7 @@ const AGAIN: UIMessage = { id: "asks again", role: "user", parts: [{ type: "text
 /** A chat with a server that can be killed and started again at the same address. */
 async function openChat(members: object = {}) {
   const model = await serveWrittenChat();
-  const env = { DATA_DIR: await dataFolder(), MODEL_BASE_URL: `${model.origin}/v1`, MODEL_CONTINUATION: "none" };
+  const env = { DATA_DIR: temporaryFolder(), MODEL_BASE_URL: `${model.origin}/v1`, MODEL_CONTINUATION: "none" };
   const first = await startChildServer({ env });
   const again = (): Promise<ChildServer> => startChildServer({ env: { ...env, PORT: new URL(first.url).port } });
   const client = new Antiphon({ baseUrl: first.url, apiKey: first.apiKey });

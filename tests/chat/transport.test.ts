@@ -1,8 +1,8 @@
 import { readUIMessageStream, type UIMessage } from "ai";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { AntiphonChatTransport } from "../../src/client/chat/index.ts";
 import { Antiphon, type Fetch } from "../../src/client/index.ts";
-import { startTestServer } from "../test-server.ts";
+import { startTestServer } from "../kit/test-server.ts";
 import { verifies } from "../verifies.ts";
 import { serveWrittenModel } from "./reloaded-model.ts";
 
@@ -29,7 +29,6 @@ scenarios:
 
 async function serve(fetch?: Fetch) {
   const server = await startTestServer({ scenario: SCENARIO });
-  onTestFinished(() => server.close());
   const client = new Antiphon({
     baseUrl: server.url,
     apiKey: server.apiKey,

@@ -1,7 +1,7 @@
 import { createOpenAI } from "@ai-sdk/openai";
 import { generateText, isStepCount, type ModelMessage, streamText, type ToolSet } from "ai";
 import { afterAll, describe, expect, test } from "vitest";
-import { startTestServer } from "../test-server.ts";
+import { startTestServer } from "../kit/test-server.ts";
 import { CODE_ENGINE, HAS_BUBBLEWRAP } from "../tools/code-engines.ts";
 import { upload } from "../vector-stores/store-client.ts";
 import { CODE_SCENARIOS, SALES, SUMS, TURNS } from "./code-scenarios.ts";

@@ -2,7 +2,7 @@ import { createOpenAI } from "@ai-sdk/openai";
 import { generateText, isStepCount, streamText, type ToolSet, tool } from "ai";
 import { afterAll, describe, expect, test } from "vitest";
 import { z } from "zod";
-import { startTestServer } from "../test-server.ts";
+import { startTestServer } from "../kit/test-server.ts";
 import { startModern } from "../tools/mcp/mcp-servers.ts";
 import { createStore, takenIn, upload } from "../vector-stores/store-client.ts";
 import { installedVersion } from "./installed-version.ts";

@@ -1,8 +1,8 @@
 import type { ServerResponse } from "node:http";
 import { afterAll } from "vitest";
 import { lastChunk, sse, textChunk, toolDelta } from "../../src/model-engines/chat-completions/chat-chunks.fixture.ts";
-import { serveHttp } from "../http-server.ts";
-import { startTestServer, type TestServer } from "../test-server.ts";
+import { serveHttp } from "../kit/http-server.ts";
+import { startTestServer, type TestServer } from "../kit/test-server.ts";
 
 export const WHOLE = "The tide comes in, the tide goes out.";
 export const BEGUN = "The tide comes in, ";

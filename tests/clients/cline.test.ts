@@ -1,13 +1,13 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
-import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { afterAll, describe, expect, onTestFinished, test } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
 import { z } from "zod";
-import { startTestServer, type TestServer } from "../test-server.ts";
+import { temporaryFolder } from "../kit/temporary-folder.ts";
+import { startTestServer, type TestServer } from "../kit/test-server.ts";
 import { startToolServers, toolScenarios } from "./tool-servers.ts";
 
 /** The folder of a package of its own, as for Codex: one program of 150 MB, published for Linux on x64. */
@@ -46,8 +46,7 @@ class Cline {
   }
 
   static async open(server: TestServer): Promise<Cline> {
-    const folder = await mkdtemp(join(tmpdir(), "antiphon-cline-"));
-    onTestFinished(() => rm(folder, { recursive: true, force: true }));
+    const folder = temporaryFolder();
     await mkdir(join(folder, "work"));
     await mkdir(join(folder, "data/settings"), { recursive: true });
     await writeFile(join(folder, "data/settings/providers.json"), JSON.stringify(settingsFor(server)));

@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { z } from "zod";
-import type { TestServer } from "../test-server.ts";
+import type { TestServer } from "../kit/test-server.ts";
 
 /** The folder of a package of its own: Codex has 400 MB, too much to install for `make start`. */
 export const CODEX_FOLDER = resolve(import.meta.dirname, "codex");

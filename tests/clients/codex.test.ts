@@ -2,7 +2,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { type Logger, silentLogger } from "../../src/base/logger.ts";
-import { startTestServer, type TestServer } from "../test-server.ts";
+import { startTestServer, type TestServer } from "../kit/test-server.ts";
 import { startModern } from "../tools/mcp/mcp-servers.ts";
 import { verifies } from "../verifies.ts";
 import { CODEX_FOLDER, type CodexOptions, type CodexRun, CodexScratch } from "./codex-exec.ts";
@@ -179,7 +179,6 @@ describe(`@openai/codex ${installedVersion("@openai/codex", CODEX_FOLDER)}`, { t
     async (provider) => {
       verifies("websocket.responses.switched-off");
       const plain = await startTestServer({ scenario: SCENARIO, log: callLog(), env: { WEBSOCKET_MODE: "false" } });
-      onTestFinished(() => plain.close());
       scratch = await CodexScratch.open(plain, { provider });
       const run = await scratch.exec("Take three steps.");
       expect(run).toMatchObject({ exitCode: 0, lastMessage: "The file has two lines." });
@@ -199,7 +198,6 @@ describe(`@openai/codex ${installedVersion("@openai/codex", CODEX_FOLDER)}`, { t
     const others = await startToolServers(onTestFinished);
     const scenario = toolScenarios(others).replace("[gpt-5-mini]", "[antiphon-coder]");
     const searching = await startTestServer({ env: others.env, scenario });
-    onTestFinished(() => searching.close());
     scratch = await CodexScratch.open(searching, { provider, config: 'web_search = "live"' });
     const run = await scratch.exec("Find herons in depth.");
     expect(run.exitCode).toBe(0);

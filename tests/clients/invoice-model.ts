@@ -1,7 +1,7 @@
 import { afterAll } from "vitest";
 import { lastChunk, sse, textChunk, toolDelta } from "../../src/model-engines/chat-completions/chat-chunks.fixture.ts";
-import { serveHttp } from "../http-server.ts";
-import { startTestServer, type TestServer } from "../test-server.ts";
+import { serveHttp } from "../kit/http-server.ts";
+import { startTestServer, type TestServer } from "../kit/test-server.ts";
 
 /**
  * A server whose model server looks for a tool, calls `create_invoice` and says so. Asked once more, it says how many

@@ -1,7 +1,7 @@
 import { type AIMessageChunk, HumanMessage } from "@langchain/core/messages";
 import { tools as builtIn, ChatOpenAI } from "@langchain/openai";
 import { afterAll, describe, expect, test } from "vitest";
-import { startTestServer } from "../test-server.ts";
+import { startTestServer } from "../kit/test-server.ts";
 import { startModern } from "../tools/mcp/mcp-servers.ts";
 import { installedVersion } from "./installed-version.ts";
 import { PIXEL, startToolServers, toolScenarios } from "./tool-servers.ts";

@@ -3,7 +3,7 @@ import { tool } from "@langchain/core/tools";
 import { ChatOpenAI, type ChatOpenAIFields, customTool } from "@langchain/openai";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
-import { startTestServer, type TestServer } from "../test-server.ts";
+import { startTestServer, type TestServer } from "../kit/test-server.ts";
 import { verifies } from "../verifies.ts";
 import { installedVersion } from "./installed-version.ts";
 

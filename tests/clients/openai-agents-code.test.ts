@@ -1,7 +1,7 @@
 import { Agent, codeInterpreterTool, OpenAIProvider, Runner, shellTool } from "@openai/agents";
 import OpenAI, { toFile } from "openai";
 import { afterAll, describe, expect, test } from "vitest";
-import { startTestServer } from "../test-server.ts";
+import { startTestServer } from "../kit/test-server.ts";
 import { CODE_ENGINE, HAS_BUBBLEWRAP } from "../tools/code-engines.ts";
 import { CODE_SCENARIOS, SALES, SUMS, TURNS } from "./code-scenarios.ts";
 import { installedVersion } from "./installed-version.ts";

@@ -9,7 +9,7 @@ import {
 } from "@openai/agents";
 import OpenAI from "openai";
 import { afterAll, describe, expect, test } from "vitest";
-import { startTestServer } from "../test-server.ts";
+import { startTestServer } from "../kit/test-server.ts";
 import { startModern } from "../tools/mcp/mcp-servers.ts";
 import { createStore, takenIn, upload } from "../vector-stores/store-client.ts";
 import { installedVersion } from "./installed-version.ts";

@@ -1,6 +1,6 @@
 import OpenAI from "openai";
 import { afterAll } from "vitest";
-import { startTestServer, type TestServer } from "../test-server.ts";
+import { startTestServer, type TestServer } from "../kit/test-server.ts";
 
 /** A model that the built-in engine always has. */
 export const MODEL = "antiphon-built-in";

@@ -1,9 +1,9 @@
 import OpenAI, { toFile } from "openai";
 import type { Response, ResponseInputItem, Tool } from "openai/resources/responses/responses";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { startTestServer, type TestServer } from "../kit/test-server.ts";
 import { checkStreamLaws } from "../responses/check-stream-laws.ts";
 import { readStream } from "../responses/read-stream.ts";
-import { startTestServer, type TestServer } from "../test-server.ts";
 import { HAS_BUBBLEWRAP, HAS_MATPLOTLIB } from "../tools/code-engines.ts";
 import { CODE_SCENARIOS, SALES, SUMS, TURNS } from "./code-scenarios.ts";
 import { installedVersion } from "./installed-version.ts";

@@ -1,6 +1,6 @@
 import OpenAI, { toFile } from "openai";
 import { afterAll, describe, expect, test } from "vitest";
-import { startTestServer } from "../test-server.ts";
+import { startTestServer } from "../kit/test-server.ts";
 import { verifies } from "../verifies.ts";
 import { installedVersion } from "./installed-version.ts";
 import { collect } from "./openai-client.ts";

@@ -1,9 +1,9 @@
 import { createReadStream } from "node:fs";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import OpenAI, { BadRequestError, NotFoundError, toFile } from "openai";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, test } from "vitest";
+import { temporaryFolder } from "../kit/temporary-folder.ts";
 import { verifies } from "../verifies.ts";
 import { installedVersion } from "./installed-version.ts";
 import { startWithClient } from "./openai-client.ts";
@@ -30,8 +30,7 @@ describe(`openai ${installedVersion("openai")}`, () => {
 
   test("a file on disk is uploaded and downloaded as a stream", async () => {
     verifies("files.upload.bytes-unchanged");
-    const folder = await mkdtemp(join(tmpdir(), "antiphon-files-"));
-    onTestFinished(() => rm(folder, { recursive: true, force: true }));
+    const folder = temporaryFolder();
     const path = join(folder, "große Datei.bin");
     const bytes = Buffer.alloc(20_000_000, "0123456789\r\n--");
     await writeFile(path, bytes);

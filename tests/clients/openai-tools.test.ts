@@ -1,9 +1,9 @@
 import OpenAI from "openai";
 import type { ResponseInput, Tool } from "openai/resources/responses/responses";
 import { afterAll, describe, expect, test } from "vitest";
+import { startTestServer } from "../kit/test-server.ts";
 import { checkStreamLaws } from "../responses/check-stream-laws.ts";
 import { readStream } from "../responses/read-stream.ts";
-import { startTestServer } from "../test-server.ts";
 import { startModern } from "../tools/mcp/mcp-servers.ts";
 import { installedVersion } from "./installed-version.ts";
 import { collect } from "./openai-client.ts";

@@ -1,7 +1,7 @@
 import OpenAI, { toFile } from "openai";
 import type { Response } from "openai/resources/responses/responses";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { startTestServer } from "../test-server.ts";
+import { startTestServer } from "../kit/test-server.ts";
 import { verifies } from "../verifies.ts";
 import { FILE_SEARCH_SCENARIOS } from "./file-search-scenarios.ts";
 import { installedVersion } from "./installed-version.ts";

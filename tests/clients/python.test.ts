@@ -4,7 +4,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { createInterface } from "node:readline";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { startTestServer } from "../test-server.ts";
+import { startTestServer } from "../kit/test-server.ts";
 import { CODE_ENGINE } from "../tools/code-engines.ts";
 import { startModern } from "../tools/mcp/mcp-servers.ts";
 import { createStore, takenIn, upload } from "../vector-stores/store-client.ts";

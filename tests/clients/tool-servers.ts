@@ -1,6 +1,6 @@
 import type { RequestListener } from "node:http";
 import { afterAll } from "vitest";
-import { serveHttp } from "../http-server.ts";
+import { serveHttp } from "../kit/http-server.ts";
 
 /** Servers that hosted tools need beside MCP servers: a SearXNG with one page about herons, and an images server. */
 export interface ToolServers {

@@ -1,12 +1,14 @@
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
-import { networkInterfaces, tmpdir } from "node:os";
+import { readdir, readFile } from "node:fs/promises";
+import { networkInterfaces } from "node:os";
 import { join } from "node:path";
 import { describe, expect, onTestFailed, onTestFinished, test } from "vitest";
 import { pcmBytes } from "../../src/audio/pcm.ts";
 import { AntiphonCloudSpeech, AuthenticationError, pcmMessages } from "../../src/client/index.ts";
 import { makeKey, runKeys } from "../keys/keys-command.ts";
+import { isAlive } from "../kit/processes.ts";
+import { temporaryFolder } from "../kit/temporary-folder.ts";
 import { tones } from "../speech/tones.ts";
 import { enginePids, toneModelFile } from "../speech/whisper-for-tests.ts";
 import { verifies } from "../verifies.ts";
@@ -24,8 +26,7 @@ interface Command {
 
 /** Runs the real command in its own process and data folder. */
 async function startCommand(env: Readonly<Record<string, string>> = {}): Promise<Command> {
-  const folder = await mkdtemp(join(tmpdir(), "antiphon-cloud-"));
-  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const folder = temporaryFolder();
   const dataDir = join(folder, "data");
   const child = spawn(process.execPath, [MAIN, "stt-cloud", "--stt-cloud-port", "0"], {
     cwd: folder,
@@ -43,11 +44,6 @@ async function startCommand(env: Readonly<Record<string, string>> = {}): Promise
   const urlSaid = (): string | undefined => /Cloud stream\s+ws(:\S+)\/stt\/v1\/stream\n/.exec(said)?.[1];
   await expect.poll(urlSaid, { timeout: 30_000 }).toBeDefined();
   return { child, dataDir, url: `http${urlSaid() ?? ""}`, said: () => said };
-}
-
-async function isAlive(pid: number): Promise<boolean> {
-  const stat = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => "");
-  return stat !== "" && !/^\d+ \(.*\) Z/s.test(stat);
 }
 
 async function statusOf(url: string, key: string): Promise<number> {
@@ -110,7 +106,7 @@ describe("antiphon stt-cloud", () => {
       expect(heard.join(" ").trim()).toBe("eight nine");
       expect(await exited).toEqual([0, null]);
       expect(engines).toHaveLength(1);
-      await expect.poll(() => Promise.all(engines.map(isAlive))).toEqual([false]);
+      await expect.poll(() => engines.map(isAlive)).toEqual([false]);
       expect((await readdir(dataDir)).filter((name) => !/^(api-key|antiphon[.]db.*|files)$/.test(name))).toEqual([]);
       const log = said()
         .split("\n")

@@ -1,12 +1,12 @@
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { text } from "node:stream/consumers";
 import { promisify } from "node:util";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { pcmBytes } from "../../src/audio/pcm.ts";
+import { temporaryFolder } from "../kit/temporary-folder.ts";
 import { tones } from "../speech/tones.ts";
 import { API_KEY, startCloudServer } from "./cloud-server.ts";
 import { program, sharedToneSpeech } from "./tone-speech.ts";
@@ -20,8 +20,7 @@ const speech = program === null ? null : sharedToneSpeech();
 
 /** A folder with `listen.mjs` of docs/speech.md, changed to call this server, and the package with its client. */
 async function folderWithSample(url: string): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), "antiphon-listen-"));
-  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const folder = temporaryFolder();
   const installed = join(folder, "node_modules/antiphon");
   await mkdir(installed, { recursive: true });
   await symlink(join(ROOT, "package.json"), join(installed, "package.json"));

@@ -1,10 +1,9 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import OpenAI from "openai";
 import { Client } from "pg";
 import { onTestFinished } from "vitest";
-import { type ChildServer, startChildServer } from "../child-server.ts";
+import { type ChildServer, startChildServer } from "../kit/child-server.ts";
+import { isAlive } from "../kit/processes.ts";
+import { temporaryFolder } from "../kit/temporary-folder.ts";
 import { createDatabase } from "../services/databases.ts";
 import { type PostgresServer, startPostgres } from "../services/postgres-server.ts";
 import { type RedisServer, startRedis } from "../services/redis-server.ts";
@@ -47,8 +46,7 @@ export async function startCluster({ nodes, env = {}, databaseSettings = {} }: C
   onTestFinished(() => broker.stop());
   const world = await serveWorld(network.address("web"));
   const local = await createDatabase(database.url());
-  const folder = await mkdtemp(join(tmpdir(), "antiphon-cluster-"));
-  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const folder = temporaryFolder();
   const settings = {
     NODE_ENV: "production",
     DATABASE_URL: at(local, network.address("database")),
@@ -109,11 +107,7 @@ export class ClusterNode {
 
   /** Whether the server is there. */
   isAlive(): boolean {
-    try {
-      return process.kill(this.server.pid, 0);
-    } catch {
-      return false;
-    }
+    return isAlive(this.server.pid);
   }
 
   async start(): Promise<void> {

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type OpenAI from "openai";
 import type { ResponseCreateParamsStreaming, ResponseStreamEvent } from "openai/resources/responses/responses";
-import { dataLines } from "../responses/read-stream.ts";
+import { streamedData } from "../kit/event-stream.ts";
 import { meet } from "./client-errors.ts";
 import { type Desk, MODEL, PATIENCE_MS, REST_MS } from "./desk.ts";
 import { View } from "./view.ts";
@@ -108,16 +108,9 @@ export async function restOf(
   return eventsIn(await reply.asResponse());
 }
 
-async function* eventsIn({ body }: Response): Events {
-  let text = "";
-  for await (const piece of (body ?? new Blob().stream()).pipeThrough(new TextDecoderStream())) {
-    text += piece;
-    const end = text.lastIndexOf("\n\n");
-    if (end === -1) continue;
-    for (const line of dataLines(text.slice(0, end))) {
-      const event: ResponseStreamEvent = JSON.parse(line);
-      yield event;
-    }
-    text = text.slice(end);
+async function* eventsIn(reply: Response): Events {
+  for await (const data of streamedData(reply)) {
+    const event: ResponseStreamEvent = JSON.parse(data);
+    yield event;
   }
 }

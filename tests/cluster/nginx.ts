@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { onTestFinished } from "vitest";
-import { freePort } from "../http-server.ts";
+import { freePort } from "../kit/http-server.ts";
 
 /** Tells which node answered, by its address and port. */
 export const ANSWERED_BY = "x-answered-by";

@@ -1,8 +1,8 @@
-import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { chmod, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type ChildServer, startChildServer } from "../child-server.ts";
+import { type ChildServer, startChildServer } from "../kit/child-server.ts";
+import { temporaryFolder } from "../kit/temporary-folder.ts";
 import { HAS_BUBBLEWRAP } from "../tools/code-engines.ts";
 import { verifies } from "../verifies.ts";
 
@@ -13,7 +13,7 @@ const EVERYWHERE = "0.0.0.0";
 const ALL_CAN_RUN = 0o755;
 
 /** Has a `bwrap` that fails, and `data` with the snapshot of Pyodide for all of these servers. `empty` is not there. */
-const folder = await mkdtemp(join(tmpdir(), "antiphon-choice-"));
+const folder = temporaryFolder(afterAll);
 const WITHOUT_BUBBLEWRAP = { PATH: join(folder, "empty") };
 const WITH_BROKEN_BUBBLEWRAP = { PATH: folder };
 /** The system's Python does not run in bubblewrap, whatever is installed. */
@@ -28,8 +28,6 @@ beforeAll(async () => {
   );
   await chmod(join(folder, "bwrap"), ALL_CAN_RUN);
 });
-
-afterAll(() => rm(folder, { recursive: true, force: true }));
 
 function start(env: Readonly<Record<string, string>>): Promise<ChildServer> {
   const always = { DATA_DIR: join(folder, "data"), TOOLS_UNAVAILABLE: "refuse", ...WITHOUT_SYSTEM_PYTHON };

@@ -1,9 +1,9 @@
 import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { readProcess } from "../../src/containers/engines/process-tree.ts";
 import { FileRefused, type Sandbox, type SandboxRun } from "../../src/containers/ports.ts";
 import type { CommandRun } from "../../src/domain/containers.ts";
+import { isAlive } from "../kit/processes.ts";
 import { sandboxEngines } from "./sandbox-engines.ts";
 
 const LIMITS = { memoryBytes: 1024 * 1024 * 1024, diskBytes: 16 * 1024 * 1024, processesMax: 32 };
@@ -172,14 +172,9 @@ describe.skipIf(!existsSync("/usr/bin/bwrap") || !existsSync("/usr/bin/python3")
     const printed = execFileSync("/bin/sh", ["-c", script], { encoding: "utf8", timeout: 30_000 });
     const ids = printed.trim().split(/\s+/).map(Number);
     if (ids.length < 3) return; // It said why it does not run here.
-    await expect.poll(async () => (await Promise.all(ids.map(isAlive))).includes(true)).toBe(false);
+    await expect.poll(() => ids.some(isAlive)).toBe(false);
   });
 });
-
-async function isAlive(id: number): Promise<boolean> {
-  const found = await readProcess(id);
-  return found !== null && !found.isDead;
-}
 
 function logsOf({ outputs }: SandboxRun): string {
   return outputs.map((output) => (output.type === "logs" ? output.logs : "")).join("");

@@ -1,16 +1,13 @@
 import { existsSync } from "node:fs";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { expect, onTestFinished, test, vi } from "vitest";
-import { startTestServer, type TestServer } from "../test-server.ts";
+import { expect, test, vi } from "vitest";
+import { temporaryFolder } from "../kit/temporary-folder.ts";
+import { startTestServer, type TestServer } from "../kit/test-server.ts";
 import { verifies } from "../verifies.ts";
 
 async function start(env: Readonly<Record<string, string>>): Promise<TestServer> {
-  const server = await startTestServer({ env });
-  onTestFinished(() => server.close());
-  return server;
+  return await startTestServer({ env });
 }
 
 async function create(server: TestServer, members: object = {}): Promise<string> {
@@ -51,8 +48,7 @@ test("CONTAINER_TTL is the time without use after which a container expires", as
 
 test("a server that starts removes the files of containers that expired while none ran", async () => {
   verifies("containers.expiry.idle");
-  const folder = await mkdtemp(join(tmpdir(), "antiphon-containers-"));
-  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const folder = temporaryFolder();
   const env = { DATA_DIR: folder, API_KEYS: "sk-ours-0123456789" };
   const before = await start(env);
   const [old, young] = [await create(before), await create(before)];

@@ -2,8 +2,8 @@ import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import OpenAI, { toFile } from "openai";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { startTestServer, type TestServer } from "../test-server.ts";
-import { query } from "../tested-store.ts";
+import { startTestServer, type TestServer } from "../kit/test-server.ts";
+import { query } from "../kit/tested-store.ts";
 import { verifies } from "../verifies.ts";
 
 const KEYS = { ours: "sk-ours-0123456789", theirs: "sk-theirs-0123456789" };

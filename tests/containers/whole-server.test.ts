@@ -1,10 +1,11 @@
-import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { lastChunk, serveChat, sse, textChunk } from "../../src/model-engines/chat-completions/chat-server.fixture.ts";
-import { type ChildServer, startChildServer } from "../child-server.ts";
-import { dataFolder } from "../crash/lives.ts";
+import { type ChildServer, startChildServer } from "../kit/child-server.ts";
+import { childrenOf, isAlive } from "../kit/processes.ts";
+import { temporaryFolder } from "../kit/temporary-folder.ts";
 import { scrape, startProcesses, TEST_TIMEOUT_MS } from "../processes/several-processes.ts";
 import { toolDelta } from "../responses/behind-upstream.ts";
 import { readResponse } from "../responses/read-stream.ts";
@@ -50,18 +51,8 @@ async function run(server: Pick<ChildServer, "post">, container: string, code: s
 }
 
 /** The processes that a process has started, and those that they have started, and so on. Linux only. */
-async function descendantsOf(pid: number): Promise<readonly number[]> {
-  const text = await readFile(`/proc/${pid}/task/${pid}/children`, "utf8").catch(() => "");
-  const children = text.trim().split(" ").filter(Boolean).map(Number);
-  return [...children, ...(await Promise.all(children.map(descendantsOf))).flat()];
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch {
-    return false;
-  }
+function descendantsOf(pid: number): readonly number[] {
+  return childrenOf(pid).flatMap((child) => [child, ...descendantsOf(child)]);
 }
 
 describe.skipIf(typeof engine === "string")("a server that runs code", { timeout: TEST_TIMEOUT_MS }, () => {
@@ -77,7 +68,7 @@ describe.skipIf(typeof engine === "string")("a server that runs code", { timeout
   });
 
   test("and is killed leaves no process and no temporary file, and its containers keep their files", async () => {
-    const [folder, temporary] = [await dataFolder(), await mkdtemp(join(tmpdir(), "antiphon-temporary-"))];
+    const [folder, temporary] = [temporaryFolder(), await mkdtemp(join(tmpdir(), "antiphon-temporary-"))];
     onTestFinished(() => rm(temporary, { recursive: true, force: true }));
     const env = { ...BUBBLEWRAP, DATA_DIR: folder, TMPDIR: temporary, MODEL_BASE_URL: await codingModel() };
     const server = await startChildServer({ env });
@@ -88,8 +79,8 @@ describe.skipIf(typeof engine === "string")("a server that runs code", { timeout
     const cut = run(server, container, endless).catch(() => null);
     const idle = await newContainer(server);
     await run(server, idle, "y = 1");
-    await expect.poll(async () => (await descendantsOf(server.pid)).length).toBeGreaterThan(4);
-    const processes = await descendantsOf(server.pid);
+    await expect.poll(async () => descendantsOf(server.pid).length).toBeGreaterThan(4);
+    const processes = descendantsOf(server.pid);
     await server.kill();
     await cut;
     await expect.poll(() => processes.filter(isAlive), { timeout: 30_000 }).toEqual([]);

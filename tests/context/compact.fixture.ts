@@ -1,13 +1,10 @@
-import { onTestFinished } from "vitest";
 import type { Response as ApiResponse, CompactedResponse, StoredItem } from "../../generated/responses-api/types.ts";
-import { startTestServer, type TestServer, type TestServerOptions } from "../test-server.ts";
+import { startTestServer, type TestServer, type TestServerOptions } from "../kit/test-server.ts";
 
 export const MODEL = "antiphon-built-in";
 
 export async function start(options: TestServerOptions = {}): Promise<TestServer> {
-  const server = await startTestServer(options);
-  onTestFinished(() => server.close());
-  return server;
+  return await startTestServer(options);
 }
 
 /** Creates a response and expects it to succeed. */

@@ -1,5 +1,5 @@
-import { expect, onTestFinished, test } from "vitest";
-import { startTestServer, type TestServer } from "../test-server.ts";
+import { expect, test } from "vitest";
+import { startTestServer, type TestServer } from "../kit/test-server.ts";
 import { verifies } from "../verifies.ts";
 
 const MODEL = "antiphon-built-in";
@@ -7,9 +7,7 @@ const PIXEL =
   "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 
 async function start(env: Readonly<Record<string, string>> = {}): Promise<TestServer> {
-  const server = await startTestServer({ env });
-  onTestFinished(() => server.close());
-  return server;
+  return await startTestServer({ env });
 }
 
 async function count(

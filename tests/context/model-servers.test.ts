@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { ChatServer } from "../../src/model-engines/chat-completions/chat-server.fixture.ts";
+import type { TestServer } from "../kit/test-server.ts";
 import { says, serveBehind } from "../responses/behind-upstream.ts";
-import type { TestServer } from "../test-server.ts";
 import { verifies } from "../verifies.ts";
 import { llamaCpp, ollama, vllm } from "./model-servers.fixture.ts";
 

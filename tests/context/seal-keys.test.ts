@@ -1,10 +1,11 @@
 import { execFile } from "node:child_process";
-import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { startWithTwoOwners } from "../keys/two-owners.ts";
-import { startTestServer, type TestServer } from "../test-server.ts";
+import { temporaryFolder } from "../kit/temporary-folder.ts";
+import { startTestServer, type TestServer } from "../kit/test-server.ts";
 import { verifies } from "../verifies.ts";
 import { compact, create, MODEL, start, textOf, user } from "./compact.fixture.ts";
 
@@ -28,8 +29,7 @@ async function startOn(dataDir: string): Promise<TestServer> {
 
 test("after a rotation old seals still open, and new seals need the new key", async () => {
   verifies("state.sealed.keys-rotate");
-  const folder = await mkdtemp(join(tmpdir(), "antiphon-seals-"));
-  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const folder = temporaryFolder();
   const keyFile = join(folder, "seal-key");
   await writeFile(keyFile, `${"ab".repeat(32)}\n`); // The old format, with a single key.
   const first = await startOn(folder);
@@ -60,9 +60,7 @@ test("after a rotation old seals still open, and new seals need the new key", as
 
 async function startWithKeys(keys: string): Promise<TestServer> {
   const env = { SEAL_KEYS: keys, DATABASE_FILE: ":memory:", API_KEYS: "sk-rotating-0123456789" };
-  const server = await startTestServer({ env });
-  onTestFinished(() => server.close());
-  return server;
+  return await startTestServer({ env });
 }
 
 async function asksForName(server: TestServer, { output }: Awaited<ReturnType<typeof compact>>): Promise<string> {
@@ -89,8 +87,7 @@ test("servers with the same SEAL_KEYS open each other's seals, while a new key c
 });
 
 test("SEAL_KEYS can name a file, which is read again when a seal names an unknown key", async () => {
-  const folder = await mkdtemp(join(tmpdir(), "antiphon-seals-"));
-  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const folder = temporaryFolder();
   const file = join(folder, "keys");
   await writeFile(file, `${OLD_KEY}\n`);
   const server = await startWithKeys(file);
@@ -115,8 +112,7 @@ test("a server that shares a database does not start without SEAL_KEYS", async (
 });
 
 test("an unreadable key file is named, and none of its content is shown", async () => {
-  const folder = await mkdtemp(join(tmpdir(), "antiphon-seals-"));
-  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const folder = temporaryFolder();
   await writeFile(join(folder, "seal-key"), `${"cd".repeat(32)}\nsecret-but-short\n`);
   const { code, output } = await rotate(folder);
   expect(code).toBe(2);

@@ -1,9 +1,8 @@
-import { onTestFinished } from "vitest";
 import { lastChunk, serveChat, sse, textChunk } from "../../src/model-engines/chat-completions/chat-server.fixture.ts";
 import { counterFor } from "../../src/tokenizers/count-texts.ts";
-import { serveHttp } from "../http-server.ts";
+import { serveHttp } from "../kit/http-server.ts";
+import { startTestServer, type TestServer } from "../kit/test-server.ts";
 import { toolDelta, usageChunk } from "../responses/behind-upstream.ts";
-import { startTestServer, type TestServer } from "../test-server.ts";
 import { plainTool, startScripted, toolList } from "../tools/mcp/mcp-servers.ts";
 
 export interface ChatBody {
@@ -113,7 +112,5 @@ export async function serverFor(
   model: { readonly url: string },
   env: Readonly<Record<string, string>>,
 ): Promise<TestServer> {
-  const server = await startTestServer({ env: { MODEL_BASE_URL: model.url, WEB_SEARCH_PROVIDER: "none", ...env } });
-  onTestFinished(() => server.close());
-  return server;
+  return await startTestServer({ env: { MODEL_BASE_URL: model.url, WEB_SEARCH_PROVIDER: "none", ...env } });
 }

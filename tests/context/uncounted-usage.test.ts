@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { Response as ResponseBody } from "../../generated/responses-api/types.ts";
 import { Antiphon } from "../../src/client/index.ts";
 import { lastChunk, sse, textChunk } from "../../src/model-engines/chat-completions/chat-server.fixture.ts";
+import { readUntil } from "../kit/event-stream.ts";
 import {
   type Answer,
   type BehindUpstream,
@@ -150,11 +151,7 @@ test("the text is shown before its tokens are counted, and nobody waits for the 
   isHeld = true;
   const reply = await world.create({ stream: true });
   await counting.promise;
-  const reader = reply.body?.pipeThrough(new TextDecoderStream()).getReader();
-  let text = "";
-  while (!text.includes(" five.")) text += (await reader?.read())?.value ?? "";
-  await reader?.cancel();
-  const id = /"id":"(resp_\w+)"/.exec(text)?.[1] ?? "";
+  const id = /"id":"(resp_\w+)"/.exec(await readUntil(reply, " five."))?.[1] ?? "";
   const status = async () => (await readResponse(await world.server.fetch(`/v1/responses/${id}`))).status;
   await expect.poll(status).toBe("cancelled");
 });

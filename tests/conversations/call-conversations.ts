@@ -1,8 +1,8 @@
 import { expect } from "vitest";
 import type { Conversation, ItemList, StoredItem } from "../../generated/responses-api/types.ts";
 import { validateConversation } from "../../generated/responses-api/validators.js";
+import type { TestServer } from "../kit/test-server.ts";
 import { readItemList } from "../responses/read-item-list.ts";
-import type { TestServer } from "../test-server.ts";
 
 /** Calls on conversations. Every reply is checked against the contract. */
 export interface ConversationCalls {

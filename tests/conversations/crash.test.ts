@@ -1,8 +1,6 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import {
   type ChatServer,
   lastChunk,
@@ -10,7 +8,9 @@ import {
   sse,
   textChunk,
 } from "../../src/model-engines/chat-completions/chat-server.fixture.ts";
-import { type ChildServer, startChildServer } from "../child-server.ts";
+import { type ChildServer, startChildServer } from "../kit/child-server.ts";
+import { readUntil } from "../kit/event-stream.ts";
+import { temporaryFolder } from "../kit/temporary-folder.ts";
 import { readResponse } from "../responses/read-stream.ts";
 import { verifies } from "../verifies.ts";
 import { type ConversationCalls, conversationCalls, user } from "./call-conversations.ts";
@@ -27,12 +27,6 @@ async function live(dataDir: string, model: ChatServer): Promise<Life> {
   const env = { DATA_DIR: dataDir, MODEL_BASE_URL: `${model.origin}/v1` };
   const child = await startChildServer({ env });
   return { ...child, calls: conversationCalls(child) };
-}
-
-async function dataFolder(): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), "antiphon-crash-"));
-  onTestFinished(() => rm(folder, { recursive: true, force: true }));
-  return join(folder, "data");
 }
 
 /**
@@ -56,7 +50,7 @@ test("a server killed during responses leaves their conversations complete and u
   timeout: STARTS_TIMEOUT_MS,
 }, async () => {
   verifies("conversations.concurrency.held-by-a-response");
-  const [model, dataDir] = [await serveModel(), await dataFolder()];
+  const [model, dataDir] = [await serveModel(), join(temporaryFolder(), "data")];
   const first = await live(dataDir, model);
   const begin = async (input: string, members: object = {}): Promise<{ id: string; reply: Promise<Response> }> => {
     const { id } = await first.calls.create({ items: [user("First")] });
@@ -66,6 +60,9 @@ test("a server killed during responses leaves their conversations complete and u
     while (model.calls.length === seen) await sleep(5);
     return { id, reply };
   };
+  const recorded = async (responseId: string, text: string): Promise<void> => {
+    await readUntil(await first.fetch(`/v1/responses/${responseId}/events?dialect=reference`), `"delta":"${text}"`);
+  };
   const unanswered = await begin("hang");
   const halfAnswered = await begin("stutter", { stream: true });
   await halfAnswered.reply;
@@ -73,9 +70,11 @@ test("a server killed during responses leaves their conversations complete and u
   const { id: responseId } = await readResponse(await queued.reply);
   const halfQueued = await begin("stutter", { background: true });
   const { id: halfId } = await readResponse(await halfQueued.reply);
+  const halfFailing = await begin("stutter", { background: true, interruption: "fail" });
+  const { id: failingId } = await readResponse(await halfFailing.reply);
   const done = await begin("hello");
   expect((await done.reply).status).toBe(200);
-  await sleep(50);
+  for (const id of [halfId, failingId]) await recorded(id, "re: stutter");
   await first.kill();
 
   model.obey = false;
@@ -83,11 +82,13 @@ test("a server killed during responses leaves their conversations complete and u
   const statusOf = async (id: string): Promise<string> =>
     (await readResponse(await call(`/v1/responses/${id}`))).status;
   await expect.poll(() => statusOf(responseId), { timeout: 10_000 }).toBe("completed");
-  await expect.poll(() => statusOf(halfId), { timeout: 10_000 }).toBe("failed");
-  for (const { id } of [unanswered, halfAnswered, halfQueued]) expect(await calls.texts(id)).toEqual(["First"]);
+  await expect.poll(() => statusOf(halfId), { timeout: 10_000 }).toBe("completed");
+  await expect.poll(() => statusOf(failingId), { timeout: 10_000 }).toBe("failed");
+  for (const { id } of [unanswered, halfAnswered, halfFailing]) expect(await calls.texts(id)).toEqual(["First"]);
   expect(await calls.texts(queued.id)).toEqual(["First", "hang", "re: hang"]);
+  expect(await calls.texts(halfQueued.id)).toEqual(["First", "stutter", "re: stutter"]);
   expect(await calls.texts(done.id)).toEqual(["First", "hello", "re: hello"]);
-  for (const { id } of [unanswered, halfAnswered, queued, halfQueued, done]) {
+  for (const { id } of [unanswered, halfAnswered, queued, halfQueued, halfFailing, done]) {
     const before = await calls.texts(id);
     expect((await post("/v1/responses", { model: "m", conversation: id, input: "again" })).status).toBe(200);
     expect(await calls.texts(id)).toEqual([...before, "again", "re: again"]);
@@ -123,7 +124,7 @@ async function write({ post }: Life, id: string, writer: string, promised: Confi
 test("after any kill, each confirmed write is in the conversation once, and no write is there in part", {
   timeout: STARTS_TIMEOUT_MS,
 }, async () => {
-  const [model, dataDir] = [await serveModel(), await dataFolder()];
+  const [model, dataDir] = [await serveModel(), join(temporaryFolder(), "data")];
   const promised: Confirmed = { tried: new Set(), kept: new Set() };
   let id = "";
   for (let round = 0; round < 4; round++) {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { startTestServer, type TestServer } from "../kit/test-server.ts";
 import { checkReply, MODEL, type Refusal } from "../responses/check-refusal.ts";
-import { startTestServer, type TestServer } from "../test-server.ts";
 import { verifies } from "../verifies.ts";
 import { type ConversationCalls, conversationCalls, user } from "./call-conversations.ts";
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { lastChunk } from "../../src/model-engines/chat-completions/chat-server.fixture.ts";
-import { cpuMsOf } from "../cpu-time.ts";
+import { cpuMsOf } from "../kit/cpu-time.ts";
 import { chunks, says, serveBehind, toolDelta } from "../responses/behind-upstream.ts";
 import { checkReply, type Refusal } from "../responses/check-refusal.ts";
 import { readResponse, readStream } from "../responses/read-stream.ts";

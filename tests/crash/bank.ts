@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { createMcpHandler, McpServer } from "@modelcontextprotocol/server";
 import { z } from "zod";
-import { serveHttp } from "../http-server.ts";
+import { serveHttp } from "../kit/http-server.ts";
 
 export type Tool = "pay" | "look";
 

@@ -1,8 +1,9 @@
 import { expect } from "vitest";
 import type { ResponseStreamEvent } from "../../generated/responses-api/types.ts";
 import { ResponseFold } from "../../src/runs/index.ts";
-import type { ChildServer } from "../child-server.ts";
-import { dataLines, readResponse } from "../responses/read-stream.ts";
+import type { ChildServer } from "../kit/child-server.ts";
+import { dataLines } from "../kit/event-stream.ts";
+import { readResponse } from "../responses/read-stream.ts";
 import type { ClientView } from "./client.ts";
 
 const TERMINAL = new Set(["response.completed", "response.incomplete", "response.failed"]);

@@ -1,4 +1,5 @@
-import type { ChildServer } from "../child-server.ts";
+import type { ChildServer } from "../kit/child-server.ts";
+import { streamedData } from "../kit/event-stream.ts";
 
 export const KINDS = ["foreground", "foreground stream", "background", "background stream", "conversation"] as const;
 export type Kind = (typeof KINDS)[number];
@@ -39,17 +40,10 @@ export async function ask(
 }
 
 export async function readEvents(reply: Response, clientView: ClientView, onId: () => void = () => {}): Promise<void> {
-  if (reply.status !== 200 || reply.body === null) return; // Another writer held the conversation.
-  let text = "";
-  for await (const piece of reply.body.pipeThrough(new TextDecoderStream())) {
-    text += piece;
-    for (let end = text.indexOf("\n\n"); end !== -1; end = text.indexOf("\n\n")) {
-      const data = /^data: (.*)$/m.exec(text.slice(0, end))?.[1];
-      text = text.slice(end + 2);
-      if (data === undefined) continue;
-      clientView.events.push(data);
-      learnId(clientView, data, onId);
-    }
+  if (reply.status !== 200) return; // Another writer held the conversation.
+  for await (const data of streamedData(reply)) {
+    clientView.events.push(data);
+    learnId(clientView, data, onId);
   }
 }
 

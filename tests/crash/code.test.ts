@@ -1,15 +1,16 @@
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { lastChunk, serveChat, sse, textChunk } from "../../src/model-engines/chat-completions/chat-server.fixture.ts";
-import { type ChildServer, startChildServer } from "../child-server.ts";
+import { type ChildServer, startChildServer } from "../kit/child-server.ts";
+import { temporaryFolder } from "../kit/temporary-folder.ts";
+import { query } from "../kit/tested-store.ts";
 import { toolDelta } from "../responses/behind-upstream.ts";
 import { readStream } from "../responses/read-stream.ts";
-import { query } from "../tested-store.ts";
 import { CODE_ENGINE } from "../tools/code-engines.ts";
 import { verifies } from "../verifies.ts";
 import { checkClientView, nothingSeen } from "./check-client-view.ts";
 import { type ClientView, readEvents } from "./client.ts";
-import { dataFolder, STORED_STEP, until } from "./lives.ts";
+import { STORED_STEP, until } from "./lives.ts";
 
 const BREAKER = fileURLToPath(new URL("break-at-step.fixture.ts", import.meta.url));
 const TEST_TIMEOUT_MS = 120_000;
@@ -89,7 +90,7 @@ test.each(NAMES)(
   "a background response goes on after its process was killed %s of code",
   async (place) => {
     verifies("tools.code-interpreter.survives-crashes");
-    const [folder, model] = [await dataFolder(), await codingModel(PLACES[place] === null)];
+    const [folder, model] = [temporaryFolder(), await codingModel(PLACES[place] === null)];
     let server = await start(folder, model.url, PLACES[place] ?? "");
     const asking = ask(server);
     await expect.poll(() => model.asked().length, { timeout: 30_000 }).toBe(2);

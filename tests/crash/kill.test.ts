@@ -1,10 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { query } from "../tested-store.ts";
+import { temporaryFolder } from "../kit/temporary-folder.ts";
+import { query } from "../kit/tested-store.ts";
 import { verifies } from "../verifies.ts";
 import { checkClientView, checkConversation, conversationOf, nothingSeen } from "./check-client-view.ts";
 import { ask, KINDS } from "./client.ts";
-import { dataFolder, start } from "./lives.ts";
+import { start } from "./lives.ts";
 import { serveTalkingModel } from "./talking-model.ts";
 
 /** CI sets a lower number to save time. */
@@ -20,7 +21,7 @@ test(
   `${KILLS} kills under ${RUNS_AT_ONCE} runs leave nothing half-open, lost or doubled`,
   async () => {
     verifies("state.crash.nothing-half-open", "state.store.crash-leaves-no-run-open");
-    const [folder, model] = [await dataFolder(), await serveTalkingModel()];
+    const [folder, model] = [temporaryFolder(), await serveTalkingModel()];
     const startAgain = () => start(folder, `${model.origin}/v1`);
     let server = await startAgain();
     const conversation = await conversationOf(server);

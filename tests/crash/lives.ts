@@ -1,8 +1,4 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { onTestFinished } from "vitest";
 import type { Response as ResponseBody } from "../../generated/responses-api/types.ts";
 import {
   lastChunk,
@@ -11,9 +7,9 @@ import {
   sse,
   textChunk,
 } from "../../src/model-engines/chat-completions/chat-server.fixture.ts";
-import { type ChildServer, startChildServer } from "../child-server.ts";
+import { type ChildServer, startChildServer } from "../kit/child-server.ts";
+import { onPostgres, query } from "../kit/tested-store.ts";
 import { readResponse } from "../responses/read-stream.ts";
-import { onPostgres, query } from "../tested-store.ts";
 
 /**
  * A model server that answers at once, except to the input `wait`, which it answers when released, and `silence`, which
@@ -46,13 +42,6 @@ export const STORED_STEP = onPostgres
       file: "insert into container_files",
     }
   : { begin: "step: { type: 'begin'", finish: "step: { type: 'finish'", file: 'insert into "container_files"' };
-
-/** A data folder shared by several servers of one test, one after the other or at the same time. */
-export async function dataFolder(): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), "antiphon-lives-"));
-  onTestFinished(() => rm(folder, { recursive: true, force: true }));
-  return folder;
-}
 
 /** Starts a server on this folder; it ends with the test at the latest. */
 export function start(

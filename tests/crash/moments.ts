@@ -1,5 +1,6 @@
 import { lastChunk, serveChat, sse, textChunk } from "../../src/model-engines/chat-completions/chat-server.fixture.ts";
-import type { ChildServer } from "../child-server.ts";
+import type { ChildServer } from "../kit/child-server.ts";
+import { readUntil } from "../kit/event-stream.ts";
 import { COUNTS, delta, toolDelta } from "../responses/behind-upstream.ts";
 import { type ReadStream, readStream } from "../responses/read-stream.ts";
 
@@ -89,17 +90,6 @@ export async function beginMoment(server: ChildServer, input: string): Promise<{
   const create = { model: "m", input, background: true, stream: true, tools: TOOLS };
   const begun = await readUntil(await server.post("/v1/responses", create), MOMENTS[input]?.seen ?? "");
   return { id: /"id":"(resp_[0-9a-f]+)"/.exec(begun)?.[1] ?? "", begun };
-}
-
-/** Reads whole events, until one of them holds `seen`. */
-async function readUntil(reply: Response, seen: string): Promise<string> {
-  let text = "";
-  for await (const piece of (reply.body ?? new Blob().stream()).pipeThrough(new TextDecoderStream())) {
-    text += piece;
-    const whole = text.slice(0, text.lastIndexOf("\n\n") + 2);
-    if (whole.includes(seen)) return whole;
-  }
-  throw new Error(`the stream ended without ${seen}: ${text}`);
 }
 
 /** The whole stream of a response: what was read of it, and the rest. */

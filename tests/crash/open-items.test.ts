@@ -1,9 +1,10 @@
 import { expect, test } from "vitest";
 import { Antiphon } from "../../src/client/index.ts";
+import { temporaryFolder } from "../kit/temporary-folder.ts";
 import { readStream } from "../responses/read-stream.ts";
 import { someCases } from "../some-cases.ts";
 import { verifies } from "../verifies.ts";
-import { dataFolder, start } from "./lives.ts";
+import { start } from "./lives.ts";
 import { beginMoment, MOMENTS, readOn, serveMoments } from "./moments.ts";
 
 const TEST_TIMEOUT_MS = 60_000;
@@ -12,7 +13,7 @@ test.each(someCases(Object.entries(MOMENTS), 2))(
   "a background response whose server is killed %s completes, and its reader sees one stream",
   async (name, { output, notes }) => {
     verifies("state.crash.open-items-go-on", "state.notes.of-what-happened");
-    const [folder, model] = [await dataFolder(), await serveMoments()];
+    const [folder, model] = [temporaryFolder(), await serveMoments()];
     const first = await start(folder, model.url, { NODE_NAME: "first" });
     const { id, begun } = await beginMoment(first, name);
 

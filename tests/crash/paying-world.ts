@@ -6,7 +6,7 @@ import {
   sse,
   textChunk,
 } from "../../src/model-engines/chat-completions/chat-server.fixture.ts";
-import { type ChildServer, startChildServer } from "../child-server.ts";
+import { type ChildServer, startChildServer } from "../kit/child-server.ts";
 import { toolDelta, usageChunk } from "../responses/behind-upstream.ts";
 import { serveBank, type Tool } from "./bank.ts";
 import { STORED_STEP } from "./lives.ts";

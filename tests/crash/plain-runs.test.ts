@@ -2,12 +2,14 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
 import type { ResponseStreamEvent } from "../../generated/responses-api/types.ts";
 import { ResponseFold } from "../../src/runs/index.ts";
-import type { ChildServer } from "../child-server.ts";
-import { dataLines, readResponse } from "../responses/read-stream.ts";
-import { query } from "../tested-store.ts";
+import type { ChildServer } from "../kit/child-server.ts";
+import { dataLines } from "../kit/event-stream.ts";
+import { temporaryFolder } from "../kit/temporary-folder.ts";
+import { query } from "../kit/tested-store.ts";
+import { readResponse } from "../responses/read-stream.ts";
 import { verifies } from "../verifies.ts";
 import { ask } from "./client.ts";
-import { dataFolder, serveModel, start, until } from "./lives.ts";
+import { serveModel, start, until } from "./lives.ts";
 import { serveTalkingModel } from "./talking-model.ts";
 
 /** CI sets a lower number to save time. */
@@ -19,7 +21,7 @@ test(
   `${KILLS} kills under ${RUNS_AT_ONCE} plain requests leave each response whole or not at all`,
   async () => {
     verifies("state.crash.plain-is-whole-or-absent");
-    const [folder, model] = [await dataFolder(), await serveTalkingModel()];
+    const [folder, model] = [temporaryFolder(), await serveTalkingModel()];
     const startAgain = () => start(folder, `${model.origin}/v1`);
     let server = await startAgain();
     const checked = new Set<string>();
@@ -78,7 +80,7 @@ test(
   "a killed server leaves nothing of a plain response that was young, and ends an older one as failed",
   async () => {
     verifies("state.crash.plain-is-whole-or-absent");
-    const [folder, model] = [await dataFolder(), await serveModel()];
+    const [folder, model] = [temporaryFolder(), await serveModel()];
     const rows = () => query(folder, "select id, status from responses");
     const first = await start(folder, model.url);
     const young = first.post("/v1/responses", { model: "m", input: "wait" }).catch(() => null);
@@ -105,7 +107,7 @@ test(
   "a server that is told to stop stores its plain responses, so that another one ends them if it is killed",
   async () => {
     verifies("state.drain.plain-is-stored");
-    const [folder, model] = [await dataFolder(), await serveModel()];
+    const [folder, model] = [temporaryFolder(), await serveModel()];
     const rows = () => query(folder, "select id, status from responses");
     const first = await start(folder, model.url, { DRAIN_MS: "60000" });
     const asked = first.post("/v1/responses", { model: "m", input: "wait" }).catch(() => null);

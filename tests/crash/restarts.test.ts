@@ -1,10 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
+import { temporaryFolder } from "../kit/temporary-folder.ts";
+import { query } from "../kit/tested-store.ts";
 import { readResponse } from "../responses/read-stream.ts";
 import { someCases } from "../some-cases.ts";
-import { query } from "../tested-store.ts";
 import { verifies } from "../verifies.ts";
-import { dataFolder, enqueue, serveModel, start, until } from "./lives.ts";
+import { enqueue, serveModel, start, until } from "./lives.ts";
 import { slowSteps } from "./slow-steps.ts";
 
 const TEST_TIMEOUT_MS = 120_000;
@@ -13,7 +14,7 @@ test(
   "the interrupted answers of a killed server are ended at once, even if its successor is busy with restarted runs",
   async () => {
     verifies("state.crash.ended-at-once");
-    const [folder, model] = [await dataFolder(), await serveModel()];
+    const [folder, model] = [temporaryFolder(), await serveModel()];
     const first = await start(folder, model.url);
     const silent = await enqueue(first, "silence");
     const told = first.post("/v1/responses", { model: "m", input: "wait", stream: true }).catch(() => null);
@@ -32,7 +33,7 @@ test(
   "a background response that crashes the server each time is restarted only a few times",
   async () => {
     verifies("state.crash.restarts-are-limited");
-    const [folder, model] = [await dataFolder(), await serveModel()];
+    const [folder, model] = [temporaryFolder(), await serveModel()];
     let server = await start(folder, model.url);
     const id = await enqueue(server, "silence");
     let deaths = 0;
@@ -62,7 +63,7 @@ test.each(someCases(["kill", "stop"] as const, 2))(
   async (ending) => {
     verifies("state.crash.restarts-are-limited");
     const world = await slowSteps(LIVES);
-    const folder = await dataFolder();
+    const folder = temporaryFolder();
     const env = { EGRESS_ALLOW: "127.0.0.1", DRAIN_MS: "200" };
     let server = await start(folder, world.modelUrl, env);
     const tools = [{ type: "mcp", server_label: "bank", server_url: world.mcpUrl, require_approval: "never" }];

@@ -8,9 +8,10 @@ import { RunHost } from "../../src/runs/index.ts";
 import type { RunLedger, UnmadeRuns } from "../../src/runs/ports/run-ledger.ts";
 import type { RunWatch } from "../../src/runs/ports/run-watch.ts";
 import { openTestStore } from "../../src/store/store.fixture.ts";
-import { query } from "../tested-store.ts";
+import { temporaryFolder } from "../kit/temporary-folder.ts";
+import { query } from "../kit/tested-store.ts";
 import { verifies } from "../verifies.ts";
-import { dataFolder, serveModel, start, until } from "./lives.ts";
+import { serveModel, start, until } from "./lives.ts";
 
 const WATCH: RunWatch = {
   trace: null,
@@ -84,7 +85,7 @@ test("start rejects if it cannot read the abandoned runs; a later failure is log
 
 test("many left runs are all ended, and the log says how many and how long it took", async () => {
   verifies("state.crash.start-is-bounded");
-  const [folder, model] = [await dataFolder(), await serveModel()];
+  const [folder, model] = [temporaryFolder(), await serveModel()];
   const first = await start(folder, model.url);
   const made = await first.post("/v1/responses", { model: "m", input: "Hi" });
   const { id } = await made.json();

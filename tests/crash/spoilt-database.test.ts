@@ -3,12 +3,12 @@ import { once } from "node:events";
 import { closeSync, openSync, readFileSync, writeFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { startChildServer } from "../child-server.ts";
+import { startChildServer } from "../kit/child-server.ts";
+import { temporaryFolder } from "../kit/temporary-folder.ts";
+import { query } from "../kit/tested-store.ts";
 import { MODEL } from "../responses/check-refusal.ts";
 import { readResponse } from "../responses/read-stream.ts";
-import { query } from "../tested-store.ts";
 import { verifies } from "../verifies.ts";
-import { dataFolder } from "./lives.ts";
 
 const MAIN = join(import.meta.dirname, "../../src/main.ts");
 
@@ -36,7 +36,7 @@ test.each([[[]], [["keys", "list"]]])(
   "a start on a file that is no database says so and what to do, and does not change the file: %j",
   async (args) => {
     verifies("state.spoilt.clear-at-start");
-    const folder = await dataFolder();
+    const folder = temporaryFolder();
     const file = join(folder, "antiphon.db");
     const bytes = Buffer.alloc(8_192, "this was a database once ");
     writeFileSync(file, bytes);
@@ -51,7 +51,7 @@ test.each([[[]], [["keys", "list"]]])(
 
 test("a database that proves damaged at run time is reported in the log and by /readyz, and readable data is served", async () => {
   verifies("state.spoilt.clear-at-run-time");
-  const folder = await dataFolder();
+  const folder = temporaryFolder();
   const first = await startChildServer({ env: { DATA_DIR: folder } });
   const { id } = await readResponse(await first.post("/v1/responses", { model: MODEL, input: "Hi" }));
   await first.stop();

@@ -1,13 +1,14 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
-import { type ChildServer, startChildServer } from "../child-server.ts";
+import { type ChildServer, startChildServer } from "../kit/child-server.ts";
+import { temporaryFolder } from "../kit/temporary-folder.ts";
+import { query } from "../kit/tested-store.ts";
 import { readResponse } from "../responses/read-stream.ts";
-import { query } from "../tested-store.ts";
 import { verifies } from "../verifies.ts";
 import { checkClientView, checkConversation, conversationOf, nothingSeen } from "./check-client-view.ts";
 import { ask, type ClientView, KINDS } from "./client.ts";
-import { dataFolder, start } from "./lives.ts";
+import { start } from "./lives.ts";
 import { serveTalkingModel } from "./talking-model.ts";
 
 const BREAKER = fileURLToPath(new URL("break-store-thread.fixture.ts", import.meta.url));
@@ -33,7 +34,7 @@ test.each(["sent", "answered"])(
   "a process killed at any message %s between loop and store thread has lost nothing that it showed",
   async (direction) => {
     verifies("state.crash.killed-at-any-message");
-    const [folder, model] = [await dataFolder(), await serveTalkingModel()];
+    const [folder, model] = [temporaryFolder(), await serveTalkingModel()];
     const modelUrl = `${model.origin}/v1`;
     const first = await start(folder, modelUrl);
     const conversation = await conversationOf(first);
@@ -66,7 +67,7 @@ async function isAlive(server: ChildServer): Promise<boolean> {
 
 test("a store thread that ends is started again, and its runs are recovered as after a crash", async () => {
   verifies("state.crash.store-thread-ends");
-  const [folder, model] = [await dataFolder(), await serveTalkingModel()];
+  const [folder, model] = [temporaryFolder(), await serveTalkingModel()];
   const server = await startBreakable(folder, `${model.origin}/v1`);
   const conversation = await conversationOf(server);
   const asked = Promise.all([askAll(server, conversation), askAll(server, conversation)]);
@@ -90,7 +91,7 @@ async function statusOf(server: ChildServer, path: string): Promise<number> {
 }
 
 test("a process whose store thread ends twice ends too, and a new one continues", async () => {
-  const [folder, model] = [await dataFolder(), await serveTalkingModel()];
+  const [folder, model] = [temporaryFolder(), await serveTalkingModel()];
   const server = await startBreakable(folder, `${model.origin}/v1`);
   const conversation = await conversationOf(server);
   process.kill(server.pid, "SIGUSR2");

@@ -1,11 +1,13 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
 import type { Response } from "../../generated/responses-api/types.ts";
-import type { ChildServer } from "../child-server.ts";
-import { dataLines, readResponse, readStream } from "../responses/read-stream.ts";
-import { query } from "../tested-store.ts";
+import type { ChildServer } from "../kit/child-server.ts";
+import { dataLines } from "../kit/event-stream.ts";
+import { temporaryFolder } from "../kit/temporary-folder.ts";
+import { query } from "../kit/tested-store.ts";
+import { readResponse, readStream } from "../responses/read-stream.ts";
 import { verifies } from "../verifies.ts";
-import { dataFolder, enqueue, expireLease, serveModel, start, until } from "./lives.ts";
+import { enqueue, expireLease, serveModel, start, until } from "./lives.ts";
 
 const TEST_TIMEOUT_MS = 120_000;
 
@@ -20,7 +22,7 @@ test(
   "a stopped server leaves its background responses to the next one, which goes on with those that had begun",
   async () => {
     verifies("state.drain.background-is-taken-over");
-    const [folder, model] = [await dataFolder(), await serveModel()];
+    const [folder, model] = [temporaryFolder(), await serveModel()];
     const first = await start(folder, model.url, { BACKGROUND_RUNS_MAX: "1", DRAIN_MS: "300" });
     const running = await enqueue(first, "wait");
     const waiting = await enqueue(first, "go");
@@ -41,7 +43,7 @@ test(
   "of two servers on one database, the one that lost its lease writes nothing more to its runs",
   async () => {
     verifies("state.lease.fenced");
-    const [folder, model] = [await dataFolder(), await serveModel()];
+    const [folder, model] = [temporaryFolder(), await serveModel()];
     const first = await start(folder, model.url);
     const second = await start(folder, model.url);
     const id = await enqueue(first, "wait");
@@ -71,7 +73,7 @@ test(
 test(
   "a response made by another server can be followed and cancelled",
   async () => {
-    const [folder, model] = [await dataFolder(), await serveModel()];
+    const [folder, model] = [temporaryFolder(), await serveModel()];
     const maker = await start(folder, model.url);
     const other = await start(folder, model.url);
     const id = await enqueue(maker, "wait");
@@ -88,7 +90,7 @@ test(
   "clients waiting for a response learn its end from another server that ends it",
   async () => {
     verifies("state.lease.readers-follow");
-    const [folder, model] = [await dataFolder(), await serveModel()];
+    const [folder, model] = [temporaryFolder(), await serveModel()];
     const first = await start(folder, model.url);
     await start(folder, model.url);
     const runsUnderWay = async () =>
@@ -120,7 +122,7 @@ test(
   "a draining server keeps its lease",
   async () => {
     verifies("state.drain.lease-is-kept");
-    const [folder, model] = [await dataFolder(), await serveModel()];
+    const [folder, model] = [temporaryFolder(), await serveModel()];
     const server = await start(folder, model.url, { DRAIN_MS: "30000" });
     const id = await enqueue(server, "wait");
     await until(server, id, "in_progress");
@@ -141,7 +143,7 @@ test(
   "a second stop of a server has no further effect",
   async () => {
     verifies("state.drain.lease-is-kept");
-    const [folder, model] = [await dataFolder(), await serveModel()];
+    const [folder, model] = [temporaryFolder(), await serveModel()];
     const server = await start(folder, model.url, { DRAIN_MS: "500" });
     await enqueue(server, "wait");
     expect(await Promise.all([server.stop("SIGTERM"), server.stop("SIGINT")])).toEqual([0, 0]);
@@ -152,7 +154,7 @@ test(
 test(
   "a response deleted through another server is stopped, even while its model is silent",
   async () => {
-    const [folder, model] = [await dataFolder(), await serveModel()];
+    const [folder, model] = [temporaryFolder(), await serveModel()];
     const maker = await start(folder, model.url);
     const other = await start(folder, model.url);
     const id = await enqueue(maker, "wait");

@@ -1,14 +1,15 @@
 import { expect, test } from "vitest";
 import type { Response as ResponseBody } from "../../generated/responses-api/types.ts";
-import type { ChildServer } from "../child-server.ts";
+import type { ChildServer } from "../kit/child-server.ts";
+import { temporaryFolder } from "../kit/temporary-folder.ts";
+import { query } from "../kit/tested-store.ts";
 import { type ReadStream, readStream } from "../responses/read-stream.ts";
 import { someCases } from "../some-cases.ts";
-import { query } from "../tested-store.ts";
 import { verifies } from "../verifies.ts";
 import type { Tool } from "./bank.ts";
 import { checkClientView, nothingSeen } from "./check-client-view.ts";
 import { type ClientView, readEvents } from "./client.ts";
-import { dataFolder, until } from "./lives.ts";
+import { until } from "./lives.ts";
 import { INPUT_TOKENS, type PayingWorld, PLACES, type Place, payingWorld, startAimed } from "./paying-world.ts";
 
 /** CI sets a lower number to save time. */
@@ -53,7 +54,7 @@ test.each(someCases(CASES, 2))(
   `a background response goes on after its process was killed $place of $tool (${ROUNDS} kills each)`,
   async ({ place, tool }) => {
     verifies("state.crash.tools-go-on");
-    const [folder, world] = [await dataFolder(), await payingWorld()];
+    const [folder, world] = [temporaryFolder(), await payingWorld()];
     let server = await startAimed(folder, world, place);
     for (let number = 1; number <= ROUNDS; number++) {
       aimAt(world, server, { place, tool });
@@ -127,7 +128,7 @@ test.each(someCases(CASES, 2, 1))(
   "an approval is spent once, although the process was killed $place of $tool",
   async ({ place, tool }) => {
     verifies("state.crash.tools-go-on");
-    const [folder, world] = [await dataFolder(), await payingWorld()];
+    const [folder, world] = [temporaryFolder(), await payingWorld()];
     let server = await startAimed(folder, world, place);
     const free = tool === "pay" ? "look" : "pay";
     const tools = bank(world, { require_approval: { always: { tool_names: [tool] }, never: { tool_names: [free] } } });
@@ -160,7 +161,7 @@ test(
   "an approval is spent once by three responses at once, after the process that asked for it was killed",
   async () => {
     verifies("tools.mcp.approval-is-spent-once");
-    const [folder, world] = [await dataFolder(), await payingWorld()];
+    const [folder, world] = [temporaryFolder(), await payingWorld()];
     const first = await startAimed(folder, world, null);
     const tools = bank(world, { require_approval: { never: { tool_names: ["look"] } } });
     const asked = await ask(first, { input: "number 8", tools });
@@ -183,7 +184,7 @@ test(
   "a plain response is stored before a call that may have effects, and a crash ends it as failed",
   async () => {
     verifies("state.crash.tools-go-on");
-    const [folder, world] = [await dataFolder(), await payingWorld()];
+    const [folder, world] = [temporaryFolder(), await payingWorld()];
     const first = await startAimed(folder, world, null);
     aimAt(world, first, { place: "effect to finish", tool: "pay" });
     const reply = await first

@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
-import { query } from "../tested-store.ts";
+import { temporaryFolder } from "../kit/temporary-folder.ts";
+import { query } from "../kit/tested-store.ts";
 import { verifies } from "../verifies.ts";
-import { dataFolder, enqueue, serveModel, start, until } from "./lives.ts";
+import { enqueue, serveModel, start, until } from "./lives.ts";
 
 const TEST_TIMEOUT_MS = 120_000;
 
@@ -27,7 +28,7 @@ test.each(Object.entries(LEFT))(
   "a background response that %s left waiting ends",
   async (_title, [change, status, message]) => {
     verifies("state.crash.tasks-of-other-versions");
-    const [folder, model] = [await dataFolder(), await serveModel()];
+    const [folder, model] = [temporaryFolder(), await serveModel()];
     const first = await start(folder, model.url, { BACKGROUND_RUNS_MAX: "1" });
     await enqueue(first, "silence");
     const waiting = await enqueue(first, "go");
@@ -51,7 +52,7 @@ test(
   "a background response of a later version is left to a server that can read it",
   async () => {
     verifies("state.crash.tasks-of-other-versions");
-    const [folder, model] = [await dataFolder(), await serveModel()];
+    const [folder, model] = [temporaryFolder(), await serveModel()];
     const first = await start(folder, model.url, { BACKGROUND_RUNS_MAX: "1" });
     await enqueue(first, "silence");
     const waiting = await enqueue(first, "go");

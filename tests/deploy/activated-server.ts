@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { type ChildServer, startChildServer } from "../child-server.ts";
-import { freePort } from "../http-server.ts";
+import { type ChildServer, startChildServer } from "../kit/child-server.ts";
+import { freePort } from "../kit/http-server.ts";
 
 export interface Activated {
   readonly server: ChildServer;

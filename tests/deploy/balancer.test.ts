@@ -1,11 +1,11 @@
 import { execFileSync, spawn } from "node:child_process";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { type ChildServer, startChildServer } from "../child-server.ts";
-import { freePort } from "../http-server.ts";
+import { type ChildServer, startChildServer } from "../kit/child-server.ts";
+import { freePort } from "../kit/http-server.ts";
+import { temporaryFolder } from "../kit/temporary-folder.ts";
 import { verifies } from "../verifies.ts";
 import { readRoot } from "./manifests.ts";
 
@@ -22,8 +22,7 @@ scenarios:
 describe.skipIf(whyNone() !== undefined)(`the balancer of the compose file${whyNone() ?? ""}`, () => {
   test("fails no request and cuts no stream while a node drains, and passes deltas on as they come", async () => {
     verifies("operations.deploy.drains");
-    const folder = await mkdtemp(join(tmpdir(), "antiphon-balanced-"));
-    onTestFinished(() => rm(folder, { recursive: true, force: true }));
+    const folder = temporaryFolder();
     const env = { DATA_DIR: folder, DRAIN_DELAY_MS: "6s", DRAIN_MS: "10s" };
     const [left, right] = [
       await startChildServer({ scenario: SCENARIO, env: { ...env, NODE_NAME: "left" } }),

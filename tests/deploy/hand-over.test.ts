@@ -1,12 +1,12 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, globSync, readFileSync } from "node:fs";
-import { mkdir, mkdtemp, readFile, rename, rm, symlink, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, readFile, rename, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { programVersion } from "../../src/version/program-version.ts";
-import type { ChildServer } from "../child-server.ts";
-import { childrenOf } from "../processes/several-processes.ts";
+import type { ChildServer } from "../kit/child-server.ts";
+import { childrenOf } from "../kit/processes.ts";
+import { temporaryFolder } from "../kit/temporary-folder.ts";
 import { verifies } from "../verifies.ts";
 import { activated } from "./activated-server.ts";
 import { ROOT } from "./manifests.ts";
@@ -24,7 +24,7 @@ test.skipIf(missing !== "")(
   `a reload after an upgrade replaces the primary, too, and cuts no stream; a release that does not start changes nothing${missing}`,
   async () => {
     verifies("operations.deploy.upgrade");
-    const [model, manager, folder] = [await serveUntilReleased(), await openNotifySocket(), await temporaryFolder()];
+    const [model, manager, folder] = [await serveUntilReleased(), await openNotifySocket(), temporaryFolder()];
     onTestFinished(() => endAllIn(folder));
     await leadTo(folder, ROOT);
     const env = { PROCESSES: "2", DRAIN_MS: "500", NOTIFY_SOCKET: manager.path, MODEL_BASE_URL: model.url };
@@ -106,10 +106,4 @@ async function nextRelease(folder: string): Promise<string> {
     JSON.stringify(Object.assign({}, manifest, { version: NEXT_VERSION })),
   );
   return release;
-}
-
-async function temporaryFolder(): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), "antiphon-releases-"));
-  onTestFinished(() => rm(folder, { recursive: true, force: true }));
-  return folder;
 }

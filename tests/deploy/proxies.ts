@@ -1,13 +1,13 @@
 import { execFileSync, spawn } from "node:child_process";
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import type { IncomingMessage } from "node:http";
 import { Agent, type RequestOptions, request } from "node:https";
 import { connect } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { onTestFinished } from "vitest";
-import { freePort } from "../http-server.ts";
+import { freePort } from "../kit/http-server.ts";
+import { temporaryFolder } from "../kit/temporary-folder.ts";
 import { readRoot } from "./manifests.ts";
 import { programPath, whySkipped } from "./programs.ts";
 
@@ -86,8 +86,7 @@ async function startCaddy(...servers: readonly Served[]): Promise<StartedProxy> 
 }
 
 async function prepare() {
-  const folder = await mkdtemp(join(tmpdir(), "antiphon-proxy-"));
-  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const folder = temporaryFolder();
   const [key, certificate] = [join(folder, "key.pem"), join(folder, "certificate.pem")];
   const kind = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "1"];
   const subject = ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost"];

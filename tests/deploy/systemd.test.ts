@@ -1,11 +1,11 @@
 import { spawnSync } from "node:child_process";
 import { globSync } from "node:fs";
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { programVersion } from "../../src/version/program-version.ts";
-import { childrenOf } from "../processes/several-processes.ts";
+import { childrenOf } from "../kit/processes.ts";
+import { temporaryFolder } from "../kit/temporary-folder.ts";
 import { verifies } from "../verifies.ts";
 import { activated } from "./activated-server.ts";
 import { ROOT, readRoot } from "./manifests.ts";
@@ -25,8 +25,7 @@ const noAnalyze = whySkipped("systemd-analyze");
 describe.skipIf(noAnalyze !== "")(`the systemd units${noAnalyze}`, () => {
   test("are well formed", async () => {
     verifies("operations.deploy.units");
-    const root = await mkdtemp(join(tmpdir(), "antiphon-units-"));
-    onTestFinished(() => rm(root, { recursive: true, force: true }));
+    const root = temporaryFolder();
     await standIn(root, "/etc/antiphon/credentials/empty", "/opt/antiphon/current/bin/antiphon", "/bin/kill");
     for (const unit of UNITS) await place(root, `/etc/systemd/system/${basename(unit)}`, readRoot(unit), 0o644);
     for (const target of TARGETS) await place(root, `/usr/lib/systemd/system/${target}`, "[Unit]\n", 0o644);
@@ -77,8 +76,7 @@ const missing = whySkipped("systemd-socket-activate", "systemd-notify", "python3
 describe.skipIf(missing !== "")(`started by systemd${missing}`, { timeout: TEST_TIMEOUT_MS }, () => {
   test("one process serves the given sockets, has keys from its credentials, and tells how it stands", async () => {
     verifies("operations.deploy.service-manager");
-    const credentials = await mkdtemp(join(tmpdir(), "antiphon-credentials-"));
-    onTestFinished(() => rm(credentials, { recursive: true, force: true }));
+    const credentials = temporaryFolder();
     await writeFile(join(credentials, "antiphon_API_KEYS"), "sk-credential-0123456789=acme/web\n");
     const manager = await openNotifySocket();
     const env = { CREDENTIALS_DIRECTORY: credentials, NOTIFY_SOCKET: manager.path, WATCHDOG_USEC: "200000" };

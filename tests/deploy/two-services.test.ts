@@ -1,10 +1,8 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { describe, expect, onTestFinished, test } from "vitest";
-import { type ChildServer, startChildServer } from "../child-server.ts";
-import { freePort } from "../http-server.ts";
+import { describe, expect, test } from "vitest";
+import { type ChildServer, startChildServer } from "../kit/child-server.ts";
+import { freePort } from "../kit/http-server.ts";
+import { temporaryFolder } from "../kit/temporary-folder.ts";
 import { verifies } from "../verifies.ts";
 import { ask, PROXIES, type StartedProxy, textOf } from "./proxies.ts";
 
@@ -26,8 +24,7 @@ describe.each(PROXIES)("behind $title", { timeout: TEST_TIMEOUT_MS }, (kind) => 
     "two services are restarted under load, one after the other, and no request fails and no stream breaks",
     async () => {
       verifies("operations.deploy.two-services");
-      const folder = await mkdtemp(join(tmpdir(), "antiphon-services-"));
-      onTestFinished(() => rm(folder, { recursive: true, force: true }));
+      const folder = temporaryFolder();
       const env = { DATA_DIR: folder, DRAIN_DELAY_MS: "4s", DRAIN_MS: "30s" };
       const start = (port: string) => startChildServer({ scenario: SCENARIO, env: { ...env, PORT: port } });
       const [leftPort, rightPort] = [String(await freePort()), String(await freePort())];

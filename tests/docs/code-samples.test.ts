@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
-import { startTestServer, type TestServer } from "../test-server.ts";
+import { startTestServer, type TestServer } from "../kit/test-server.ts";
 import { PYTHON, ROOT } from "./reader.ts";
 
 const ADDRESS = "http://127.0.0.1:8080";

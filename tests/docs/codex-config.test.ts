@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { CODEX_FOLDER, CodexScratch } from "../clients/codex-exec.ts";
-import { startTestServer } from "../test-server.ts";
+import { startTestServer } from "../kit/test-server.ts";
 import { codeBlocks } from "./code-blocks.ts";
 import { ROOT } from "./reader.ts";
 
@@ -17,7 +17,6 @@ test.skipIf(!existsSync(join(CODEX_FOLDER, "node_modules"))).each(configurations
   "Codex answers with the config.toml of $place",
   async ({ code }) => {
     const server = await startTestServer({ scenario: SCENARIO });
-    onTestFinished(() => server.close());
     const scratch = await CodexScratch.open(server, { whole: code.replaceAll("http://127.0.0.1:8080", server.url) });
     onTestFinished(() => scratch.close());
     const run = await scratch.exec("Say hello");

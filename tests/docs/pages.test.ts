@@ -2,7 +2,7 @@ import { existsSync, globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { startToolServers } from "../clients/tool-servers.ts";
-import { sends, serveHttp } from "../http-server.ts";
+import { sends, serveHttp } from "../kit/http-server.ts";
 import { whisperForTests } from "../speech/whisper-for-tests.ts";
 import { HAS_BUBBLEWRAP } from "../tools/code-engines.ts";
 import { startEverything } from "../tools/mcp/mcp-servers.ts";

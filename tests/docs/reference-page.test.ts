@@ -1,10 +1,10 @@
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { CHROMIUM, startChromium } from "../chromium.ts";
+import { startTestServer, type TestServer } from "../kit/test-server.ts";
 import { accessibilityFaults, keep, openPage } from "../local-stt/chat-lab-page.ts";
 import { type LocalSttServer, startLocalSttServer } from "../local-stt-server.ts";
 import { isShort } from "../some-cases.ts";
-import { startTestServer, type TestServer } from "../test-server.ts";
 import { verifies } from "../verifies.ts";
 
 /** Redoc draws some hundred schemas. */

@@ -1,10 +1,10 @@
 import { execFile } from "node:child_process";
 import { globSync, readFileSync } from "node:fs";
-import { mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
+import { temporaryFolder } from "../kit/temporary-folder.ts";
 import { type CodeBlock, codeBlocks } from "./code-blocks.ts";
 import { ROOT } from "./reader.ts";
 
@@ -39,8 +39,7 @@ const blocks = ["README.md", ...globSync("{docs,packages/client,examples}/**/*.m
 
 /** What the compiler says about the blocks. Each is named by its page and line. */
 async function complaints(all: readonly Pick<CodeBlock, "code" | "language" | "place">[]): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), "antiphon-typed-"));
-  onTestFinished(() => rm(folder, { recursive: true }));
+  const folder = temporaryFolder();
   await symlink(join(ROOT, "node_modules"), join(folder, "node_modules"));
   await writeFile(join(folder, "package.json"), '{ "type": "module" }');
   await writeFile(join(folder, "tsconfig.json"), JSON.stringify(TSCONFIG));

@@ -3,7 +3,7 @@ import { json } from "node:stream/consumers";
 import { expect, test } from "vitest";
 import { isRecord } from "../../src/base/json/records.ts";
 import { runDoctor } from "../../src/commands/doctor-command.ts";
-import { serveHttp } from "../http-server.ts";
+import { serveHttp } from "../kit/http-server.ts";
 import { verifies } from "../verifies.ts";
 
 /** What a scripted model server can do. */

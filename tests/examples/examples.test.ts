@@ -1,14 +1,14 @@
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
-import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { promisify } from "node:util";
-import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { wavFile } from "../../src/audio-formats/encoded-sound.fixture.ts";
+import { temporaryFolder } from "../kit/temporary-folder.ts";
+import { startTestServer, type TestServer } from "../kit/test-server.ts";
 import { program, startToneServer } from "../local-stt/tone-server.ts";
 import { tones } from "../speech/tones.ts";
-import { startTestServer, type TestServer } from "../test-server.ts";
 import { verifies } from "../verifies.ts";
 
 const EXAMPLES = resolve(import.meta.dirname, "../../examples");
@@ -54,8 +54,7 @@ test("the background response is taken up at the next event", async () => {
 test.skipIf(program === null)("the recording is transcribed", async () => {
   verifies("docs.examples.all-run");
   const stt = await startToneServer();
-  const folder = await mkdtemp(join(tmpdir(), "antiphon-example-"));
-  onTestFinished(() => rm(folder, { recursive: true }));
+  const folder = temporaryFolder();
   const recording = join(folder, "spoken.wav");
   await writeFile(recording, wavFile(tones("nine", "zero", "five"), 16_000));
   const { stdout } = await run(process.execPath, [join(EXAMPLES, "transcribe.ts"), recording], {

@@ -1,24 +1,18 @@
 import { randomBytes } from "node:crypto";
-import { mkdtemp, readdir, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import OpenAI, { toFile } from "openai";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { silentLogger } from "../../src/base/logger.ts";
+import { temporaryFolder } from "../kit/temporary-folder.ts";
+import { startTestServer, type TestServer } from "../kit/test-server.ts";
 import { whyNoPostgres } from "../services/postgres-server.ts";
 import { type S3Server, startS3Server } from "../services/s3-server.ts";
 import { databaseOfTest } from "../services/services-of-run.ts";
-import { startTestServer, type TestServer } from "../test-server.ts";
 
 const API_KEY = "sk-files-elsewhere-0123456789";
 const LARGE = randomBytes(11_000_000);
-
-async function temporaryFolder(): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), "antiphon-elsewhere-"));
-  onTestFinished(() => rm(folder, { recursive: true, force: true }));
-  return folder;
-}
 
 function bucketSettings(s3: S3Server): Readonly<Record<string, string>> {
   return {
@@ -36,15 +30,13 @@ interface Node extends TestServer {
 
 /** Servers with a data folder each, and one database. */
 async function startNodes(count: number, env: Readonly<Record<string, string>>): Promise<readonly Node[]> {
-  const database =
-    env["DATABASE_URL"] === undefined ? { DATABASE_FILE: join(await temporaryFolder(), "antiphon.db") } : {};
+  const database = env["DATABASE_URL"] === undefined ? { DATABASE_FILE: join(temporaryFolder(), "antiphon.db") } : {};
   const nodes: Node[] = [];
   for (let started = 0; started < count; started++) {
     const server = await startTestServer({
       env: { API_KEYS: API_KEY, ...database, SEAL_KEYS: "ab".repeat(32), ...env },
       log: silentLogger,
     });
-    onTestFinished(() => server.close());
     const client = new OpenAI({ baseURL: `${server.url}/v1`, apiKey: API_KEY, maxRetries: 0 });
     nodes.push({ ...server, client });
   }
@@ -73,7 +65,7 @@ function statusOf(call: Promise<unknown>): Promise<unknown> {
 }
 
 async function places(): Promise<readonly (readonly [string, Readonly<Record<string, string>>])[]> {
-  const folder = await temporaryFolder();
+  const folder = temporaryFolder();
   return [
     ["a bucket", bucketSettings(await startS3Server())],
     ["a shared folder", { FILES_URL: pathToFileURL(folder).href }],

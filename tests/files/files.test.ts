@@ -1,7 +1,8 @@
-import { mkdtemp, readdir, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { temporaryFolder } from "../kit/temporary-folder.ts";
+import { startTestServer, type TestServer } from "../kit/test-server.ts";
 import {
   checkReply,
   codeless,
@@ -12,7 +13,6 @@ import {
   wrongType,
   wrongValue,
 } from "../responses/check-refusal.ts";
-import { startTestServer, type TestServer } from "../test-server.ts";
 import { verifies } from "../verifies.ts";
 import { idOf, NOTES, type Parts, upload } from "./upload-form.ts";
 
@@ -250,14 +250,12 @@ test.each([
 
 test("files are unchanged after a restart", async () => {
   verifies("files.storage.survives-restart");
-  const folder = await mkdtemp(join(tmpdir(), "antiphon-restart-"));
-  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const folder = temporaryFolder();
   const env = { DATA_DIR: folder, API_KEYS: "sk-test-restart-0123456789" };
   const before = await startTestServer({ env });
   const file: unknown = await (await upload(before)).json();
   await before.close();
   const after = await startTestServer({ env });
-  onTestFinished(() => after.close());
   const { id } = Object(file);
   expect(await (await after.fetch(`/v1/files/${id}`)).json()).toEqual(file);
   expect(await (await after.fetch(`/v1/files/${id}/content`)).text()).toBe("one two");

@@ -1,10 +1,11 @@
-import { mkdtemp, readdir, rm } from "node:fs/promises";
+import { readdir } from "node:fs/promises";
 import { connect } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
-import { type ChildServer, memoryOf, startChildServer } from "../child-server.ts";
+import { type ChildServer, startChildServer } from "../kit/child-server.ts";
+import { memoryOf } from "../kit/processes.ts";
+import { temporaryFolder } from "../kit/temporary-folder.ts";
 import { verifies } from "../verifies.ts";
 
 const MEBIBYTE = 1024 * 1024;
@@ -16,8 +17,7 @@ const GROWTH_BYTES_MAX = 120 * MEBIBYTE;
 const SENT_BYTES = 64 * MEBIBYTE;
 
 async function startChild(): Promise<{ server: ChildServer; dataDir: string }> {
-  const dataDir = await mkdtemp(join(tmpdir(), "antiphon-large-"));
-  onTestFinished(() => rm(dataDir, { recursive: true, force: true }));
+  const dataDir = temporaryFolder();
   const server = await startChildServer({ scenario: "models: [m]\nscenarios: []\n", env: { DATA_DIR: dataDir } });
   return { server, dataDir };
 }

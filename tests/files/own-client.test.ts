@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { Antiphon } from "../../src/client/index.ts";
-import { startTestServer, type TestServer } from "../test-server.ts";
+import { startTestServer, type TestServer } from "../kit/test-server.ts";
 import { verifies } from "../verifies.ts";
 
 let server: TestServer;

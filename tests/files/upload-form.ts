@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { TestServer } from "../test-server.ts";
+import type { TestServer } from "../kit/test-server.ts";
 
 /** The parts of an upload: texts, or files with their names. */
 export type Parts = Readonly<Record<string, string | File | readonly (string | File)[]>>;

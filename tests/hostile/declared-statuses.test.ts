@@ -1,8 +1,8 @@
 import type { ServerResponse } from "node:http";
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { serveHttp } from "../http-server.ts";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { serveHttp } from "../kit/http-server.ts";
+import { startTestServer, type TestServer } from "../kit/test-server.ts";
 import { type LocalSttServer, startLocalSttServer } from "../local-stt-server.ts";
-import { startTestServer, type TestServer } from "../test-server.ts";
 import { verifies } from "../verifies.ts";
 import { type ContractOperation, contractOperations } from "./contract-operations.ts";
 import { localSttDocument } from "./contract-schema.ts";
@@ -72,7 +72,6 @@ describe("the Responses API declares its reply to a model server's status", () =
       response.writeHead(given, JSON_TYPE).end(JSON.stringify({ error: { message: "No.", type: "x", code: "y" } }));
     });
     const server = await startTestServer({ env: { MODEL_BASE_URL: `${url}/v1` } });
-    onTestFinished(() => server.close());
     for (const operation of asking) {
       const body = operation.method === "GET" ? null : JSON.stringify({ model: "m", input: "Hi" });
       const headers = { authorization: `Bearer ${server.apiKey}`, ...(body === null ? {} : JSON_TYPE) };

@@ -1,8 +1,9 @@
 import { describe, expect, onTestFinished, test } from "vitest";
 import { sse } from "../../src/model-engines/chat-completions/chat-server.fixture.ts";
-import { memoryOf, startChildServer } from "../child-server.ts";
-import { cpuMsOf } from "../cpu-time.ts";
-import { startTestServer, type TestServer } from "../test-server.ts";
+import { startChildServer } from "../kit/child-server.ts";
+import { cpuMsOf } from "../kit/cpu-time.ts";
+import { memoryOf } from "../kit/processes.ts";
+import { startTestServer, type TestServer } from "../kit/test-server.ts";
 import { verifies } from "../verifies.ts";
 import { readSnapshot, readStream, type StreamEvent } from "./event-stream.ts";
 import { flood } from "./model-deaths.ts";
@@ -141,9 +142,7 @@ async function modelServer(answer: Parameters<typeof serveBytes>[0]): Promise<Mo
 }
 
 async function serverBefore(url: string, limits: Readonly<Record<string, string>> = {}): Promise<TestServer> {
-  const server = await startTestServer({ env: { MODEL_BASE_URL: url, ...limits } });
-  onTestFinished(() => server.close());
-  return server;
+  return await startTestServer({ env: { MODEL_BASE_URL: url, ...limits } });
 }
 
 async function streamOf(server: TestServer): Promise<readonly StreamEvent[]> {

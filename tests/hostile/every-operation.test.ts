@@ -4,7 +4,7 @@ import * as validators from "../../generated/responses-api/validators.js";
 import { assert } from "../../src/base/assert.ts";
 import { isRecord } from "../../src/base/json/records.ts";
 import { notImplementedOperations } from "../../src/servers/handlers/responses-api-handlers.ts";
-import { startTestServer, type TestServer } from "../test-server.ts";
+import { startTestServer, type TestServer } from "../kit/test-server.ts";
 import { verifies } from "../verifies.ts";
 import { type ContractOperation, contractOperations } from "./contract-operations.ts";
 import { valueOf } from "./schema-arbitrary.ts";

@@ -1,10 +1,11 @@
 import { execFileSync, spawnSync } from "node:child_process";
-import { mkdtemp, readdir, rm } from "node:fs/promises";
+import { readdir } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import OpenAI from "openai";
-import { describe, expect, onTestFinished, test } from "vitest";
-import { type ChildServer, startChildServer } from "../child-server.ts";
+import { describe, expect, test } from "vitest";
+import { type ChildServer, startChildServer } from "../kit/child-server.ts";
+import { temporaryFolder } from "../kit/temporary-folder.ts";
 import { MODEL } from "../responses/check-refusal.ts";
 import { readResponse } from "../responses/read-stream.ts";
 import { verifies } from "../verifies.ts";
@@ -14,12 +15,6 @@ const canLimit = spawnSync("prlimit", ["--version"]).status === 0;
 /** Mounts a small file system on the given folder before the program starts. */
 const SMALL_DISK = ["unshare", "-rm", "sh", "-c", 'mount -t tmpfs -o size=16m none "$0" && exec "$@"'];
 const canMount = spawnSync(SMALL_DISK[0] ?? "", [...SMALL_DISK.slice(1), tmpdir(), "true"]).status === 0;
-
-async function newFolder(): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), "antiphon-full-"));
-  onTestFinished(() => rm(folder, { recursive: true, force: true }));
-  return folder;
-}
 
 function upload(server: ChildServer, bytes: number): Promise<Response> {
   const form = new FormData();
@@ -51,7 +46,7 @@ describe.skipIf(!canLimit)("an upload beyond the system's largest file (needs pr
 
   test("is a named fault of the server, is logged, and leaves nothing", async () => {
     verifies("files.upload.full-disk-is-507");
-    const dataDir = await newFolder();
+    const dataDir = temporaryFolder();
     const server = await startChildServer({ env: { DATA_DIR: dataDir, LOG_LEVEL: "error" } });
     limit(server, 4 * MEBIBYTE);
     await checkFull(await upload(server, 8 * MEBIBYTE), dataDir);
@@ -85,7 +80,7 @@ describe.skipIf(!canLimit)("an upload beyond the system's largest file (needs pr
 describe.skipIf(!canMount)("a disk that is really full (needs unshare and mount)", () => {
   test("refuses uploads with a named error, is not ready, and is ready again once there is room", async () => {
     verifies("files.upload.full-disk-is-507");
-    const dataDir = await newFolder();
+    const dataDir = temporaryFolder();
     const under = [...SMALL_DISK, dataDir];
     const server = await startChildServer({ env: { DATA_DIR: dataDir, LOG_LEVEL: "error" }, under });
     await checkFull(await upload(server, 20 * MEBIBYTE), dataDir);
@@ -100,7 +95,7 @@ describe.skipIf(!canMount)("a disk that is really full (needs unshare and mount)
 
   test("deletes whatever it is asked to, even when the database has filled it", async () => {
     verifies("state.full-disk.deletes");
-    const dataDir = await newFolder();
+    const dataDir = temporaryFolder();
     const server = await startChildServer({ env: { DATA_DIR: dataDir }, under: [...SMALL_DISK, dataDir] });
     const paths = await storeOneOfEach(server);
     for (let files = 0; files < 2; files++) expect((await upload(server, 2 * MEBIBYTE)).status).toBe(200);

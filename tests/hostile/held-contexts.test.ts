@@ -2,9 +2,9 @@ import type { ServerResponse } from "node:http";
 import { expect, onTestFinished, test } from "vitest";
 import { sse } from "../../src/model-engines/chat-completions/chat-server.fixture.ts";
 import { conversationCalls, user } from "../conversations/call-conversations.ts";
-import { heapBytes } from "../heap-bytes.ts";
+import { heapBytes } from "../kit/heap-bytes.ts";
+import { startTestServer, type TestServer } from "../kit/test-server.ts";
 import { readLive } from "../runs/live-stream.ts";
-import { startTestServer, type TestServer } from "../test-server.ts";
 import { chunk, serveModel } from "./model-server.ts";
 
 const MEBIBYTE = 1024 * 1024;

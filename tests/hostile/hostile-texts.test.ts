@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { isRendering } from "../../src/formatting/is-rendering.ts";
 import { redact } from "../../src/model-engines/chat-completions/errors/redact.ts";
 import { SentenceCutter } from "../../src/voices/sentences/sentence-cutter.ts";
-import { cpuMsOf } from "../cpu-time.ts";
-import { startTestServer, type TestServer } from "../test-server.ts";
+import { cpuMsOf } from "../kit/cpu-time.ts";
+import { startTestServer, type TestServer } from "../kit/test-server.ts";
 import { verifies } from "../verifies.ts";
 
 const MESSAGE_STARTS = [

@@ -1,7 +1,7 @@
 import type { RequestListener, ServerResponse } from "node:http";
 import { gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
-import { drip, type HttpServer, serveHttp, writeForever } from "../http-server.ts";
+import { drip, type HttpServer, serveHttp, writeForever } from "../kit/http-server.ts";
 import { checkStreamLaws } from "../responses/check-stream-laws.ts";
 import { readStream } from "../responses/read-stream.ts";
 import { calls, saysText, serveScript } from "../tools/behind-script.ts";

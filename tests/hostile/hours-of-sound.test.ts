@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { memoryOf } from "../child-server.ts";
+import { memoryOf } from "../kit/processes.ts";
 import { startChildToneServer } from "../local-stt/child-tone-server.ts";
 import { silentOpus } from "../local-stt/oversized-files.ts";
 import { program } from "../local-stt/tone-server.ts";

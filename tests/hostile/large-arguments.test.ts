@@ -1,7 +1,8 @@
 import type { Socket } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
 import { sse } from "../../src/model-engines/chat-completions/chat-server.fixture.ts";
-import { type ChildServer, memoryOf, startChildServer } from "../child-server.ts";
+import { type ChildServer, startChildServer } from "../kit/child-server.ts";
+import { memoryOf } from "../kit/processes.ts";
 import { verifies } from "../verifies.ts";
 import { readStream, type StreamEvent } from "./event-stream.ts";
 import { flood } from "./model-deaths.ts";

@@ -1,7 +1,7 @@
 import { brotliCompressSync, constants, deflateSync, gzipSync, zstdCompressSync } from "node:zlib";
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { startTestServer, type TestServer } from "../kit/test-server.ts";
 import { PIXEL_BYTES } from "../responses/media-samples.ts";
-import { startTestServer, type TestServer } from "../test-server.ts";
 import { verifies } from "../verifies.ts";
 import { errorOf, readError } from "./catalogue-error.ts";
 import { bodyOf, createHead, isWhole, RawConnection } from "./raw-connection.ts";
@@ -145,7 +145,6 @@ describe("a large body", () => {
 test("a server with default settings accepts a body with images of twelve megabytes", async () => {
   verifies("transport.body.large-images-fit");
   const server = await startTestServer();
-  onTestFinished(() => server.close());
   // Viewers stop at the end of the image.
   const picture = Buffer.concat([PIXEL_BYTES, Buffer.alloc(6 * 1024 * 1024, 7)]).toString("base64");
   const part = { type: "input_image", image_url: `data:image/png;base64,${picture}` };

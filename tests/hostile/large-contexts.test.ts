@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { startTestServer, type TestServer } from "../kit/test-server.ts";
 import { checkReply, MODEL } from "../responses/check-refusal.ts";
 import { readItemList } from "../responses/read-item-list.ts";
 import { readResponse } from "../responses/read-stream.ts";
-import { startTestServer, type TestServer } from "../test-server.ts";
 import { verifies } from "../verifies.ts";
 
 const CONTEXT_BYTES_MAX = 100_000;

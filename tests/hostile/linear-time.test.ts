@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { cpuMsOf } from "../cpu-time.ts";
-import { startTestServer, type TestServer } from "../test-server.ts";
+import { cpuMsOf } from "../kit/cpu-time.ts";
+import { startTestServer, type TestServer } from "../kit/test-server.ts";
 import { verifies } from "../verifies.ts";
 import { type LongList, longLists } from "./long-lists.ts";
 import { chunk, type ModelServer, serveModel } from "./model-server.ts";

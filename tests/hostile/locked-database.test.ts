@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { type ChildServer, startChildServer } from "../child-server.ts";
-import { dataFolder } from "../crash/lives.ts";
+import { type ChildServer, startChildServer } from "../kit/child-server.ts";
+import { temporaryFolder } from "../kit/temporary-folder.ts";
 import { lockDatabase } from "../lock-database.ts";
 import { MODEL } from "../responses/check-refusal.ts";
 import { readResponse } from "../responses/read-stream.ts";
@@ -13,7 +13,7 @@ const LOCKED_MS = 3_000;
 const ANSWERS_MIN = 20;
 
 async function startServer(env: Readonly<Record<string, string>> = {}) {
-  const folder = await dataFolder();
+  const folder = temporaryFolder();
   const server = await startChildServer({ env: { DATA_DIR: folder, ...env } });
   const create = (members: object = {}) => server.post("/v1/responses", { model: MODEL, input: "Hi", ...members });
   return { server, create, lock: () => lockDatabase(join(folder, "antiphon.db")) };

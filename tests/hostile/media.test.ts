@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { sends, serveHttp } from "../http-server.ts";
-import { startTestServer, type TestServer } from "../test-server.ts";
+import { sends, serveHttp } from "../kit/http-server.ts";
+import { startTestServer, type TestServer } from "../kit/test-server.ts";
 import { verifies } from "../verifies.ts";
 import { errorOf } from "./catalogue-error.ts";
 

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { memoryOf, startChildServer } from "../child-server.ts";
+import { startChildServer } from "../kit/child-server.ts";
+import { memoryOf } from "../kit/processes.ts";
 import { archiveOf, docxOf, paragraph, xlsxOf } from "../responses/office-samples.ts";
 import { verifies } from "../verifies.ts";
 import { errorOf } from "./catalogue-error.ts";

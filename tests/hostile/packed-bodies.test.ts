@@ -1,8 +1,9 @@
 import { randomBytes } from "node:crypto";
 import { brotliCompressSync, constants, deflateSync, gzipSync, zstdCompressSync } from "node:zlib";
-import { describe, expect, onTestFinished, test } from "vitest";
-import { type ChildServer, memoryOf, startChildServer } from "../child-server.ts";
-import { startTestServer, type TestServer } from "../test-server.ts";
+import { describe, expect, test } from "vitest";
+import { type ChildServer, startChildServer } from "../kit/child-server.ts";
+import { memoryOf } from "../kit/processes.ts";
+import { startTestServer, type TestServer } from "../kit/test-server.ts";
 import { verifies } from "../verifies.ts";
 import { errorOf } from "./catalogue-error.ts";
 import { bodyOf, createHead, RawConnection } from "./raw-connection.ts";
@@ -90,7 +91,6 @@ describe.skipIf(process.platform !== "linux")("many bodies sent at once", () => 
 describe("a compressed body", () => {
   async function serve(): Promise<TestServer> {
     const server = await startTestServer();
-    onTestFinished(() => server.close());
     return server;
   }
 

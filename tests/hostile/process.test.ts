@@ -1,6 +1,7 @@
 import { gzipSync, zstdCompressSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
-import { type ChildServer, memoryOf, startChildServer } from "../child-server.ts";
+import { type ChildServer, startChildServer } from "../kit/child-server.ts";
+import { memoryOf } from "../kit/processes.ts";
 import { verifies } from "../verifies.ts";
 import { readSnapshot, readStream } from "./event-stream.ts";
 import { createCall, createHead, RawConnection } from "./raw-connection.ts";

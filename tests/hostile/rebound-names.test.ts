@@ -1,14 +1,12 @@
 import { request } from "node:http";
-import { expect, onTestFinished, test } from "vitest";
-import { startTestServer, type TestServer } from "../test-server.ts";
+import { expect, test } from "vitest";
+import { startTestServer, type TestServer } from "../kit/test-server.ts";
 import { verifies } from "../verifies.ts";
 
 const PATHS = ["/inspector", "/readyz", "/healthz", "/docs"];
 
 async function start(env: Readonly<Record<string, string>> = {}): Promise<TestServer> {
-  const server = await startTestServer({ env });
-  onTestFinished(() => server.close());
-  return server;
+  return await startTestServer({ env });
 }
 
 /** Which paths are refused to a request that names this host; `fetch` lets nobody choose it. */

@@ -1,8 +1,8 @@
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
+import { startTestServer } from "../kit/test-server.ts";
+import { onPostgres, query } from "../kit/tested-store.ts";
 import { checkReply, MODEL } from "../responses/check-refusal.ts";
 import { readResponse } from "../responses/read-stream.ts";
-import { startTestServer } from "../test-server.ts";
-import { onPostgres, query } from "../tested-store.ts";
 import { verifies } from "../verifies.ts";
 
 /** PostgreSQL adds changes to the sum later, so that writers do not wait for each other. */
@@ -26,7 +26,6 @@ async function serve() {
     env: { API_KEYS: `${OURS}=acme/web,${OTHERS}=acme/other`, OWNER_BYTES_MAX: String(OWNER_BYTES_MAX) },
     scenario: JSON.stringify({ scenarios: [{ when: { input_contains: "x" }, events: [{ text: "Well." }] }] }),
   });
-  onTestFinished(() => server.close());
   const call = (path: string, body: object, key = OURS) =>
     server.fetch(path, {
       method: "POST",

@@ -1,10 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
-import type { ChildServer } from "../child-server.ts";
-import { dataFolder, expireLease, serveModel, start } from "../crash/lives.ts";
+import { expireLease, serveModel, start } from "../crash/lives.ts";
+import type { ChildServer } from "../kit/child-server.ts";
+import { temporaryFolder } from "../kit/temporary-folder.ts";
+import { query } from "../kit/tested-store.ts";
 import { expectDense, type ReadStream, readStream } from "../outages/nodes.ts";
 import { isShort } from "../some-cases.ts";
-import { query } from "../tested-store.ts";
 import { verifies } from "../verifies.ts";
 import { openSocket } from "../websocket/socket.ts";
 
@@ -12,7 +13,7 @@ const TEST_TIMEOUT_MS = 120_000;
 
 /** Two servers on one database. */
 async function startTwo() {
-  const [folder, model] = [await dataFolder(), await serveModel()];
+  const [folder, model] = [temporaryFolder(), await serveModel()];
   const log = { LOG_LEVEL: "warn" };
   const [maker, other] = [await start(folder, model.url, log), await start(folder, model.url, log)];
   const body = { model: "m", input: "wait", stream: true, stream_options: { include_obfuscation: false } };

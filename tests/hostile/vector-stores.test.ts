@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { startTestServer, type TestServer } from "../test-server.ts";
+import { startTestServer, type TestServer } from "../kit/test-server.ts";
 import { createStore, fileOf, search, takenIn, upload } from "../vector-stores/store-client.ts";
 import { verifies } from "../verifies.ts";
 

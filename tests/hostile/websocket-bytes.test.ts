@@ -1,5 +1,5 @@
-import { expect, onTestFinished, test } from "vitest";
-import { startTestServer, type TestServer } from "../test-server.ts";
+import { expect, test } from "vitest";
+import { startTestServer, type TestServer } from "../kit/test-server.ts";
 import { verifies } from "../verifies.ts";
 import { openSocket, type TestSocket } from "../websocket/socket.ts";
 
@@ -18,9 +18,7 @@ async function serve(): Promise<TestServer> {
     BACKEND_MAX_UPLOAD_MB: "1",
     INCOMING_BYTES_MAX: String(4 * MEBIBYTE),
   };
-  const server = await startTestServer({ env, scenario: SCENARIO });
-  onTestFinished(() => server.close());
-  return server;
+  return await startTestServer({ env, scenario: SCENARIO });
 }
 
 const OVERLOADED = { type: "error", status: 503, error: { code: "server_is_overloaded" } };

@@ -3,8 +3,8 @@ import { localSttRoutes } from "../../generated/local-stt/operations.ts";
 import { responsesApiRoutes } from "../../generated/responses-api/operations.ts";
 import { createDisabledEngine } from "../../src/speech/disabled-engine.ts";
 import { API_KEY, openCloudServer } from "../cloud-stt/cloud-server.ts";
+import { startTestServer } from "../kit/test-server.ts";
 import { startLocalSttServer } from "../local-stt-server.ts";
-import { startTestServer } from "../test-server.ts";
 import { verifies } from "../verifies.ts";
 
 interface Served {

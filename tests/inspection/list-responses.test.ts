@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { Antiphon } from "../../src/client/index.ts";
-import { startTestServer, type TestServerOptions } from "../test-server.ts";
+import { startTestServer, type TestServerOptions } from "../kit/test-server.ts";
 import { verifies } from "../verifies.ts";
 
 async function withServer(use: (client: Antiphon) => Promise<void>, options: TestServerOptions = {}): Promise<void> {

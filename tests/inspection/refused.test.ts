@@ -1,7 +1,7 @@
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { Antiphon } from "../../src/client/index.ts";
+import { startTestServer } from "../kit/test-server.ts";
 import { serveBehind } from "../responses/behind-upstream.ts";
-import { startTestServer } from "../test-server.ts";
 import { verifies } from "../verifies.ts";
 import { openSocket } from "../websocket/socket.ts";
 
@@ -42,7 +42,6 @@ test("refused requests are kept, count as failed, and are no responses", async (
 test("messages of a WebSocket that are refused are kept as over HTTP", async () => {
   verifies("inspection.refused.websocket");
   const server = await startTestServer();
-  onTestFinished(() => server.close());
   const client = new Antiphon({ baseUrl: server.url, apiKey: server.apiKey });
   const socket = await openSocket(server);
   const tool = { type: "mcp", server_label: "a", server_url: "http://127.0.0.1:1", authorization: TOKEN };
@@ -85,7 +84,6 @@ test("a message that ends its WebSocket is kept, and so is one that waited for t
   verifies("inspection.refused.websocket");
   const scenario = "scenarios: [{ events: [{ text: Begun }, { delay_ms: 600000 }] }]";
   const server = await startTestServer({ env: { WEBSOCKET_LIFETIME_MS: "300" }, scenario });
-  onTestFinished(() => server.close());
   const client = new Antiphon({ baseUrl: server.url, apiKey: server.apiKey });
   const waiting = await openSocket(server);
   for (const input of ["First", "Second"]) waiting.ask({ input });

@@ -1,10 +1,9 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { runRunsCommand } from "../../src/commands/runs-command.ts";
 import { lastChunk, sse, textChunk } from "../../src/model-engines/chat-completions/chat-server.fixture.ts";
-import { serveHttp } from "../http-server.ts";
+import { serveHttp } from "../kit/http-server.ts";
+import { temporaryFolder } from "../kit/temporary-folder.ts";
 import { COUNTS, chunks, says, serveBehind } from "../responses/behind-upstream.ts";
 import { readStream } from "../responses/read-stream.ts";
 import { verifies } from "../verifies.ts";
@@ -36,8 +35,7 @@ test("runs are listed, shown and followed in a terminal", async () => {
 
 test("the key of a server on this machine is found, and is sent to no other", async () => {
   verifies("inspection.command.finds-key");
-  const folder = await mkdtemp(join(tmpdir(), "antiphon-runs-"));
-  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const folder = temporaryFolder();
   const { server, create } = await serveBehind(says("Hello"), { DATA_DIR: folder });
   const { id }: { id: string } = JSON.parse(await (await create({ input: "Greet Ada" })).text());
   const here = { PORT: new URL(server.url).port, DATA_DIR: folder };

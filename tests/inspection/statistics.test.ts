@@ -1,11 +1,11 @@
-import { mkdtemp, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { Antiphon } from "../../src/client/index.ts";
 import { lastChunk, textChunk } from "../../src/model-engines/chat-completions/chat-server.fixture.ts";
+import { temporaryFolder } from "../kit/temporary-folder.ts";
+import { startTestServer } from "../kit/test-server.ts";
 import { chunks, serveBehind, usageChunk } from "../responses/behind-upstream.ts";
-import { startTestServer } from "../test-server.ts";
 import { verifies } from "../verifies.ts";
 
 const USAGE = usageChunk({
@@ -18,7 +18,7 @@ const PRICES = "currency: EUR\nmodels:\n  m*: { input: 2, cached_input: 1, outpu
 
 test("responses are counted by time and model, with tokens, times and prices", async () => {
   verifies("inspection.statistics.counts", "inspection.statistics.prices");
-  const file = join(await mkdtemp(join(tmpdir(), "antiphon-prices-")), "prices.yaml");
+  const file = join(temporaryFolder(), "prices.yaml");
   await writeFile(file, PRICES);
   const answer = chunks(textChunk("Hi"), lastChunk("stop"), USAGE);
   const { server } = await serveBehind(answer, { PRICES_FILE: file });

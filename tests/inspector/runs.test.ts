@@ -3,8 +3,8 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type DemoRuns, makeDemoRuns } from "../../scripts/demo/demo-runs.ts";
 import { type DemoServer, startDemoServer } from "../../scripts/demo/demo-server.ts";
 import { CHROMIUM, startChromium } from "../chromium.ts";
+import { startTestServer } from "../kit/test-server.ts";
 import { accessibilityFaults, keep, openPage } from "../local-stt/chat-lab-page.ts";
-import { startTestServer } from "../test-server.ts";
 import { verifies } from "../verifies.ts";
 import { buildPages, focusedName, openInspector } from "./inspector-page.ts";
 

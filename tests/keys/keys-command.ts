@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
 import { join } from "node:path";
-import { storeSettings } from "../tested-store.ts";
+import { storeSettings } from "../kit/tested-store.ts";
 
 const MAIN = join(import.meta.dirname, "../../src/main.ts");
 

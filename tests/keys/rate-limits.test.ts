@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import OpenAI from "openai";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { lastChunk, sse, textChunk } from "../../src/model-engines/chat-completions/chat-server.fixture.ts";
+import { startTestServer, type TestServer } from "../kit/test-server.ts";
 import { says, serveBehind, usageChunk } from "../responses/behind-upstream.ts";
 import { MODEL } from "../responses/check-refusal.ts";
-import { startTestServer, type TestServer } from "../test-server.ts";
 import { verifies } from "../verifies.ts";
 import { makeKey } from "./keys-command.ts";
 
@@ -20,9 +20,7 @@ const SIX = {
 };
 
 async function serve(env: Readonly<Record<string, string>> = {}): Promise<TestServer> {
-  const server = await startTestServer({ env });
-  onTestFinished(() => server.close());
-  return server;
+  return await startTestServer({ env });
 }
 
 function limitsOf({ headers }: Response): Readonly<Record<string, string>> {

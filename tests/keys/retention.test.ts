@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, type TestContext, test } from "vitest";
+import { startTestServer, type TestServer } from "../kit/test-server.ts";
 import { MODEL } from "../responses/check-refusal.ts";
-import { startTestServer, type TestServer } from "../test-server.ts";
 import { verifies } from "../verifies.ts";
 
 /** The shortest time that the sweep handles within a second. */

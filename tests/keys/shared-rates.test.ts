@@ -1,10 +1,10 @@
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { silentLogger } from "../../src/base/logger.ts";
+import { startTestServer, type TestServer } from "../kit/test-server.ts";
 import { MODEL } from "../responses/check-refusal.ts";
 import { whyNoPostgres } from "../services/postgres-server.ts";
 import { startRedis, whyNoRedis } from "../services/redis-server.ts";
 import { databaseOfTest, redisOfRun } from "../services/services-of-run.ts";
-import { startTestServer, type TestServer } from "../test-server.ts";
 
 const SERVERS = 2;
 const START_MS_MAX = 30_000;
@@ -16,7 +16,6 @@ async function serveTogether(env: Readonly<Record<string, string>>): Promise<rea
   const servers: TestServer[] = [];
   for (let started = 0; started < SERVERS; started++) {
     const server = await startTestServer({ env: { DATABASE_URL, API_KEYS, ...env }, log: silentLogger });
-    onTestFinished(() => server.close());
     servers.push(server);
   }
   return servers;

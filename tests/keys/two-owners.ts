@@ -1,5 +1,5 @@
+import { startTestServer, type TestServer } from "../kit/test-server.ts";
 import { MODEL } from "../responses/check-refusal.ts";
-import { startTestServer, type TestServer } from "../test-server.ts";
 
 const OUR_KEY = "sk-ours-0123456789abcdef";
 export const THEIR_KEY = "sk-theirs-0123456789abcdef";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { query } from "../tested-store.ts";
+import { query } from "../kit/tested-store.ts";
 import { createStore, takenIn, upload } from "../vector-stores/store-client.ts";
 import { verifies } from "../verifies.ts";
 import { startWithTwoOwners } from "./two-owners.ts";

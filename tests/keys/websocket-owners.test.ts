@@ -1,8 +1,8 @@
 import { on, once } from "node:events";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { WebSocket } from "ws";
+import { startTestServer } from "../kit/test-server.ts";
 import { MODEL } from "../responses/check-refusal.ts";
-import { startTestServer } from "../test-server.ts";
 import { verifies } from "../verifies.ts";
 import { makeKey, runKeys } from "./keys-command.ts";
 import { makeThings, startWithTwoOwners, THEIR_KEY, type Things, type TwoOwners, unknownLike } from "./two-owners.ts";
@@ -84,7 +84,6 @@ describe("over a WebSocket", () => {
   test("a key beyond its limit gets an error, and the connection stays usable", async () => {
     verifies("errors.ratelimit.own-limit-is-429", "errors.ratelimit.parsable-delay-text");
     const server = await startTestServer({ env: { RATE_LIMIT_REQUESTS_PER_MINUTE: "1" } });
-    onTestFinished(() => server.close());
     const connection = await connect(server.url, server.apiKey);
     expect(await connection.last({})).toMatch(/^\{"type":"response.completed"/);
     const refusal = JSON.parse(await connection.last({}));

@@ -1,6 +1,6 @@
 import { readdir, readFile } from "node:fs/promises";
 import { expect } from "vitest";
-import { type ChildServer, startChildServer } from "../child-server.ts";
+import { type ChildServer, startChildServer } from "../kit/child-server.ts";
 import { toneModelFile } from "../speech/whisper-for-tests.ts";
 import { program } from "./tone-server.ts";
 

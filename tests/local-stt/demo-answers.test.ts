@@ -2,6 +2,7 @@ import { once } from "node:events";
 import type { ServerResponse } from "node:http";
 import { expect, onTestFinished, test } from "vitest";
 import { lastChunk, serveChat, sse, textChunk } from "../../src/model-engines/chat-completions/chat-server.fixture.ts";
+import { textPieces } from "../kit/event-stream.ts";
 import { startLocalSttServer } from "../local-stt-server.ts";
 import { verifies } from "../verifies.ts";
 
@@ -44,10 +45,9 @@ async function serve() {
 
 /** Reads lines until one of them holds these words. */
 async function readUntil(reply: Response, words: string): Promise<void> {
-  const decoder = new TextDecoder();
   let read = "";
-  for await (const bytes of reply.body ?? []) {
-    read += decoder.decode(bytes, { stream: true });
+  for await (const piece of textPieces(reply)) {
+    read += piece;
     if (read.includes(words)) return;
   }
 }

@@ -1,10 +1,10 @@
 import { once } from "node:events";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { rm, writeFile } from "node:fs/promises";
 import { request } from "node:http";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { temporaryFolder } from "../kit/temporary-folder.ts";
 import { startLocalSttServer } from "../local-stt-server.ts";
 import { runAsNobody } from "../run-as-nobody.ts";
 import { verifies } from "../verifies.ts";
@@ -13,7 +13,7 @@ const KEY = "sk-the-first-key-0123456789";
 const isLinux = process.platform === "linux";
 
 async function serve(env: Readonly<Record<string, string>> = {}) {
-  const folder = await mkdtemp(join(tmpdir(), "antiphon-demo-key-"));
+  const folder = temporaryFolder();
   await writeFile(join(folder, "api-key"), `${KEY}\n`, { mode: 0o600 });
   const server = await startLocalSttServer({ env: { DATA_DIR: folder, PORT: "8123", ...env } });
   onTestFinished(async () => {

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { contractOperations } from "../hostile/contract-operations.ts";
 import { localSttDocument } from "../hostile/contract-schema.ts";
+import { startTestServer, type TestServer } from "../kit/test-server.ts";
 import { type LocalSttServer, startLocalSttServer } from "../local-stt-server.ts";
-import { startTestServer, type TestServer } from "../test-server.ts";
 import { verifies } from "../verifies.ts";
 
 let speech: LocalSttServer;

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { wavFile } from "../../src/audio-formats/encoded-sound.fixture.ts";
 import { isRecord } from "../../src/base/json/records.ts";
-import { memoryOf } from "../child-server.ts";
+import { memoryOf } from "../kit/processes.ts";
 import { tones } from "../speech/tones.ts";
 import { enginePids } from "../speech/whisper-for-tests.ts";
 import { verifies } from "../verifies.ts";

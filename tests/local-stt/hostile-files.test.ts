@@ -2,7 +2,7 @@ import { gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import { HAS_FFMPEG, soundFoldersOf, wavFile } from "../../src/audio-formats/encoded-sound.fixture.ts";
 import { mapSomeAtOnce } from "../../src/base/limits/map-some-at-once.ts";
-import { memoryOf } from "../child-server.ts";
+import { memoryOf } from "../kit/processes.ts";
 import { tones } from "../speech/tones.ts";
 import { verifies } from "../verifies.ts";
 import { type ChildToneServer, programsOf, startChildToneServer } from "./child-tone-server.ts";

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { wavFile } from "../../src/audio-formats/encoded-sound.fixture.ts";
-import { startChildServer } from "../child-server.ts";
+import { startChildServer } from "../kit/child-server.ts";
 import { startLocalSttServer } from "../local-stt-server.ts";
 import { tones } from "../speech/tones.ts";
 import { verifies } from "../verifies.ts";

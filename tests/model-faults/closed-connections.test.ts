@@ -1,7 +1,7 @@
 import { createServer, type Socket } from "node:net";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { lastChunk, sse, textChunk } from "../../src/model-engines/chat-completions/chat-server.fixture.ts";
-import { startTestServer } from "../test-server.ts";
+import { startTestServer } from "../kit/test-server.ts";
 import { verifies } from "../verifies.ts";
 
 const ANSWER = sse(textChunk("Hello"), lastChunk("stop"), "[DONE]");
@@ -38,7 +38,6 @@ async function serveAbove(script: Script) {
   const address = upstream.address();
   if (address === null || typeof address === "string") throw new Error("the server has no port");
   const server = await startTestServer({ env: { MODEL_BASE_URL: `http://127.0.0.1:${address.port}/v1` } });
-  onTestFinished(() => server.close());
   const ask = async (input = "Hi") => {
     const reply = await server.post("/v1/responses", { model: "m", input });
     await reply.text();

@@ -1,9 +1,9 @@
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import type { Response as ResponseBody } from "../../generated/responses-api/types.ts";
+import { startTestServer, type TestServer } from "../kit/test-server.ts";
 import { checkStreamLaws } from "../responses/check-stream-laws.ts";
 import { readResponse, readStream } from "../responses/read-stream.ts";
 import { pollUntil } from "../runs/poll.ts";
-import { startTestServer, type TestServer } from "../test-server.ts";
 import { verifies } from "../verifies.ts";
 import { type Fault, LAST_TEXT, LASTING_FAULTS, SEEN_FAULTS, TEXT_FAULTS, UNSEEN_FAULTS } from "./faults.ts";
 import { type FaultyCase, type FaultyWorld, faultyWorld } from "./faulty-world.ts";
@@ -35,7 +35,6 @@ async function serveFaulty(cases: readonly FaultyCase[], env: Readonly<Record<st
   const world = await faultyWorld(cases);
   const settings = { MODEL_BASE_URL: world.modelUrl, EGRESS_ALLOW: "127.0.0.1" };
   const server = await startTestServer({ env: { ...settings, ...env } });
-  onTestFinished(() => server.close());
   const tools = [{ type: "mcp", server_label: "bank", server_url: world.mcpUrl, require_approval: "never" }];
   return {
     server,

@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { Antiphon } from "../../src/client/index.ts";
-import { type ChildServer, startChildServer } from "../child-server.ts";
-import { dataFolder, until } from "../crash/lives.ts";
+import { until } from "../crash/lives.ts";
+import { type ChildServer, startChildServer } from "../kit/child-server.ts";
+import { temporaryFolder } from "../kit/temporary-folder.ts";
 import { readResponse } from "../responses/read-stream.ts";
 import { startTcpProxy } from "../services/proxy-of-test.ts";
 import { verifies } from "../verifies.ts";
@@ -26,7 +27,7 @@ test(
   "a response that waits for its model gives its place to others, and another server goes on with it in time",
   async () => {
     verifies("models.retries.waiting-runs", "state.notes.of-what-happened");
-    const folder = await dataFolder();
+    const folder = temporaryFolder();
     const world = await faultyWorld([{ fault: LONG_PAUSE, turn: 1, times: 1 }]);
     const left = await startNode(folder, world, { NODE_NAME: "left", BACKGROUND_RUNS_MAX: "1" });
     const waiting = await enqueue(left, world, 0);
@@ -60,7 +61,7 @@ test(
     const world = await faultyWorld([]);
     const proxy = await startTcpProxy(world.modelUrl);
     const far = { ...world, modelUrl: proxy.through(world.modelUrl) };
-    const server = await startNode(await dataFolder(), far, {});
+    const server = await startNode(temporaryFolder(), far, {});
     await proxy.cut();
     const ids = await Promise.all([0, 1, 2].map((number) => enqueue(server, world, number)));
     const metric = async () =>

@@ -1,9 +1,9 @@
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { lastChunk, sse, textChunk } from "../../src/model-engines/chat-completions/chat-server.fixture.ts";
-import { startChildServer } from "../child-server.ts";
-import { serveHttp } from "../http-server.ts";
+import { startChildServer } from "../kit/child-server.ts";
+import { serveHttp } from "../kit/http-server.ts";
+import { startTestServer } from "../kit/test-server.ts";
 import { checkReply } from "../responses/check-refusal.ts";
-import { startTestServer } from "../test-server.ts";
 import { verifies } from "../verifies.ts";
 
 const ANSWER = sse(textChunk("Hello"), lastChunk("stop"), "[DONE]");
@@ -37,7 +37,6 @@ test("a MODEL_BASE_URL without /v1 works, and the log says what it lacks", async
     warn: (_fields: object, text: string) => warnings.push(text),
   };
   const server = await startTestServer({ env: { MODEL_BASE_URL: `${url}/` }, log });
-  onTestFinished(() => server.close());
 
   const reply = await server.post("/v1/responses", { model: "m", input: "Hi" });
 
@@ -53,7 +52,6 @@ test("a MODEL_BASE_URL with a wrong path is 502, and the text names the setting"
   verifies("chat-engine.base-url.names-the-setting");
   const { url } = await serveModel();
   const server = await startTestServer({ env: { MODEL_BASE_URL: `${url}/api` } });
-  onTestFinished(() => server.close());
 
   await checkReply(await server.post("/v1/responses", { model: "m", input: "Hi" }), {
     status: 502,

@@ -1,9 +1,9 @@
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Response as ResponseBody } from "../../generated/responses-api/types.ts";
+import { startTestServer, type TestServer } from "../kit/test-server.ts";
 import { checkStreamLaws } from "../responses/check-stream-laws.ts";
 import { type ReadStream, readResponse, readStream } from "../responses/read-stream.ts";
 import { readLive } from "../runs/live-stream.ts";
-import { startTestServer, type TestServer } from "../test-server.ts";
 import { startScripted, toolList } from "../tools/mcp/mcp-servers.ts";
 import { hasLlamaCpp, type LlamaCpp, MODEL, startLlamaCpp, WINDOW } from "./llama-cpp.ts";
 
@@ -119,7 +119,6 @@ describe.skipIf(!hasLlamaCpp)("the server of llama-cpp-python", () => {
   test("that is killed while it speaks fails the response", async () => {
     const mortal = await startLlamaCpp();
     const before = await startTestServer({ env: { MODEL_BASE_URL: mortal.baseUrl } });
-    onTestFinished(() => before.close());
     const reply = await ask({ stream: true, max_output_tokens: WINDOW - 100 }, before);
     const live = readLive(reply);
     await live.id;

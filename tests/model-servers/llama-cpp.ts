@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { freePort } from "../http-server.ts";
+import { freePort } from "../kit/http-server.ts";
 
 /** What `make real-model` makes. Without it the tests are skipped. */
 const FOLDER = resolve(import.meta.dirname, "../../.cache/real-model");

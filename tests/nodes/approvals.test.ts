@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Response as ResponseBody } from "../../generated/responses-api/types.ts";
-import type { ChildServer } from "../child-server.ts";
 import { payingWorld } from "../crash/paying-world.ts";
+import type { ChildServer } from "../kit/child-server.ts";
 import { readResponse } from "../responses/read-stream.ts";
 import { verifies } from "../verifies.ts";
 import { startNodes, TEST_TIMEOUT_MS, whyNoNodes } from "./nodes.ts";

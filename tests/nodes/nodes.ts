@@ -1,10 +1,8 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { onTestFinished } from "vitest";
 import { lastChunk, serveChat, sse, textChunk } from "../../src/model-engines/chat-completions/chat-server.fixture.ts";
-import { type ChildServer, startChildServer } from "../child-server.ts";
-import { dataLines, readResponse } from "../responses/read-stream.ts";
+import { type ChildServer, startChildServer } from "../kit/child-server.ts";
+import { streamedData } from "../kit/event-stream.ts";
+import { temporaryFolder } from "../kit/temporary-folder.ts";
+import { readResponse } from "../responses/read-stream.ts";
 import { whyNoPostgres } from "../services/postgres-server.ts";
 import { databaseOfTest } from "../services/services-of-run.ts";
 
@@ -32,8 +30,7 @@ export async function startNodes(
 
 /** One of the servers of a database, which `env` names. */
 export async function startNode(modelUrl: string, env: Readonly<Record<string, string>>): Promise<ChildServer> {
-  const folder = await mkdtemp(join(tmpdir(), "antiphon-node-"));
-  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const folder = temporaryFolder();
   const settings = { SEAL_KEYS, DATA_DIR: folder, MODEL_BASE_URL: modelUrl };
   return await startChildServer({ env: { NODE_ENV: "production", LEASE_MS: "3000", ...settings, ...env } });
 }
@@ -92,13 +89,7 @@ export async function read(server: ChildServer, id: string, after?: number): Pro
   if (!reply.ok) throw new Error(await reply.text());
   const lines: string[] = [];
   const follow = async (): Promise<void> => {
-    let rest = "";
-    for await (const piece of (reply.body ?? new Blob().stream()).pipeThrough(new TextDecoderStream())) {
-      const text = rest + piece;
-      const end = text.lastIndexOf("\n") + 1;
-      rest = text.slice(end);
-      lines.push(...dataLines(text.slice(0, end)).filter((line) => line.startsWith("{")));
-    }
+    for await (const line of streamedData(reply)) if (line.startsWith("{")) lines.push(line);
   };
   return { lines, over: follow() };
 }

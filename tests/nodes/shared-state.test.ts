@@ -1,18 +1,16 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { silentLogger } from "../../src/base/logger.ts";
 import { runKeysCommand } from "../../src/commands/keys-command.ts";
 import { loadConfig } from "../../src/config/load-config.ts";
 import { startResponsesApi } from "../../src/servers/responses-api.ts";
 import { compact, create, MODEL, textOf, user } from "../context/compact.fixture.ts";
+import { temporaryFolder } from "../kit/temporary-folder.ts";
+import { startTestServer, type TestServer, type TestServerOptions } from "../kit/test-server.ts";
+import { withSealKeys } from "../kit/with-seal-keys.ts";
 import { readResponse } from "../responses/read-stream.ts";
 import { whyNoPostgres } from "../services/postgres-server.ts";
 import { databaseOfTest } from "../services/services-of-run.ts";
-import { startTestServer, type TestServer, type TestServerOptions } from "../test-server.ts";
 import { startModern } from "../tools/mcp/mcp-servers.ts";
-import { withSealKeys } from "../with-seal-keys.ts";
 
 const API_KEY = "sk-shared-state-0123456789";
 const IS_SKIPPED = whyNoPostgres() !== undefined;
@@ -36,7 +34,6 @@ async function startTwo(
   const start = async (): Promise<TestServer> => {
     const env = { DATABASE_URL: database, API_KEYS: API_KEY, EGRESS_ALLOW: "127.0.0.1", ...options.env };
     const server = await startTestServer({ ...options, env, log: silentLogger });
-    onTestFinished(() => server.close());
     return server;
   };
   return { one: await start(), other: await start(), database };
@@ -99,8 +96,7 @@ test.skipIf(IS_SKIPPED)(
   async () => {
     const DATABASE_URL = await databaseOfTest();
     const start = async () => {
-      const DATA_DIR = await mkdtemp(join(tmpdir(), "antiphon-first-"));
-      onTestFinished(() => rm(DATA_DIR, { recursive: true, force: true }));
+      const DATA_DIR = temporaryFolder();
       const config = loadConfig(withSealKeys({ DATABASE_URL, DATA_DIR, PORT: "0", CODE_ENGINE: "off" }), []);
       const server = await startResponsesApi(config, silentLogger);
       onTestFinished(() => server.close());

@@ -1,5 +1,5 @@
 import { isRecord } from "../../src/base/json/records.ts";
-import { serveHttp } from "../http-server.ts";
+import { serveHttp } from "../kit/http-server.ts";
 
 export interface CollectedSpan {
   readonly name: string;

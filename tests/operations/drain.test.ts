@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { lastChunk, serveChat, sse, textChunk } from "../../src/model-engines/chat-completions/chat-server.fixture.ts";
-import { startChildServer } from "../child-server.ts";
+import { startChildServer } from "../kit/child-server.ts";
 import { verifies } from "../verifies.ts";
 
 const WORDS = 20;

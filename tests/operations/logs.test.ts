@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { type ChatServer, serveChat } from "../../src/model-engines/chat-completions/chat-server.fixture.ts";
-import { type ChildServer, startChildServer } from "../child-server.ts";
+import { type ChildServer, startChildServer } from "../kit/child-server.ts";
 import { chunks, delta, UPSTREAM_KEY, usageChunk } from "../responses/behind-upstream.ts";
 import { PIXEL } from "../responses/media-samples.ts";
 import { verifies } from "../verifies.ts";

@@ -1,10 +1,10 @@
 import { get } from "node:http";
 import { networkInterfaces } from "node:os";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { serveChat, sse, textChunk } from "../../src/model-engines/chat-completions/chat-server.fixture.ts";
 import { METRICS, type Metric } from "../../src/telemetry/metric-table.ts";
+import { startTestServer, type TestServer } from "../kit/test-server.ts";
 import { type Answer, chunks, delta, says, serveBehind, usageChunk } from "../responses/behind-upstream.ts";
-import { startTestServer, type TestServer } from "../test-server.ts";
 import { verifies } from "../verifies.ts";
 
 const ANSWER = chunks(
@@ -150,7 +150,6 @@ describe("the metrics endpoint", () => {
     host = "127.0.0.1",
   ): Promise<number> {
     const server = await startTestServer({ env: { HOST: "0.0.0.0", ...env } });
-    onTestFinished(() => server.close());
     const reply = await fetch(`http://${host}:${new URL(server.url).port}/metrics`, { headers });
     const text = await reply.text();
     expect(text.includes("antiphon_http_requests_total")).toBe(false); // There was no other request yet.
@@ -190,7 +189,6 @@ describe("the metrics endpoint", () => {
   ])("a caller on this machine with the host name %s, as a browser's page may send, gets %d", async (host, status) => {
     verifies("operations.metrics.who-may-read");
     const server = await startTestServer();
-    onTestFinished(() => server.close());
     const { promise, resolve, reject } = Promise.withResolvers<number | undefined>();
     get(`${server.url}/metrics`, { headers: { host } }, (reply) => resolve(reply.resume().statusCode)).on(
       "error",
@@ -210,7 +208,6 @@ test("a model server that is down shows in /readyz without making it 503", async
   verifies("operations.readiness.model-is-shown");
   const upstream = await serveChat((response) => response.writeHead(500).end());
   const server = await startTestServer({ env: { MODEL_BASE_URL: `${upstream.origin}/v1` } });
-  onTestFinished(() => server.close());
   const look = async (): Promise<{ status: number; checks: unknown }> => {
     const reply = await fetch(`${server.url}/readyz`);
     return { status: reply.status, checks: (await reply.json()).checks };

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { startChildServer } from "../child-server.ts";
+import { startChildServer } from "../kit/child-server.ts";
 import { verifies } from "../verifies.ts";
 import { startCollector } from "./collector.ts";
 

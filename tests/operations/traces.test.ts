@@ -1,10 +1,8 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { type ChatServer, serveChat } from "../../src/model-engines/chat-completions/chat-server.fixture.ts";
+import { temporaryFolder } from "../kit/temporary-folder.ts";
+import { startTestServer, type TestServer } from "../kit/test-server.ts";
 import { type Answer, chunks, delta, says, usageChunk } from "../responses/behind-upstream.ts";
-import { startTestServer, type TestServer } from "../test-server.ts";
 import { verifies } from "../verifies.ts";
 import { type CollectedSpan, type Collector, startCollector } from "./collector.ts";
 
@@ -144,8 +142,7 @@ test("a background response has a span for its wait, and all its spans are in th
 
 test("a server that recovers a response continues the trace of the request that created it", async () => {
   verifies("operations.traces.context-is-passed-on");
-  const folder = await mkdtemp(join(tmpdir(), "antiphon-traces-"));
-  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const folder = temporaryFolder();
   let isSilent = true;
   const answer: Answer = (response, call) => (isSilent ? null : ANSWER(response, call));
   const env = { DATA_DIR: folder, DRAIN_MS: "100", API_KEYS: "sk-traces-0123456789" };
@@ -227,7 +224,6 @@ test("without a collector a well-formed trace context is passed on unchanged, an
   verifies("operations.traces.off-by-default");
   const upstream = await serveChat(says("Hi"));
   const server = await startTestServer({ env: { MODEL_BASE_URL: `${upstream.origin}/v1` } });
-  onTestFinished(() => server.close());
   const create = (headers: Readonly<Record<string, string>>): Promise<Response> =>
     server.fetch("/v1/responses", {
       method: "POST",

@@ -1,10 +1,10 @@
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { silentLogger } from "../../src/base/logger.ts";
+import { startTestServer, type TestServer } from "../kit/test-server.ts";
 import { startTcpProxy } from "../services/proxy-of-test.ts";
 import { startS3Server } from "../services/s3-server.ts";
 import type { TcpProxy } from "../services/tcp-proxy.ts";
 import { someCases } from "../some-cases.ts";
-import { startTestServer, type TestServer } from "../test-server.ts";
 import { verifies } from "../verifies.ts";
 import { answerOf, expectLater, TEST_TIMEOUT_MS } from "./nodes.ts";
 
@@ -40,7 +40,6 @@ test.each(someCases(OUTAGES, 2))(
         AWS_SECRET_ACCESS_KEY: s3.secretAccessKey,
       },
     });
-    onTestFinished(() => server.close());
     const stored = await answerOf(await server.fetch("/v1/files", form("before")));
     expect(stored.status).toBe(200);
     const readyz = async () => (await answerOf(await server.fetch("/readyz"))).body;

@@ -1,6 +1,7 @@
 import { expect } from "vitest";
 import { isRecord } from "../../src/base/json/records.ts";
-import { type ChildServer, startChildServer } from "../child-server.ts";
+import { type ChildServer, startChildServer } from "../kit/child-server.ts";
+import { streamedData } from "../kit/event-stream.ts";
 
 /** The shortest lease that the settings allow, so that tests need not wait long. */
 export const LEASE_MS = 3000;
@@ -89,9 +90,8 @@ export interface ReadStream {
 export function readStream(reply: Response): ReadStream {
   const first = Promise.withResolvers<string>();
   const [numbers, types]: [number[], string[]] = [[], []];
-  const take = (line: string): void => {
-    if (!line.startsWith("data: {")) return;
-    const event: unknown = JSON.parse(line.slice("data: ".length));
+  const take = (data: string): void => {
+    const event: unknown = JSON.parse(data);
     if (!isRecord(event)) return;
     const { type, sequence_number: number, response } = event;
     if (typeof type === "string") types.push(type);
@@ -99,13 +99,8 @@ export function readStream(reply: Response): ReadStream {
     if (isRecord(response)) first.resolve(String(response["id"]));
   };
   const follow = async (): Promise<boolean> => {
-    let rest = "";
     try {
-      for await (const piece of (reply.body ?? new Blob().stream()).pipeThrough(new TextDecoderStream())) {
-        const lines = (rest + piece).split("\n");
-        rest = lines.pop() ?? "";
-        for (const line of lines) take(line);
-      }
+      for await (const data of streamedData(reply)) if (data.startsWith("{")) take(data);
       return true;
     } catch {
       return false;

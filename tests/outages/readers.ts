@@ -1,6 +1,6 @@
 import { expect } from "vitest";
 import { isRecord } from "../../src/base/json/records.ts";
-import type { ChildServer } from "../child-server.ts";
+import type { ChildServer } from "../kit/child-server.ts";
 import { openSocket } from "../websocket/socket.ts";
 import { type Answer, answerOf, create, type ReadStream, readStream, replay, stream } from "./nodes.ts";
 

@@ -1,10 +1,10 @@
 import { execFile } from "node:child_process";
-import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { cp, mkdir, readFile, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { promisify } from "node:util";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { z } from "zod";
+import { temporaryFolder } from "../kit/temporary-folder.ts";
 import { PACK_TIMEOUT_MS } from "./packed.ts";
 
 const ROOT = resolve(import.meta.dirname, "../..");
@@ -15,8 +15,7 @@ const Manifest = z.object({ allowScripts: z.record(z.string(), z.boolean()) });
 
 /** A clone with builds that write one file each; they take half a minute otherwise. */
 async function clone(): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), "antiphon-pack-"));
-  onTestFinished(() => rm(folder, { recursive: true }));
+  const folder = temporaryFolder();
   for (const path of ["package.json", ".npmrc", "bin", "scripts/check-installed.js", "scripts/check-node.js"])
     await cp(join(ROOT, path), join(folder, path), { recursive: true });
   const write = (path: string): string =>

@@ -1,5 +1,7 @@
 import { expect, test } from "vitest";
 import { lastChunk, serveChat, sse, textChunk } from "../../src/model-engines/chat-completions/chat-server.fixture.ts";
+import { textPieces } from "../kit/event-stream.ts";
+import { isAlive } from "../kit/processes.ts";
 import { readResponse, readStream } from "../responses/read-stream.ts";
 import { verifies } from "../verifies.ts";
 import { type SeveralProcesses, startProcesses, TEST_TIMEOUT_MS } from "./several-processes.ts";
@@ -34,7 +36,7 @@ async function openStream(server: SeveralProcesses): Promise<OpenStream> {
   const read = async (): Promise<string> => {
     let text = "";
     try {
-      for await (const piece of (reply.body ?? new Blob().stream()).pipeThrough(new TextDecoderStream())) {
+      for await (const piece of textPieces(reply)) {
         text += piece;
         const id = /"id":"(resp_\w+)"/.exec(text)?.[1];
         if (id !== undefined) opened.resolve(id);
@@ -133,14 +135,7 @@ test(
     const server = await startProcesses(2);
     const pids = server.pids();
     await server.kill();
-    const isThere = (pid: number): boolean => {
-      try {
-        return process.kill(pid, 0);
-      } catch {
-        return false;
-      }
-    };
-    await expect.poll(() => pids.filter(isThere)).toEqual([]);
+    await expect.poll(() => pids.filter(isAlive)).toEqual([]);
   },
   TEST_TIMEOUT_MS,
 );

@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 import type { Response as ResponseBody } from "../../generated/responses-api/types.ts";
 import { serveModel } from "../crash/lives.ts";
-import { dataLines, readResponse } from "../responses/read-stream.ts";
+import { dataLines } from "../kit/event-stream.ts";
+import { readResponse } from "../responses/read-stream.ts";
 import { verifies } from "../verifies.ts";
 import { type SeveralProcesses, startProcesses, TEST_TIMEOUT_MS } from "./several-processes.ts";
 

@@ -1,6 +1,6 @@
-import { readFileSync } from "node:fs";
 import { expect } from "vitest";
-import { type ChildServer, type ChildServerOptions, startChildServer } from "../child-server.ts";
+import { type ChildServer, type ChildServerOptions, startChildServer } from "../kit/child-server.ts";
+import { childrenOf } from "../kit/processes.ts";
 
 /** Each process takes a second of processor time to start. */
 export const TEST_TIMEOUT_MS = 120_000;
@@ -38,12 +38,6 @@ export async function startProcesses(count: number, options: ChildServerOptions 
 
 function headersOf({ headers }: RequestInit): Record<string, string> {
   return Object.fromEntries(new Headers(headers));
-}
-
-/** The processes that a process started and that have not ended. Linux only. */
-export function childrenOf(pid: number): readonly number[] {
-  const text = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim();
-  return text === "" ? [] : text.split(" ").map(Number);
 }
 
 /** The series of a scrape: name with labels, as printed, and value. */

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { dataFolder } from "../crash/lives.ts";
-import { query } from "../tested-store.ts";
+import { temporaryFolder } from "../kit/temporary-folder.ts";
+import { query } from "../kit/tested-store.ts";
 import { hangingEmbeddings } from "../vector-stores/hanging-embeddings.ts";
 import { createStore, search, takenIn, upload } from "../vector-stores/store-client.ts";
 import { verifies } from "../verifies.ts";
@@ -26,7 +26,7 @@ test("files are taken in once, whichever process got them", { timeout: TEST_TIME
 });
 
 test("another process takes in what a killed one had begun", { timeout: TEST_TIMEOUT_MS }, async () => {
-  const folder = await dataFolder();
+  const folder = temporaryFolder();
   const embeddings = await hangingEmbeddings("slow fox");
   const server = await startProcesses(2, {
     env: { ...embeddings.env, DATA_DIR: folder },

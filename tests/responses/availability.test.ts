@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { fieldLedger, type LedgerEntry } from "../../generated/responses-api/field-ledger.ts";
 import { createResponseFields } from "../../generated/responses-api/field-names.ts";
-import { startTestServer, type TestServer } from "../test-server.ts";
+import { startTestServer, type TestServer } from "../kit/test-server.ts";
 import { verifies } from "../verifies.ts";
 import { says, serveBehind } from "./behind-upstream.ts";
 import { checkReply, MODEL } from "./check-refusal.ts";

@@ -1,5 +1,4 @@
 import type { ServerResponse } from "node:http";
-import { onTestFinished } from "vitest";
 import { lastChunk, sse, textChunk, usageChunk } from "../../src/model-engines/chat-completions/chat-chunks.fixture.ts";
 import {
   type ChatServer,
@@ -7,7 +6,7 @@ import {
   serveChat,
 } from "../../src/model-engines/chat-completions/chat-server.fixture.ts";
 import type { FileTranscriber } from "../../src/speech/speech-engine.ts";
-import { startTestServer, type TestServer } from "../test-server.ts";
+import { startTestServer, type TestServer } from "../kit/test-server.ts";
 
 export { delta, toolDelta, usageChunk } from "../../src/model-engines/chat-completions/chat-chunks.fixture.ts";
 
@@ -34,7 +33,6 @@ export async function serveBehind(
   const upstream = await serveChat(answer);
   const settings = { MODEL_BASE_URL: `${upstream.origin}/v1`, MODEL_API_KEY: UPSTREAM_KEY };
   const server = await startTestServer({ env: { ...settings, ...env }, ...(speech === undefined ? {} : { speech }) });
-  onTestFinished(() => server.close());
   const create = (members: object = {}, signal: AbortSignal | null = null): Promise<Response> =>
     server.fetch("/v1/responses", {
       method: "POST",

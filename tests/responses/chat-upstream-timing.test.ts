@@ -1,9 +1,10 @@
 import type { ServerResponse } from "node:http";
 import { describe, expect, test } from "vitest";
 import { lastChunk, sse, textChunk } from "../../src/model-engines/chat-completions/chat-server.fixture.ts";
+import { dataLines } from "../kit/event-stream.ts";
 import { verifies } from "../verifies.ts";
 import { type BehindUpstream, serveBehind } from "./behind-upstream.ts";
-import { dataLines, readResponse } from "./read-stream.ts";
+import { readResponse } from "./read-stream.ts";
 
 const CLOSED_WITHIN_MS = 1000;
 

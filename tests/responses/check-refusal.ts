@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { TestServer } from "../test-server.ts";
+import type { TestServer } from "../kit/test-server.ts";
 
 export const MODEL = "antiphon-built-in";
 

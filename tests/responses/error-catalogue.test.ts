@@ -1,8 +1,8 @@
 import OpenAI from "openai";
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { renderError } from "../../src/responses-api/errors/invalid-request.ts";
 import { notImplemented } from "../../src/responses-api/errors/server-errors.ts";
-import { startTestServer, type TestServer } from "../test-server.ts";
+import { startTestServer, type TestServer } from "../kit/test-server.ts";
 import { verifies } from "../verifies.ts";
 import {
   type Cases,
@@ -290,7 +290,6 @@ test("a model is found by its name without a tag", async () => {
   verifies("errors.messages.name-what-was-meant");
   const scenario = 'models: ["llama3.2:1b", "qwen3:8b"]\nscenarios: []';
   const server = await startTestServer({ scenario });
-  onTestFinished(() => server.close());
   for (const [named, near] of [
     ["Llama3.2", "llama3.2:1b"],
     ["qwen3:14b", "qwen3:8b"],

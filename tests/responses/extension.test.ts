@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { DialectStreamEvent } from "../../generated/responses-api/types.ts";
 import { validateDialectStreamEvent } from "../../generated/responses-api/validators.js";
-import { startTestServer, type TestServer } from "../test-server.ts";
+import { dataLines } from "../kit/event-stream.ts";
+import { startTestServer, type TestServer } from "../kit/test-server.ts";
 import { verifies } from "../verifies.ts";
 import { checkCreate, MODEL, wrongValue } from "./check-refusal.ts";
-import { dataLines, readResponse, readStream } from "./read-stream.ts";
+import { readResponse, readStream } from "./read-stream.ts";
 
 const SCENARIO = JSON.stringify({
   scenarios: [

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { isRecord } from "../../src/base/json/records.ts";
 import { choicesOf, propertiesOf, schemaNamed, variantsOf } from "../hostile/contract-schema.ts";
 import { smallestOf } from "../hostile/smallest-value.ts";
-import { startTestServer, type TestServer } from "../test-server.ts";
+import { startTestServer, type TestServer } from "../kit/test-server.ts";
 import { verifies } from "../verifies.ts";
 import { checkReply, MODEL, wrongType } from "./check-refusal.ts";
 import { PIXEL, WAV } from "./media-samples.ts";

@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { ItemList } from "../../generated/responses-api/types.ts";
-import { startTestServer, type TestServer } from "../test-server.ts";
+import { startTestServer, type TestServer } from "../kit/test-server.ts";
 import { verifies } from "../verifies.ts";
 import { MODEL } from "./check-refusal.ts";
 import { PIXEL, pdfOf, pdfUrl } from "./media-samples.ts";
@@ -187,7 +187,6 @@ describe("the input items of a response", () => {
 test("include the items of earlier turns with history, and both cursors work", async () => {
   verifies("input-items.history.lists-the-chain");
   const server = await startTestServer();
-  onTestFinished(() => server.close());
   const ask = async (input: string, previous: string | null) =>
     readResponse(
       await server.post("/v1/responses", { model: "antiphon-built-in", input, previous_response_id: previous }),

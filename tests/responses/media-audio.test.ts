@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { SpeechError } from "../../src/speech/speech-engine.ts";
-import { startTestServer } from "../test-server.ts";
+import { startTestServer } from "../kit/test-server.ts";
 import { verifies } from "../verifies.ts";
 import { type BehindUpstream, says, serveBehind } from "./behind-upstream.ts";
 import { checkReply, type Refusal } from "./check-refusal.ts";

@@ -2,6 +2,7 @@ import { expect } from "vitest";
 import type { Response as ResponseBody, ResponseStreamEvent } from "../../generated/responses-api/types.ts";
 import { validateResponse, validateResponseStreamEvent } from "../../generated/responses-api/validators.js";
 import { lintText } from "../../src/stream-grammar/index.ts";
+import { dataLines } from "../kit/event-stream.ts";
 import { checkOfficialStream } from "./official-stream.ts";
 
 export type EventOf<Type extends ResponseStreamEvent["type"]> = Extract<ResponseStreamEvent, { type: Type }>;
@@ -28,10 +29,6 @@ export async function readStream(reply: Response): Promise<ReadStream> {
     await checkOfficialStream(text, events, final);
   }
   return { text, events, final };
-}
-
-export function dataLines(text: string): string[] {
-  return text.split("\n").flatMap((line) => (line.startsWith("data: ") ? [line.slice("data: ".length)] : []));
 }
 
 function eventOf(value: unknown): ResponseStreamEvent {

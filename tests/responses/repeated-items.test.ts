@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { Response as ResponseBody } from "../../generated/responses-api/types.ts";
 import { lastChunk } from "../../src/model-engines/chat-completions/chat-server.fixture.ts";
 import { conversationCalls, user } from "../conversations/call-conversations.ts";
-import { cpuMsOf } from "../cpu-time.ts";
+import { cpuMsOf } from "../kit/cpu-time.ts";
 import { verifies } from "../verifies.ts";
 import { type BehindUpstream, chunks, says, serveBehind, toolDelta } from "./behind-upstream.ts";
 import { checkReply, codeless } from "./check-refusal.ts";

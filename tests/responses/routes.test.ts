@@ -1,6 +1,6 @@
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { contractOperations } from "../hostile/contract-operations.ts";
-import { startTestServer } from "../test-server.ts";
+import { startTestServer } from "../kit/test-server.ts";
 import { verifies } from "../verifies.ts";
 import { checkReply, codeless, MODEL } from "./check-refusal.ts";
 
@@ -9,7 +9,6 @@ const FOR_OPERATORS = ["/healthz", "/readyz", "/metrics"];
 test("a model cannot be deleted", async () => {
   verifies("errors.catalogue.models-are-not-deleted");
   const server = await startTestServer();
-  onTestFinished(() => server.close());
   const remove = (model: string): Promise<Response> => server.fetch(`/v1/models/${model}`, { method: "DELETE" });
   const refusal = { param: "model", status: 403, code: "model_not_deletable" };
   await checkReply(await remove(MODEL), { ...refusal, message: /operator of this server chooses its models/ });
@@ -21,7 +20,6 @@ test("a model cannot be deleted", async () => {
 test("every path begins with /v1/ and does not exist without it, except those for operators", async () => {
   verifies("http.routes.all-carry-v1");
   const server = await startTestServer();
-  onTestFinished(() => server.close());
   const operations = contractOperations();
   const others = operations.filter(({ path }) => !path.startsWith("/v1/"));
   expect(others.map(({ path }) => path)).toEqual(FOR_OPERATORS);

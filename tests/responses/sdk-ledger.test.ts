@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { sdkLedger } from "../../generated/responses-api/sdk-ledger.ts";
-import { startTestServer, type TestServer } from "../test-server.ts";
+import { startTestServer, type TestServer } from "../kit/test-server.ts";
 import { verifies } from "../verifies.ts";
 import { openSocket } from "../websocket/socket.ts";
 import { type Members, MODEL } from "./check-refusal.ts";

@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { silentLogger } from "../../src/base/logger.ts";
-import { startTestServer } from "../test-server.ts";
+import { startTestServer } from "../kit/test-server.ts";
 import { verifies } from "../verifies.ts";
 import { checkReply } from "./check-refusal.ts";
 
@@ -11,7 +11,6 @@ test("a server fault is reported without its details, which are in the log", asy
   const logged: { readonly fields: unknown; readonly message: string }[] = [];
   const log = { ...silentLogger, error: (fields: object, message: string) => void logged.push({ fields, message }) };
   const server = await startTestServer({ log });
-  onTestFinished(() => server.close());
   const database = new DatabaseSync(join(server.dataDir, "antiphon.db"));
   database.exec("alter table files rename to lost_files");
   database.close();

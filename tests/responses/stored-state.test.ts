@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Response as ResponseBody } from "../../generated/responses-api/types.ts";
-import { startTestServer, type TestServer } from "../test-server.ts";
+import { startTestServer, type TestServer } from "../kit/test-server.ts";
 import { verifies } from "../verifies.ts";
 import { checkCreate, checkReply, codeless, MODEL } from "./check-refusal.ts";
 import { readResponse, readStream } from "./read-stream.ts";
@@ -168,7 +168,7 @@ describe("a server restarted on its data", () => {
   });
 });
 
-/** Reads a stream until the first output of the model; returns the id of its response. */
+/** Reads a stream until the first output of the model, and leaves it open. Returns the id of its response. */
 async function readUntilText(reply: Response): Promise<string> {
   let text = "";
   const decoder = new TextDecoder();

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
-import { serveHttp } from "../http-server.ts";
+import { serveHttp } from "../kit/http-server.ts";
 
 /** What a transcription server received. */
 export interface ReceivedRecording {

@@ -1,16 +1,14 @@
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
+import { startTestServer, type TestServer } from "../kit/test-server.ts";
 import { serveBehind } from "../responses/behind-upstream.ts";
 import { checkCreate } from "../responses/check-refusal.ts";
 import { readResponse, readStream } from "../responses/read-stream.ts";
-import { startTestServer, type TestServer } from "../test-server.ts";
 import { verifies } from "../verifies.ts";
 import { pollUntil } from "./poll.ts";
 import { serveSlowModel } from "./slow-model.ts";
 
 async function serve(): Promise<TestServer> {
-  const server = await startTestServer();
-  onTestFinished(() => server.close());
-  return server;
+  return await startTestServer();
 }
 
 /** A model server that fails is asked once. */

@@ -1,6 +1,6 @@
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
+import { startTestServer } from "../kit/test-server.ts";
 import { readResponse, readStream, responseOf } from "../responses/read-stream.ts";
-import { startTestServer } from "../test-server.ts";
 import { verifies } from "../verifies.ts";
 import { readLive } from "./live-stream.ts";
 import { pollUntil } from "./poll.ts";
@@ -10,7 +10,6 @@ const cancelPath = (id: string): string => `/v1/responses/${id}/cancel`;
 
 async function serve() {
   const server = await startTestServer();
-  onTestFinished(() => server.close());
   const create = async (members: object) =>
     server.post("/v1/responses", { model: "antiphon-built-in", input: "say hi", ...members });
   return { server, create };

@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import type { Response as ResponseBody } from "../../generated/responses-api/types.ts";
-import { dataLines, readResponse } from "../responses/read-stream.ts";
+import { dataLines } from "../kit/event-stream.ts";
+import { startTestServer, type TestServer } from "../kit/test-server.ts";
+import { readResponse } from "../responses/read-stream.ts";
 import { isShort } from "../some-cases.ts";
-import { startTestServer, type TestServer } from "../test-server.ts";
 import { verifies } from "../verifies.ts";
 import { readLive } from "./live-stream.ts";
 import { pollUntil } from "./poll.ts";
@@ -55,7 +56,6 @@ test(
     const server = await startTestServer({
       scenario: `scenarios:\n  - events: [{ text: { chunks: ["a ", "b ", "c"] } }, { delay_ms: ${MODEL_ENDS_AFTER_MS} }, { finish: stop }]\n`,
     });
-    onTestFinished(() => server.close());
     const ends = { completed: 0, cancelled: 0 };
     const lane = async () => {
       let waitMs = MODEL_ENDS_AFTER_MS;

@@ -3,7 +3,7 @@ import OpenAI from "openai";
 import { describe, expect, test } from "vitest";
 import { lastChunk, sse, textChunk } from "../../src/model-engines/chat-completions/chat-server.fixture.ts";
 import { readEvents } from "../hostile/event-stream.ts";
-import { serveHttp } from "../http-server.ts";
+import { serveHttp } from "../kit/http-server.ts";
 import { type BehindUpstream, serveBehind } from "../responses/behind-upstream.ts";
 import { WAV } from "../responses/media-samples.ts";
 import { readResponse, readStream } from "../responses/read-stream.ts";

@@ -1,3 +1,4 @@
+import { textPieces } from "../kit/event-stream.ts";
 import { type ReadStream, readStream } from "../responses/read-stream.ts";
 
 /** A stream that is read while the test continues. */
@@ -12,7 +13,7 @@ export function readLive(reply: Response): LiveStream {
   const first = Promise.withResolvers<string>();
   const whole = async (): Promise<ReadStream> => {
     let text = "";
-    for await (const piece of (reply.body ?? new Blob().stream()).pipeThrough(new TextDecoderStream())) {
+    for await (const piece of textPieces(reply)) {
       text += piece;
       const id = /"id":"(resp_[0-9a-f]+)"/.exec(text)?.[1];
       if (id !== undefined) first.resolve(id);

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Response as ResponseBody } from "../../generated/responses-api/types.ts";
+import type { TestServer } from "../kit/test-server.ts";
 import { readResponse } from "../responses/read-stream.ts";
-import type { TestServer } from "../test-server.ts";
 
 const POLL_INTERVAL_MS = 20;
 

@@ -2,8 +2,9 @@ import { once } from "node:events";
 import { request } from "node:http";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { dataLines, readStream } from "../responses/read-stream.ts";
-import { startTestServer, type TestServer } from "../test-server.ts";
+import { dataLines } from "../kit/event-stream.ts";
+import { startTestServer, type TestServer } from "../kit/test-server.ts";
+import { readStream } from "../responses/read-stream.ts";
 import { verifies } from "../verifies.ts";
 
 let server: TestServer;

@@ -1,7 +1,8 @@
-import { expect, onTestFinished, test } from "vitest";
-import { dataLines, readResponse, readStream } from "../responses/read-stream.ts";
-import { startTestServer } from "../test-server.ts";
-import { query } from "../tested-store.ts";
+import { expect, test } from "vitest";
+import { dataLines } from "../kit/event-stream.ts";
+import { startTestServer } from "../kit/test-server.ts";
+import { query } from "../kit/tested-store.ts";
+import { readResponse, readStream } from "../responses/read-stream.ts";
 import { verifies } from "../verifies.ts";
 import { pollUntil } from "./poll.ts";
 import { serveSlowModel } from "./slow-model.ts";
@@ -10,7 +11,6 @@ const FOUR_WEEKS_S = 28 * 24 * 60 * 60;
 
 async function serve() {
   const server = await startTestServer();
-  onTestFinished(() => server.close());
   const create = async (members: object) =>
     server.post("/v1/responses", { model: "antiphon-built-in", input: "count to 20", ...members });
   const read = async (path: string): Promise<string[]> => dataLines(await (await server.fetch(path)).text());

@@ -1,9 +1,9 @@
 import { Client } from "pg";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { startTestServer, type TestServer } from "../kit/test-server.ts";
 import { readResponse } from "../responses/read-stream.ts";
 import { whyNoPostgres } from "../services/postgres-server.ts";
 import { databaseOfTest } from "../services/services-of-run.ts";
-import { startTestServer, type TestServer } from "../test-server.ts";
 import { readLive } from "./live-stream.ts";
 import { pollUntil } from "./poll.ts";
 
@@ -22,7 +22,6 @@ async function servers(count: number, env: Readonly<Record<string, string>> = {}
       scenario: SLOW,
       env: { DATABASE_URL: url, API_KEYS: "sk-shared-by-all-servers", BACKGROUND_RUNS_MAX: "1", ...env },
     });
-    onTestFinished(() => next.close());
     started.push(next);
   }
   const client = new Client({ connectionString: url });

@@ -1,8 +1,8 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { temporaryFolder } from "../kit/temporary-folder.ts";
 import { settled } from "../local-stt-server.ts";
 import { verifies } from "../verifies.ts";
 import { tones } from "./tones.ts";
@@ -33,8 +33,7 @@ describe.skipIf(program === null)("an engine that crashes", () => {
 
   test("twice on the same request fails that request, and no other", async () => {
     verifies("stt.engine.crash-is-mended");
-    const folder = await mkdtemp(join(tmpdir(), "antiphon-twice-"));
-    onTestFinished(() => rm(folder, { recursive: true, force: true }));
+    const folder = temporaryFolder();
     const second = await engineCrashingOnSecondStart(program ?? "", folder);
     const engine = await startToneEngine(second);
     const frozen = await freeze();

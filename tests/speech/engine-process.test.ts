@@ -1,12 +1,13 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
-import { cp, mkdtemp, readdir, readFile, readlink, rm, stat, symlink, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { cp, readdir, readFile, readlink, stat, symlink, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { loadConfig } from "../../src/config/load-config.ts";
-import { startChildServer } from "../child-server.ts";
+import { startChildServer } from "../kit/child-server.ts";
+import { isAlive } from "../kit/processes.ts";
+import { temporaryFolder } from "../kit/temporary-folder.ts";
 import { startLocalSttServer } from "../local-stt-server.ts";
 import { runAsNobody } from "../run-as-nobody.ts";
 import { verifies } from "../verifies.ts";
@@ -38,12 +39,6 @@ async function listeningPorts(pid: number): Promise<string[]> {
   const open = await readdir(`/proc/${pid}/fd`);
   const targets = await Promise.all(open.map((fd) => readlink(`/proc/${pid}/fd/${fd}`).catch(() => "")));
   return targets.filter((target) => inodes.has(target));
-}
-
-async function emptyFolder(): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), "antiphon-engine-"));
-  onTestFinished(() => rm(folder, { recursive: true, force: true }));
-  return folder;
 }
 
 describe.skipIf(program === null)("the engine's process", () => {
@@ -78,7 +73,7 @@ describe.skipIf(program === null)("the engine's process", () => {
 
   test("without a Unix socket answers only clients that know its secret path", async () => {
     verifies("stt.engine.hidden-from-others");
-    const stock = join(await emptyFolder(), "whisper-server");
+    const stock = join(temporaryFolder(), "whisper-server");
     await writeFile(stock, `#!/bin/sh\nunset ANTIPHON_ENGINE_ANNOUNCE\nexec "${program}" "$@"\n`, { mode: 0o755 });
     const engine = await startToneEngine(stock);
     const [pid = 0] = await enginePids();
@@ -96,7 +91,7 @@ describe.skipIf(program === null)("the engine's process", () => {
 
   test("does not outlive the server, even if that is killed", async () => {
     verifies("stt.engine.ends-with-the-server");
-    const folder = await emptyFolder();
+    const folder = temporaryFolder();
     const server = spawn(process.execPath, [join(ROOT, "src/main.ts")], {
       cwd: folder,
       env: {
@@ -118,7 +113,7 @@ describe.skipIf(program === null)("the engine's process", () => {
     expect(engines).toHaveLength(1);
     const sockets = await Promise.all(engines.map(async (pid) => valueOf("--host", await commandLine(pid))));
     server.kill("SIGKILL");
-    await expect.poll(() => Promise.all(engines.map(isAlive)), { timeout: 10_000 }).toEqual([false]);
+    await expect.poll(() => engines.map(isAlive), { timeout: 10_000 }).toEqual([false]);
     for (const socket of sockets) await expect(stat(dirname(socket))).rejects.toThrow("ENOENT");
   });
 });
@@ -127,7 +122,7 @@ test.skipIf(program === null)(
   "while the engine is built, /healthz shows the progress; a server stopped meanwhile leaves nothing of it",
   async () => {
     verifies("stt.health.not-ok-while-loading");
-    const folder = await emptyFolder();
+    const folder = temporaryFolder();
     const server = await startLocalSttServer({
       env: { SPEECH_ENGINE: "whisper", WHISPER_CACHE_DIR: folder, WHISPER_MODEL_PATH: await toneModelFile() },
     });
@@ -152,7 +147,7 @@ test.skipIf(program === null)(
 );
 
 test.skipIf(program === null)("the tests use the engine that the server builds, and build it once", async () => {
-  const folder = await emptyFolder();
+  const folder = temporaryFolder();
   const build = join(folder, "antiphon/engines", basename(dirname(program ?? "")));
   await cp(dirname(program ?? ""), build, { recursive: true });
   const { code, output } = await runScript({ PATH: "/nowhere", XDG_CACHE_HOME: folder }, ["--path"]);
@@ -165,7 +160,7 @@ describe("a missing tool for building the engine", () => {
 
   test("is reported in one sentence, and tests run without it", async () => {
     verifies("stt.engine.build-tells-what-is-missing");
-    const { code, output } = await runScript({ PATH: "/nowhere", WHISPER_CACHE_DIR: await emptyFolder() });
+    const { code, output } = await runScript({ PATH: "/nowhere", WHISPER_CACHE_DIR: temporaryFolder() });
     expect(code).toBe(0);
     expect(output).toMatch(
       new RegExp(
@@ -177,7 +172,7 @@ describe("a missing tool for building the engine", () => {
 
   test("is reported at the start, with the command that installs it", async () => {
     verifies("stt.engine.build-tells-what-is-missing");
-    const folder = await emptyFolder();
+    const folder = temporaryFolder();
     await symlink("/bin/true", join(folder, "apt-get"));
     const server = await startChildServer({
       env: { PATH: folder, SPEECH_ENGINE: "whisper", WHISPER_CACHE_DIR: folder, WHISPER_DOWNLOAD: "false" },
@@ -211,9 +206,4 @@ async function sttUrl(server: ChildProcess): Promise<string> {
     if (server.exitCode !== null) throw new Error(said);
     await sleep(50);
   }
-}
-
-async function isAlive(pid: number): Promise<boolean> {
-  const status = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => "");
-  return status !== "" && !/\) Z /.test(status);
 }

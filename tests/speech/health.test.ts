@@ -1,11 +1,11 @@
 import { createHash } from "node:crypto";
 import { once } from "node:events";
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { createServer, type ServerResponse } from "node:http";
-import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { Health, Version } from "../../generated/local-stt/types.ts";
+import { temporaryFolder } from "../kit/temporary-folder.ts";
 import { type LocalSttServer, settled, startLocalSttServer } from "../local-stt-server.ts";
 import { verifies } from "../verifies.ts";
 import { tones } from "./tones.ts";
@@ -36,12 +36,6 @@ async function health({ url }: LocalSttServer): Promise<Health> {
 
 async function version({ url }: LocalSttServer): Promise<Version> {
   return (await fetch(`${url}/version`)).json();
-}
-
-async function emptyFolder(): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), "antiphon-models-"));
-  onTestFinished(() => rm(folder, { recursive: true, force: true }));
-  return folder;
 }
 
 /** A local server with one file, and the requests it got. */
@@ -115,7 +109,7 @@ describe.skipIf(program === null)("/healthz and /version", () => {
 
   test("say why an incomplete model cannot be used", async () => {
     verifies("stt.health.not-ok-while-loading", "stt.engine.rests-when-hopeless");
-    const path = join(await emptyFolder(), "ggml-half.bin");
+    const path = join(temporaryFolder(), "ggml-half.bin");
     await writeFile(path, (await readFile(await toneModelFile())).subarray(0, 1_000_000));
     const server = await serve({ WHISPER_MODEL_PATH: path });
     await settled(server.speech);
@@ -150,7 +144,7 @@ describe.skipIf(program === null)("a missing model", () => {
     });
     const server = await serve({
       WHISPER_MODEL: "tones",
-      WHISPER_MODELS_DIR: await emptyFolder(),
+      WHISPER_MODELS_DIR: temporaryFolder(),
       WHISPER_DOWNLOAD: "true",
       WHISPER_DOWNLOAD_URL: source.url,
       WHISPER_MODEL_SHA256: createHash("sha256").update(bytes).digest("hex"),
@@ -178,7 +172,7 @@ describe.skipIf(program === null)("a missing model", () => {
   test("is not downloaded if that is not allowed, and the reason names the setting and the path", async () => {
     verifies("stt.model.no-network-unless-allowed");
     const source = await mirror((response) => response.end("x"));
-    const folder = await emptyFolder();
+    const folder = temporaryFolder();
     const server = await serve({ WHISPER_MODELS_DIR: folder, WHISPER_DOWNLOAD_URL: source.url });
     await settled(server.speech);
     expect((await health(server)).speech.detail).toBe(
@@ -191,7 +185,7 @@ describe.skipIf(program === null)("a missing model", () => {
     const source = await mirror((response) => response.end("x"));
     const server = await serve({
       WHISPER_MODEL: "larger",
-      WHISPER_MODELS_DIR: await emptyFolder(),
+      WHISPER_MODELS_DIR: temporaryFolder(),
       WHISPER_DOWNLOAD: "true",
       WHISPER_DOWNLOAD_URL: source.url,
     });
@@ -203,7 +197,7 @@ describe.skipIf(program === null)("a missing model", () => {
   });
 
   test.each(["../../etc/passwd", "a/b", ".."])("with the name %s is refused", async (name) => {
-    const server = await serve({ WHISPER_MODEL: name, WHISPER_MODELS_DIR: await emptyFolder() });
+    const server = await serve({ WHISPER_MODEL: name, WHISPER_MODELS_DIR: temporaryFolder() });
     await settled(server.speech);
     expect((await health(server)).speech.detail).toBe(`There is no speech model called "${name}".`);
   });
@@ -211,7 +205,7 @@ describe.skipIf(program === null)("a missing model", () => {
   test("is reported as missing if the download server does not have it", async () => {
     const source = await mirror((response) => response.writeHead(404).end());
     const server = await serve({
-      WHISPER_MODELS_DIR: await emptyFolder(),
+      WHISPER_MODELS_DIR: temporaryFolder(),
       WHISPER_DOWNLOAD: "true",
       WHISPER_DOWNLOAD_URL: source.url,
     });

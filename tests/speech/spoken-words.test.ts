@@ -13,6 +13,7 @@ import {
 } from "../../scripts/fixture-model/spoken-words/held-out.ts";
 import { WavReader } from "../../src/audio/wav.ts";
 import { SPOKEN_WORDS } from "../../src/speech/whisper/model/spoken-words.ts";
+import { temporaryFolder } from "../kit/temporary-folder.ts";
 import { chunks, exchange, TRANSPORTS } from "../local-stt/stream-client.ts";
 import { type LocalSttServer, settled, startLocalSttServer } from "../local-stt-server.ts";
 import { says, serveBehind } from "../responses/behind-upstream.ts";
@@ -112,7 +113,7 @@ describe.skipIf(program === null)("the fixture that comes with the program", () 
     verifies("stt.model.fixture-in-its-place");
     const server = await startLocalSttServer({
       env: {
-        ...(await environment(await emptyFolder())),
+        ...(await environment(temporaryFolder())),
         WHISPER_MODEL: "tone-words-fixture",
         WHISPER_MODELS_DIR: dirname(await toneModelFile()),
         WHISPER_DOWNLOAD: "true",
@@ -127,7 +128,7 @@ describe.skipIf(program === null)("the fixture that comes with the program", () 
 
   test("is replaced by the speech model when that arrives, without refusing a request", async () => {
     verifies("stt.model.fixture-in-its-place");
-    const folder = await emptyFolder();
+    const folder = temporaryFolder();
     const tones = await toneModelFile();
     const sha256 = createHash("sha256")
       .update(await readFile(tones))
@@ -158,7 +159,7 @@ describe.skipIf(program === null)("the fixture that comes with the program", () 
 
   test("can be requested by its name", async () => {
     const server = await startLocalSttServer({
-      env: { ...(await environment(await emptyFolder())), WHISPER_MODEL: SPOKEN_WORDS.name },
+      env: { ...(await environment(temporaryFolder())), WHISPER_MODEL: SPOKEN_WORDS.name },
     });
     onTestFinished(() => server.close());
     await settled(server.speech);
@@ -170,12 +171,6 @@ describe.skipIf(program === null)("the fixture that comes with the program", () 
 const WARNING = "Demo model: 69 words of a synthetic voice.";
 
 function drop(): void {}
-
-async function emptyFolder(): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), "antiphon-fixture-"));
-  onTestFinished(() => rm(folder, { recursive: true, force: true }));
-  return folder;
-}
 
 /** A folder with nothing but the engine. */
 async function environment(folder: string): Promise<Record<string, string>> {

@@ -1,14 +1,14 @@
 import { execFile } from "node:child_process";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Readable } from "node:stream";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { runLintStream } from "../../src/commands/lint-stream-command.ts";
 import { SAMPLE_STREAMS, type SampleEvent } from "../../src/stream-grammar/sample-streams.fixture.ts";
 import { streamOfLists, THREE_LISTS } from "../../src/stream-grammar/several-lists.fixture.ts";
-import { sends, serveHttp } from "../http-server.ts";
-import { startTestServer } from "../test-server.ts";
+import { sends, serveHttp } from "../kit/http-server.ts";
+import { temporaryFolder } from "../kit/temporary-folder.ts";
+import { startTestServer } from "../kit/test-server.ts";
 import { verifies } from "../verifies.ts";
 
 const MAIN = join(import.meta.dirname, "../../src/main.ts");
@@ -28,8 +28,7 @@ interface Outcome {
 
 /** A folder with a valid stream and a broken one. */
 async function makeFolder(): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), "antiphon-lint-"));
-  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const folder = temporaryFolder();
   await writeFile(join(folder, "whole.txt"), lines(EVENTS));
   await writeFile(join(folder, "broken.txt"), lines(BROKEN));
   await writeFile(join(folder, "frames.txt"), frames(EVENTS));
@@ -122,7 +121,6 @@ test("a note is printed, and is not a fault", async () => {
 
 test("a live stream is requested and checked, with the key from the environment or a file", async () => {
   const server = await startTestServer();
-  onTestFinished(() => server.close());
   const body = ["--body", '{"model":"antiphon-built-in","input":"Say hello"}'];
   const env = { ANTIPHON_API_KEY: server.apiKey };
   for (const url of [server.url, `${server.url}/v1`, `${server.url}/v1/responses`]) {

@@ -1,9 +1,9 @@
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { misjudgedMutations } from "../../src/stream-grammar/check-mutations.fixture.ts";
 import { type Dialect, lintText } from "../../src/stream-grammar/index.ts";
 import type { SampleEvent } from "../../src/stream-grammar/sample-streams.fixture.ts";
-import { dataLines } from "../responses/read-stream.ts";
-import { startTestServer, type TestServer } from "../test-server.ts";
+import { dataLines } from "../kit/event-stream.ts";
+import { startTestServer, type TestServer } from "../kit/test-server.ts";
 import { verifies } from "../verifies.ts";
 import { serveVoice } from "../voices/serve-voice.ts";
 
@@ -106,7 +106,6 @@ describe("our stream of", () => {
 test("a spoken answer follows the grammar under the names of the extension dialect", async () => {
   const voice = await serveVoice();
   const server = await startTestServer({ env: voice.env });
-  onTestFinished(() => server.close());
   const reply = await server.post("/v1/responses", {
     model: MODEL,
     input: "Say hello",
@@ -121,7 +120,6 @@ test("a spoken answer follows the grammar under the names of the extension diale
 test("a cancelled response follows the grammar", async () => {
   const says = [{ text: two }, { delay_ms: 600_000 }, { text: two }];
   const server = await startTestServer({ scenario: JSON.stringify({ scenarios: [{ events: says }] }) });
-  onTestFinished(() => server.close());
   const reply = await server.post("/v1/responses", { model: MODEL, input: "x", stream: true, background: true });
   let text = "";
   const decoder = new TextDecoder();

@@ -6,7 +6,7 @@ import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { onTestFinished } from "vitest";
 import { ROOT } from "../deploy/manifests.ts";
-import { childrenOf } from "../processes/several-processes.ts";
+import { childrenOf } from "../kit/processes.ts";
 
 /** What a new machine has, and what the test asks with. */
 const PACKAGES = "systemd,systemd-sysv,dbus,ca-certificates,curl,procps";

@@ -1,8 +1,7 @@
 import OpenAI from "openai";
-import { onTestFinished } from "vitest";
 import { lastChunk, serveChat, sse, textChunk } from "../../src/model-engines/chat-completions/chat-server.fixture.ts";
+import { startTestServer, type TestServer } from "../kit/test-server.ts";
 import { toolDelta, usageChunk } from "../responses/behind-upstream.ts";
-import { startTestServer, type TestServer } from "../test-server.ts";
 import { type Journal, newJournal, scriptedMcp } from "./scripted-tools.ts";
 
 /** A message, call or tool as the chat server gets it. */
@@ -52,7 +51,6 @@ export async function serveScript(
   });
   const settings = { MODEL_BASE_URL: `${upstream.origin}/v1`, WEB_SEARCH_PROVIDER: "none", ...env };
   const server = await startTestServer({ env: settings, tools: [scriptedMcp(journal)] });
-  onTestFinished(() => server.close());
   const client = new OpenAI({ baseURL: `${server.url}/v1`, apiKey: server.apiKey, maxRetries: 0 });
   const create: BehindScript["create"] = (members = {}, signal) =>
     server.fetch("/v1/responses", {

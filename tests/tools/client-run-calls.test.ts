@@ -1,10 +1,11 @@
 import type { ServerResponse } from "node:http";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { lastChunk, serveChat, sse } from "../../src/model-engines/chat-completions/chat-server.fixture.ts";
+import { streamedData } from "../kit/event-stream.ts";
+import { startTestServer, type TestServer } from "../kit/test-server.ts";
 import { toolDelta, usageChunk } from "../responses/behind-upstream.ts";
 import { checkStreamLaws } from "../responses/check-stream-laws.ts";
 import { readResponse, readStream } from "../responses/read-stream.ts";
-import { startTestServer, type TestServer } from "../test-server.ts";
 import { verifies } from "../verifies.ts";
 import type { ChatRequest } from "./behind-script.ts";
 
@@ -43,7 +44,6 @@ async function serve(env: Readonly<Record<string, string>> = {}): Promise<Writte
   });
   const settings = { MODEL_BASE_URL: `${upstream.origin}/v1`, WEB_SEARCH_PROVIDER: "none", ...env };
   const server = await startTestServer({ env: settings });
-  onTestFinished(() => server.close());
   const turn = async (): Promise<WrittenTurn> =>
     turns.shift() ?? (await new Promise<WrittenTurn>((resolve) => waiting.push(resolve)));
   const create = (members: object) => server.post("/v1/responses", { model: "m", input: "Hi", ...members });
@@ -67,17 +67,7 @@ function turnOn(response: ServerResponse): WrittenTurn {
 
 /** Reads a stream event by event, while the model still writes. */
 async function* eventsOf(reply: Response): AsyncGenerator<Readonly<Record<string, unknown>>> {
-  let text = "";
-  const decoder = new TextDecoder();
-  for await (const piece of reply.body ?? []) {
-    text += decoder.decode(piece, { stream: true });
-    const frames = text.split("\n\n");
-    text = frames.pop() ?? "";
-    for (const frame of frames) {
-      const data = /^data: (.*)$/m.exec(frame)?.[1];
-      if (data !== undefined) yield JSON.parse(data);
-    }
-  }
+  for await (const data of streamedData(reply)) yield JSON.parse(data);
 }
 
 /** Reads on until an event of this type. */

@@ -1,9 +1,9 @@
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { Response as ResponseBody } from "../../generated/responses-api/types.ts";
 import { startToolServers } from "../clients/tool-servers.ts";
+import { startTestServer } from "../kit/test-server.ts";
 import { checkStreamLaws } from "../responses/check-stream-laws.ts";
 import { readResponse, readStream } from "../responses/read-stream.ts";
-import { startTestServer } from "../test-server.ts";
 import { verifies } from "../verifies.ts";
 import { openSocket } from "../websocket/socket.ts";
 import { type BehindScript, calls, MCP, saysText, serveScript } from "./behind-script.ts";
@@ -250,7 +250,6 @@ scenarios:
     events: [{ call: { name: code_interpreter, arguments: { code: "6 * 7" } } }]
 `;
   const server = await startTestServer({ scenario, env: CODE_ENGINE });
-  onTestFinished(() => server.close());
   const socket = await openSocket(server);
   const turn = await socket.create({ model: "antiphon-built-in", input: "compute", tools: [AUTO], ...INCLUDE });
   expect(turn.response.output).toMatchObject([

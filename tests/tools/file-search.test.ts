@@ -1,14 +1,15 @@
 import OpenAI from "openai";
 import { expect, onTestFinished, test } from "vitest";
 import { lastChunk, textChunk } from "../../src/model-engines/chat-completions/chat-server.fixture.ts";
-import { startChildServer } from "../child-server.ts";
 import { FILE_SEARCH_SCENARIOS } from "../clients/file-search-scenarios.ts";
 import { startToolServers } from "../clients/tool-servers.ts";
-import { dataFolder, until } from "../crash/lives.ts";
+import { until } from "../crash/lives.ts";
+import { startChildServer } from "../kit/child-server.ts";
+import { temporaryFolder } from "../kit/temporary-folder.ts";
+import { startTestServer, type TestServer } from "../kit/test-server.ts";
+import { query } from "../kit/tested-store.ts";
 import { checkStreamLaws } from "../responses/check-stream-laws.ts";
 import { readResponse, readStream } from "../responses/read-stream.ts";
-import { startTestServer, type TestServer } from "../test-server.ts";
-import { query } from "../tested-store.ts";
 import { hangingEmbeddings } from "../vector-stores/hanging-embeddings.ts";
 import { createStore, takenIn, upload } from "../vector-stores/store-client.ts";
 import { verifies } from "../verifies.ts";
@@ -47,7 +48,6 @@ function told({ asked }: BehindScript): string {
 test("a search streams in the order of the reference, and its markers become citations", async () => {
   verifies("tools.file-search.cites-files", "responses.stream.file-search-order");
   const server = await startTestServer({ scenario: FILE_SEARCH_SCENARIOS });
-  onTestFinished(() => server.close());
   const { storeId, fileId } = await filled(server);
   const body = { model: "gpt-5-mini", input: "herons", tools: [toolFor(storeId)] };
   const plain = await readResponse(await server.post("/v1/responses", body));
@@ -239,7 +239,6 @@ test.each([{ background: true }, { store: false }, {}])("the next turn knows the
 
 test("a search runs over a WebSocket", async () => {
   const server = await startTestServer({ scenario: FILE_SEARCH_SCENARIOS });
-  onTestFinished(() => server.close());
   const { storeId, fileId } = await filled(server);
   const socket = await openSocket(server);
   const turn = await socket.create({ model: "gpt-5-mini", input: "herons", tools: [toolFor(storeId)], ...INCLUDE });
@@ -274,7 +273,7 @@ test("a store that is deleted between two searches fails the second one only", a
 });
 
 test("a background response goes on after its process was killed in a search", { timeout: 60_000 }, async () => {
-  const [folder, embeddings] = [await dataFolder(), await hangingEmbeddings("heron hunting")];
+  const [folder, embeddings] = [temporaryFolder(), await hangingEmbeddings("heron hunting")];
   const start = () =>
     startChildServer({ scenario: FILE_SEARCH_SCENARIOS, env: { DATA_DIR: folder, ...embeddings.env } });
   const first = await start();

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { onTestFinished } from "vitest";
 import { stringify } from "yaml";
-import { freePort } from "../http-server.ts";
+import { freePort } from "../kit/http-server.ts";
 
 /** Debian's package searx. */
 const PROGRAM = "/usr/bin/searx-run";

@@ -1,10 +1,10 @@
 import { expect, test, vi } from "vitest";
 import { UNKNOWN_EFFECT } from "../../src/domain/hosted-tool.ts";
 import { lastChunk, textChunk } from "../../src/model-engines/chat-completions/chat-server.fixture.ts";
+import { query } from "../kit/tested-store.ts";
 import { usageChunk } from "../responses/behind-upstream.ts";
 import { checkStreamLaws } from "../responses/check-stream-laws.ts";
 import { readResponse, readStream } from "../responses/read-stream.ts";
-import { query } from "../tested-store.ts";
 import { verifies } from "../verifies.ts";
 import { openSocket } from "../websocket/socket.ts";
 import { calls, MCP, saysText, serveScript } from "./behind-script.ts";

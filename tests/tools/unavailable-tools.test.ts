@@ -1,8 +1,8 @@
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { runKeysCommand } from "../../src/commands/keys-command.ts";
 import { lastChunk, serveChat, sse, textChunk } from "../../src/model-engines/chat-completions/chat-server.fixture.ts";
+import { startTestServer, type TestServer } from "../kit/test-server.ts";
 import { readResponse, readStream } from "../responses/read-stream.ts";
-import { startTestServer, type TestServer } from "../test-server.ts";
 import { verifies } from "../verifies.ts";
 
 const FUNCTION = { type: "function", name: "f", parameters: { type: "object", properties: {} } };
@@ -14,9 +14,7 @@ const NEEDED = [
 ];
 
 async function serve(env: Readonly<Record<string, string>> = {}): Promise<TestServer> {
-  const server = await startTestServer({ env: { WEB_SEARCH_PROVIDER: "none", ...env } });
-  onTestFinished(() => server.close());
-  return server;
+  return await startTestServer({ env: { WEB_SEARCH_PROVIDER: "none", ...env } });
 }
 
 async function create(server: TestServer, members: object, apiKey = server.apiKey): Promise<Response> {

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
 import { lastChunk, serveChat, sse, textChunk } from "../../src/model-engines/chat-completions/chat-server.fixture.ts";
-import { serveHttp } from "../http-server.ts";
+import { serveHttp } from "../kit/http-server.ts";
+import { startTestServer } from "../kit/test-server.ts";
 import { toolDelta } from "../responses/behind-upstream.ts";
 import { checkStreamLaws } from "../responses/check-stream-laws.ts";
 import { readStream } from "../responses/read-stream.ts";
-import { startTestServer } from "../test-server.ts";
 import { hasSearx, startSearx } from "./searx.ts";
 
 test.skipIf(!hasSearx)("a model searches with a real SearXNG, opens a page, finds a phrase and cites it", async () => {

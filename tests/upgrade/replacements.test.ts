@@ -1,8 +1,9 @@
 import { expect, onTestFinished, test } from "vitest";
-import { type ChildServer, startChildServer } from "../child-server.ts";
-import { dataFolder, until } from "../crash/lives.ts";
+import { until } from "../crash/lives.ts";
 import { beginMoment, MOMENTS, readOn, serveMoments } from "../crash/moments.ts";
 import { slowSteps } from "../crash/slow-steps.ts";
+import { type ChildServer, startChildServer } from "../kit/child-server.ts";
+import { temporaryFolder } from "../kit/temporary-folder.ts";
 import { readResponse, readStream } from "../responses/read-stream.ts";
 import { createDatabase } from "../services/databases.ts";
 import { startPostgres } from "../services/postgres-server.ts";
@@ -74,7 +75,7 @@ test.skipIf(!isAsked).each(Object.keys(STORES))(
 /** Starts servers of one database and folder, of this version or of the one in a folder. */
 async function starting(store: string, env: Readonly<Record<string, string>>) {
   const database = (await STORES[store]?.()) ?? {};
-  const settings = { NODE_ENV: "production", DATA_DIR: await dataFolder(), DRAIN_MS: "200", ...env, ...database };
+  const settings = { NODE_ENV: "production", DATA_DIR: temporaryFolder(), DRAIN_MS: "200", ...env, ...database };
   return (root?: string): Promise<ChildServer> =>
     startChildServer({ env: settings, ...(root === undefined ? {} : { root }) });
 }

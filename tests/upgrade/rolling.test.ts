@@ -1,15 +1,16 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import OpenAI from "openai";
 import { expect, onTestFinished, test } from "vitest";
-import { type ChildServer, startChildServer } from "../child-server.ts";
 import { checkRecords } from "../cluster/check-records.ts";
 import { Records } from "../cluster/records.ts";
 import { workDuring } from "../cluster/work.ts";
 import { serveWorld } from "../cluster/world.ts";
+import { type ChildServer, startChildServer } from "../kit/child-server.ts";
+import { temporaryFolder } from "../kit/temporary-folder.ts";
 import { createDatabase } from "../services/databases.ts";
 import { startPostgres } from "../services/postgres-server.ts";
 import { Balancer } from "./balancer.ts";
-import { isAsked, temporaryFolder, versionOf } from "./versions.ts";
+import { isAsked, versionOf } from "./versions.ts";
 
 /** The last commit whose server knows SQLite alone. */
 const SQLITE_ALONE = process.env["UPGRADE_FROM"] ?? "9107ce5";
@@ -29,7 +30,7 @@ const MAY_BE_MET = /^(conversation|note): 400$/;
 test.skipIf(!isAsked)(
   `no request fails and no stream breaks while a server of ${SQLITE_ALONE} on SQLite is replaced`,
   async () => {
-    const [old, folder] = [await versionOf(SQLITE_ALONE), await temporaryFolder()];
+    const [old, folder] = [await versionOf(SQLITE_ALONE), temporaryFolder()];
     await upgradeUnderLoad({ old, env: { DATA_DIR: folder }, nodes: 1 });
   },
   TEST_TIMEOUT_MS,
@@ -38,7 +39,7 @@ test.skipIf(!isAsked)(
 test.skipIf(!isAsked)(
   `no request fails and no stream breaks while nodes of ${FIRST_ON_POSTGRES} on PostgreSQL are replaced one by one`,
   async () => {
-    const [old, folder] = [await versionOf(FIRST_ON_POSTGRES), await temporaryFolder()];
+    const [old, folder] = [await versionOf(FIRST_ON_POSTGRES), temporaryFolder()];
     const server = await startPostgres();
     onTestFinished(() => server.stop());
     const env = { DATA_DIR: folder, DATABASE_URL: await createDatabase(server.url()), ...PATIENT };

@@ -1,5 +1,5 @@
 import { text as textOf } from "node:stream/consumers";
-import { serveHttp } from "../http-server.ts";
+import { serveHttp } from "../kit/http-server.ts";
 
 /** An embeddings server that makes the same vector of the same words always. */
 export interface EmbeddingsServer {

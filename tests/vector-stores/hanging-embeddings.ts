@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { onTestFinished } from "vitest";
-import { serveHttp } from "../http-server.ts";
+import { serveHttp } from "../kit/http-server.ts";
 
 /** An embedding server that gives every text the same vector. */
 export interface HangingEmbeddings {

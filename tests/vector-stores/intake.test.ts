@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { startTestServer, type TestServer } from "../kit/test-server.ts";
 import { pdfOf } from "../responses/media-samples.ts";
 import { docxOf, epubOf, odtOf, paragraph, pptxOf, xlsxOf } from "../responses/office-samples.ts";
-import { startTestServer, type TestServer } from "../test-server.ts";
 import { createStore, fileOf, search, takeIn, takenIn, textOf, upload } from "./store-client.ts";
 
 let server: TestServer;

@@ -1,17 +1,15 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { expect, onTestFinished, test } from "vitest";
-import { memoryOf, startChildServer } from "../child-server.ts";
+import { expect, test } from "vitest";
+import { startChildServer } from "../kit/child-server.ts";
+import { memoryOf } from "../kit/processes.ts";
+import { temporaryFolder } from "../kit/temporary-folder.ts";
 import { docxOf, paragraph } from "../responses/office-samples.ts";
 import { createStore, search, takeIn, takenIn, textOf, upload } from "./store-client.ts";
 
 const MEGABYTE = 1024 * 1024;
 
 test("files that a killed server was taking in are whole after the next start, and there once", async () => {
-  const dataDir = await mkdtemp(join(tmpdir(), "antiphon-kill-"));
-  onTestFinished(() => rm(dataDir, { recursive: true, force: true }));
+  const dataDir = temporaryFolder();
   const first = await startChildServer({ env: { DATA_DIR: dataDir } });
   const texts = Array.from({ length: 12 }, (_, file) =>
     Array.from({ length: 4000 }, (_unused, line) => `File ${file} tells of marvel${line} here.`).join("\n"),

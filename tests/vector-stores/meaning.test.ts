@@ -1,17 +1,13 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { expect, onTestFinished, test } from "vitest";
-import { startTestServer, type TestServer } from "../test-server.ts";
-import { onPostgres, query } from "../tested-store.ts";
+import { expect, test } from "vitest";
+import { temporaryFolder } from "../kit/temporary-folder.ts";
+import { startTestServer, type TestServer } from "../kit/test-server.ts";
+import { onPostgres, query } from "../kit/tested-store.ts";
 import { type Answer, type EmbeddingsServer, embedded, serveEmbeddings } from "./embeddings.ts";
 import { createStore, search, takeIn, takenIn, upload } from "./store-client.ts";
 
 async function serve(env: Readonly<Record<string, string>>): Promise<TestServer> {
-  const server = await startTestServer({ env });
-  onTestFinished(() => server.close());
-  return server;
+  return await startTestServer({ env });
 }
 
 function using(embeddings: EmbeddingsServer, model = "hash-64"): Readonly<Record<string, string>> {
@@ -81,8 +77,7 @@ test("a busy embedding server is asked again, and vectors in base64 are read", a
 
 test("after a change of the model, files get new vectors, also those that came without", async () => {
   const embeddings = await serveEmbeddings();
-  const dataDir = await mkdtemp(join(tmpdir(), "antiphon-renewal-"));
-  onTestFinished(() => rm(dataDir, { recursive: true, force: true }));
+  const dataDir = temporaryFolder();
   const common = { DATA_DIR: dataDir, API_KEYS: "a-key-of-the-test" };
   const plain = await startTestServer({ env: common });
   const ids = await Promise.all(["The fox jumps.", "The dog sleeps."].map((text) => upload(plain, "a.txt", text)));

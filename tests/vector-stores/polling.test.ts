@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { startTestServer, type TestServer } from "../test-server.ts";
+import { startTestServer, type TestServer } from "../kit/test-server.ts";
 import { createStore, upload } from "./store-client.ts";
 
 let server: TestServer;

@@ -1,9 +1,10 @@
-import { chmod, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { chmod, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { HAS_FFMPEG } from "../../src/audio-formats/encoded-sound.fixture.ts";
+import { isAlive } from "../kit/processes.ts";
+import { temporaryFolder } from "../kit/temporary-folder.ts";
 import { says, serveBehind } from "../responses/behind-upstream.ts";
 import { checkReply } from "../responses/check-refusal.ts";
 import { readResponse } from "../responses/read-stream.ts";
@@ -142,32 +143,22 @@ describe.skipIf(!HAS_ESPEAK)("espeak-ng", () => {
     const { response } = await heard.first("response.created");
     const [pid, ...args] = (await calls()).at(-1)?.split(" ") ?? [];
     expect(args).toEqual(["--stdin", "--stdout", "-b", "1", "-v", "en-us"]);
-    expect(await isAlive(pid)).toBe(true);
+    expect(isAlive(Number(pid))).toBe(true);
     await readResponse(await server.post(`/v1/responses/${response.id}/cancel`, {}));
-    expect(await isAlive(pid)).toBe(false);
+    await expect.poll(() => isAlive(Number(pid))).toBe(false);
     expect((await heard.whole).at(-1)?.type).toBe("response.failed");
   });
 });
 
 /** An espeak-ng that hangs after each sentence and writes down its calls. */
 async function hangingEspeak(): Promise<{ program: string; calls: () => Promise<readonly string[]> }> {
-  const folder = await mkdtemp(join(tmpdir(), "antiphon-voice-"));
-  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const folder = temporaryFolder();
   const program = join(folder, "espeak-ng");
   const list = join(folder, "calls");
   const script = `#!/bin/sh\ncase "$1" in --voices*) exec espeak-ng "$@";; esac\necho "$$ $*" >> ${list}\nespeak-ng "$@"\nexec sleep 60\n`;
   await writeFile(program, script);
   await chmod(program, 0o755);
   return { program, calls: async () => (await readFile(list, "utf8")).trim().split("\n") };
-}
-
-async function isAlive(pid: string | undefined): Promise<boolean> {
-  await sleep(20);
-  try {
-    return process.kill(Number(pid), 0);
-  } catch {
-    return false;
-  }
 }
 
 test("without any voice, sound is refused before the model is called, and the error says what would help", async () => {

@@ -1,6 +1,7 @@
 import { expect } from "vitest";
 import type { DialectStreamEvent } from "../../generated/responses-api/types.ts";
 import { validateDialectStreamEvent } from "../../generated/responses-api/validators.js";
+import { streamedData } from "../kit/event-stream.ts";
 
 export type EventOf<Type extends DialectStreamEvent["type"]> = Extract<DialectStreamEvent, { type: Type }>;
 
@@ -20,15 +21,8 @@ export function hear(reply: Response): Heard {
   let wake = Promise.withResolvers<void>();
   const read = async (): Promise<readonly DialectStreamEvent[]> => {
     if (reply.status !== 200) throw new Error(`${reply.status}: ${await reply.text()}`);
-    let text = "";
-    for await (const piece of (reply.body ?? new Blob().stream()).pipeThrough(new TextDecoderStream())) {
-      text += piece;
-      const end = text.lastIndexOf("\n\n");
-      if (end < 0) continue;
-      for (const line of text.slice(0, end).split("\n")) {
-        if (line.startsWith("data: ")) events.push(eventOf(line.slice("data: ".length)));
-      }
-      text = text.slice(end + 2);
+    for await (const data of streamedData(reply)) {
+      events.push(eventOf(data));
       wake.resolve();
       wake = Promise.withResolvers();
     }

@@ -1,12 +1,12 @@
 import { inspect } from "node:util";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { wavHeader } from "../../src/audio/wav.ts";
 import { type Logger, silentLogger } from "../../src/base/logger.ts";
+import { startTestServer } from "../kit/test-server.ts";
 import { says, serveBehind } from "../responses/behind-upstream.ts";
 import { readResponse, readStream } from "../responses/read-stream.ts";
 import { pollUntil } from "../runs/poll.ts";
 import { serveSlowModel } from "../runs/slow-model.ts";
-import { startTestServer } from "../test-server.ts";
 import { verifies } from "../verifies.ts";
 import { eventsOf, hear, loudness, samplesOf, soundOf, textOf, wordsOf } from "./hear.ts";
 import { SERVER_RATE_HZ, serveVoice, speakWav, toneOf, VOICE_KEY } from "./serve-voice.ts";
@@ -15,7 +15,6 @@ import { SERVER_RATE_HZ, serveVoice, speakWav, toneOf, VOICE_KEY } from "./serve
 async function behindWithLog(env: Readonly<Record<string, string>>, log: Logger) {
   const scenario = JSON.stringify({ scenarios: [{ events: [{ text: `${TEXT} And the third one is longer.` }] }] });
   const server = await startTestServer({ scenario, env, log });
-  onTestFinished(() => server.close());
   const create = (members: object) =>
     server.post("/v1/responses", { model: "antiphon-built-in", input: "x", ...members });
   return { server, create };
@@ -114,7 +113,6 @@ test("a refusal is spoken; reasoning and calls are not", async () => {
     ],
   });
   const server = await startTestServer({ scenario, env: voice.env });
-  onTestFinished(() => server.close());
   const tools = [{ type: "function", name: "f", strict: false, parameters: {} }];
   await hear(await server.post("/v1/responses", { model: "antiphon-built-in", input: "x", tools, ...SPOKEN })).whole;
   expect(voice.asked().map(({ input }) => input)).toEqual(["I cannot help with that."]);

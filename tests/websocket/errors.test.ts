@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
-import { startTestServer, type TestServer } from "../test-server.ts";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { startTestServer, type TestServer } from "../kit/test-server.ts";
 import { verifies } from "../verifies.ts";
 import { openSocket, type TestSocket } from "./socket.ts";
 
@@ -197,7 +197,6 @@ describe("a frame", () => {
 
 test("beyond a rate limit is refused with the headers that say when to retry", async () => {
   const limited = await startTestServer({ env: { RATE_LIMIT_REQUESTS_PER_MINUTE: "1" } });
-  onTestFinished(() => limited.close());
   const client = await openSocket(limited);
   expect((await client.create()).response.status).toBe("completed");
   const { refusal } = await client.create();

@@ -1,18 +1,16 @@
 import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { lastChunk, sse, textChunk } from "../../src/model-engines/chat-completions/chat-server.fixture.ts";
+import { startTestServer, type TestServer } from "../kit/test-server.ts";
 import { serveBehind } from "../responses/behind-upstream.ts";
-import { startTestServer, type TestServer } from "../test-server.ts";
 import { verifies } from "../verifies.ts";
 import { MODEL, openSocket, type TestSocket } from "./socket.ts";
 
 const MEBIBYTE = 1024 * 1024;
 
 async function serve(env: Readonly<Record<string, string>> = {}): Promise<TestServer> {
-  const server = await startTestServer({ env });
-  onTestFinished(() => server.close());
-  return server;
+  return await startTestServer({ env });
 }
 
 async function checkAlive(server: TestServer): Promise<void> {

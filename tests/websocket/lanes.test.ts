@@ -1,7 +1,7 @@
 import { describe, expect, onTestFinished, test } from "vitest";
 import { lastChunk, sse, textChunk } from "../../src/model-engines/chat-completions/chat-server.fixture.ts";
+import { startTestServer } from "../kit/test-server.ts";
 import { type BehindUpstream, serveBehind } from "../responses/behind-upstream.ts";
-import { startTestServer } from "../test-server.ts";
 import { verifies } from "../verifies.ts";
 import { openSocket, type ServerFrame } from "./socket.ts";
 
@@ -70,7 +70,6 @@ test("frames of one lane are served in order, and lanes in parallel", async () =
 test("a 33rd lane is refused, and the other 32 continue", async () => {
   verifies("websocket.responses.lane-limit");
   const server = await startTestServer();
-  onTestFinished(() => server.close());
   const socket = await openSocket(server);
   const names = Array.from({ length: 32 }, (_, index) => `lane_${index}.-`);
   for (const stream_id of names) socket.ask({ stream_id });

@@ -1,6 +1,6 @@
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { makeKey, runKeys } from "../keys/keys-command.ts";
-import { startTestServer, type TestServer } from "../test-server.ts";
+import { startTestServer, type TestServer } from "../kit/test-server.ts";
 import { verifies } from "../verifies.ts";
 import { MODEL, openSocket, refusedUpgrade, type TestSocket } from "./socket.ts";
 
@@ -15,9 +15,7 @@ const LIFETIME_MS = 1200;
 const KEYS = ["sk-first-key-0123456789abcdef", "sk-second-key-0123456789abcdef"] as const;
 
 async function serve(env: Readonly<Record<string, string>> = {}): Promise<TestServer> {
-  const server = await startTestServer({ env, scenario: SCENARIO });
-  onTestFinished(() => server.close());
-  return server;
+  return await startTestServer({ env, scenario: SCENARIO });
 }
 
 async function serveWithShortLifetime(): Promise<TestSocket> {

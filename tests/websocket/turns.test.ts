@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { startTestServer, type TestServer } from "../test-server.ts";
+import { dataLines } from "../kit/event-stream.ts";
+import { startTestServer, type TestServer } from "../kit/test-server.ts";
 import { verifies } from "../verifies.ts";
 import { MODEL, openSocket, type TestSocket } from "./socket.ts";
 
@@ -43,11 +44,11 @@ describe("a turn over a WebSocket", () => {
   test("shows the stored events, except for their padding", async () => {
     const turn = await socket.create({ input: "Count to 5" });
     const stored = await server.fetch(`/v1/responses/${turn.response.id}/events?dialect=reference`);
-    const events = (await stored.text()).split("\n").filter((line) => line.startsWith("data: "));
+    const events = dataLines(await stored.text());
     const padded = turn.frames.filter((frame) => frame.type === "response.output_text.delta" && "obfuscation" in frame);
     expect(padded.length).toBeGreaterThan(0);
     const shown = turn.frames.map((frame) => ({ ...frame, obfuscation: undefined }));
-    expect(shown).toEqual(events.map((line) => ({ ...JSON.parse(line.slice(6)), obfuscation: undefined })));
+    expect(shown).toEqual(events.map((data) => ({ ...JSON.parse(data), obfuscation: undefined })));
   });
 
   test("is not padded if the client opts out", async () => {

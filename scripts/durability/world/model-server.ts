@@ -10,7 +10,7 @@ import {
   toolDelta,
   usageChunk,
 } from "../../../src/model-engines/chat-completions/chat-chunks.fixture.ts";
-import { sendJson } from "../../../tests/http-answers.ts";
+import { sendJson } from "../../../tests/kit/http-answers.ts";
 import { listen } from "./listen.ts";
 import { type AskedTurn, MODEL, OFFERED_TOOL, RUN_NAME, STEPS, WORDS } from "./script.ts";
 import { randomWords, wordsOf } from "./words.ts";

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { createMcpHandler, McpServer } from "@modelcontextprotocol/server";
 import { z } from "zod";
-import { answerByFetch, sendJson } from "../../../tests/http-answers.ts";
+import { answerByFetch, sendJson } from "../../../tests/kit/http-answers.ts";
 import { listen } from "./listen.ts";
 import { SERVER_LABEL, TOOL, type ToolCall } from "./script.ts";
 

@@ -1,6 +1,6 @@
-import { readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { childrenOf } from "../../../tests/kit/processes.ts";
 import { createDatabase } from "../../../tests/services/databases.ts";
 import { startPostgres, whyNoPostgres } from "../../../tests/services/postgres-server.ts";
 import { startRedis, whyNoRedis } from "../../../tests/services/redis-server.ts";
@@ -171,6 +171,5 @@ for (const [name, kind] of Object.entries(KINDS)) {
 
 /** A process and its children. Linux only. */
 function processesOf(pid: number): readonly number[] {
-  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim();
-  return [pid, ...(children === "" ? [] : children.split(" ").map(Number))];
+  return [pid, ...childrenOf(pid)];
 }

@@ -1,13 +1,13 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
+import { temporaryFolder } from "../../../tests/kit/temporary-folder.ts";
 import { readEnvironment } from "./read-environment.ts";
 import { FILE_NAMES } from "./variable-names.ts";
 
 function temporaryFile(text: string): string {
-  const folder = mkdtempSync(join(tmpdir(), "antiphon-config-"));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const folder = temporaryFolder();
   const file = join(folder, ".env");
   writeFileSync(file, text);
   return file;
@@ -23,8 +23,7 @@ test("the environment wins over the file", () => {
 });
 
 test("credentials of a systemd service win over the file, and the environment wins over them", () => {
-  const folder = mkdtempSync(join(tmpdir(), "antiphon-credentials-"));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const folder = temporaryFolder();
   writeFileSync(join(folder, "antiphon_API_KEYS"), "sk-one\n\nsk-two=acme/web\n");
   writeFileSync(join(folder, "MODEL_API_KEY"), "sk-model\n");
   writeFileSync(join(folder, "HOST"), "0.0.0.0");

@@ -1,7 +1,7 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
+import { temporaryFolder } from "../../../tests/kit/temporary-folder.ts";
 import { verifies } from "../../../tests/verifies.ts";
 import { loadConfig } from "../load-config.ts";
 import { FILE_NAMES, nearMisses } from "./variable-names.ts";
@@ -23,8 +23,7 @@ test("a name in .env that is not a setting is told with the other mistakes, and 
 });
 
 test("names of other programs may stand in .env, and those that MCP_SERVERS_FILE refers to", () => {
-  const folder = mkdtempSync(join(tmpdir(), "antiphon-names-"));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const folder = temporaryFolder();
   const file = join(folder, "mcp.yaml");
   writeFileSync(file, 'servers: { tickets: { url: http://t, headers: { Authorization: "Bearer ${TICKETS_TOKEN}" } } }');
   const names = ["NODE_ENV", "https_proxy", "ANTIPHON_API_KEY", "COMPOSE_PROJECT_NAME", "TICKETS_TOKEN"];

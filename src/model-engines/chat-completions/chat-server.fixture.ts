@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import { serveHttp } from "../../../tests/http-server.ts";
+import { serveHttp } from "../../../tests/kit/http-server.ts";
 import type { ModelEngine } from "../../runs/ports/model-engine.ts";
 import type { ModelEvent } from "../../runs/ports/model-events.ts";
 import { type ChatCompletionsOptions, createChatCompletionsEngine } from "./engine.ts";

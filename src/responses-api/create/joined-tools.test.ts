@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { StoredItem, Tool } from "../../../generated/responses-api/types.ts";
-import { cpuMsOf } from "../../../tests/cpu-time.ts";
+import { cpuMsOf } from "../../../tests/kit/cpu-time.ts";
 import { withJoinedTools } from "./joined-tools.ts";
 
 type FunctionTool = Extract<Tool, { type: "function" }>;

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { cpuMsOf } from "../../../tests/cpu-time.ts";
+import { cpuMsOf } from "../../../tests/kit/cpu-time.ts";
 import { verifies } from "../../../tests/verifies.ts";
 import { filledItem } from "./filled-item.ts";
 

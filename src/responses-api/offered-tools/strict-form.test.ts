@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { cpuMsOf } from "../../../tests/cpu-time.ts";
+import { cpuMsOf } from "../../../tests/kit/cpu-time.ts";
 import { strictForm } from "./strict-form.ts";
 
 const closed = (properties: object, required = Object.keys(properties)): object => ({

@@ -1,8 +1,8 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
+import { temporaryFolder } from "../../../tests/kit/temporary-folder.ts";
 import { startLocalSttServer } from "../../../tests/local-stt-server.ts";
 import { verifies } from "../../../tests/verifies.ts";
 import { silentLogger } from "../../base/logger.ts";
@@ -12,8 +12,7 @@ import { demoPage } from "./pages.ts";
 const CONFIG = { chatLabServers: [], port: 8080 };
 
 async function folderWith(files: Readonly<Record<string, string>>): Promise<URL> {
-  const folder = await mkdtemp(join(tmpdir(), "antiphon-page-"));
-  onTestFinished(() => rm(folder, { recursive: true }));
+  const folder = temporaryFolder();
   for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text);
   return pathToFileURL(`${folder}/`);
 }

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Conversation } from "../../../generated/responses-api/types.ts";
-import { cpuMsOf, leastOf } from "../../../tests/cpu-time.ts";
+import { cpuMsOf, leastOf } from "../../../tests/kit/cpu-time.ts";
 import { jsonOf } from "../../base/json/json-text.ts";
 import type { ItemPage, PageRequest } from "../../domain/responses.ts";
 import { ContextTooLong } from "../../domain/storage.ts";

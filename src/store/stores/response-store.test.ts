@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { cpuMsOf, leastOf } from "../../../tests/cpu-time.ts";
+import { cpuMsOf, leastOf } from "../../../tests/kit/cpu-time.ts";
 import { verifies } from "../../../tests/verifies.ts";
 import { jsonOf } from "../../base/json/json-text.ts";
 import type { InputPageRequest, ItemPage, ResponseStore } from "../../domain/responses.ts";

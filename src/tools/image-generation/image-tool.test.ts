@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { describe, expect, it } from "vitest";
 import type { StoredItem, ToolInput } from "../../../generated/responses-api/types.ts";
-import { serveHttp } from "../../../tests/http-server.ts";
+import { serveHttp } from "../../../tests/kit/http-server.ts";
 import { silentLogger } from "../../base/logger.ts";
 import type { HostedTool, OpenTool, ToolScope } from "../../domain/hosted-tool.ts";
 import { createEgress } from "../../egress/egress.ts";

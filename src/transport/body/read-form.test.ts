@@ -1,8 +1,7 @@
-import { mkdtempSync, readdirSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { readdirSync } from "node:fs";
 import { gzipSync } from "node:zlib";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
+import { temporaryFolder } from "../../../tests/kit/temporary-folder.ts";
 import { isRecord } from "../../base/json/records.ts";
 import { ByteBudget } from "../../base/limits/byte-budget.ts";
 import type { OperationRequest, UploadedFile } from "../handler.ts";
@@ -37,12 +36,6 @@ async function shown(part: unknown): Promise<unknown> {
 
 function isUploadedFile(part: unknown): part is UploadedFile {
   return isRecord(part) && typeof part["read"] === "function";
-}
-
-function temporaryFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), "antiphon-uploads-"));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  return folder;
 }
 
 function formOf(parts: Record<string, string | Blob>): FormData {

@@ -1,8 +1,8 @@
 import { watch } from "node:fs";
-import { mkdtemp, readdir, readlink, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readdir, readlink } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import { temporaryFolder } from "../../../tests/kit/temporary-folder.ts";
 import { verifies } from "../../../tests/verifies.ts";
 import { ByteBudget } from "../../base/limits/byte-budget.ts";
 import { UploadSpool } from "./upload-spool.ts";
@@ -28,8 +28,7 @@ async function* pieces(count = 200): AsyncGenerator<Uint8Array> {
 test.skipIf(process.platform !== "linux").each([0, 1, 2, 5])(
   "a spool released %d ms into an upload leaves no file open",
   async (ms) => {
-    const folder = await mkdtemp(join(tmpdir(), "spool-"));
-    onTestFinished(() => rm(folder, { recursive: true, force: true }));
+    const folder = temporaryFolder();
     const spool = new UploadSpool(folder, new ByteBudget(0).open());
     const kept = spool.keep(pieces());
     if (ms > 0) await new Promise((resolve) => setTimeout(resolve, ms));
@@ -43,8 +42,7 @@ test.skipIf(process.platform !== "linux")(
   "a spooled file never has a name that a kill could leave behind",
   async () => {
     verifies("files.upload.nothing-is-left-by-a-kill");
-    const folder = await mkdtemp(join(tmpdir(), "spool-"));
-    onTestFinished(() => rm(folder, { recursive: true, force: true }));
+    const folder = temporaryFolder();
     const named: unknown[] = [];
     const watcher = watch(folder, (_event, name) => named.push(name));
     onTestFinished(() => watcher.close());

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { cpuMsOf } from "../../../tests/cpu-time.ts";
+import { cpuMsOf } from "../../../tests/kit/cpu-time.ts";
 import { counterFor } from "../../tokenizers/count-texts.ts";
 import { type CutOptions, cutText, type TextRange, TooManyTokens } from "./cut-text.ts";
 

@@ -1,14 +1,12 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import type { Response as ResponseBody } from "../../../generated/responses-api/types.ts";
 import { payingWorld } from "../../crash/paying-world.ts";
-import { sendJson } from "../../http-answers.ts";
+import { sendJson } from "../../kit/http-answers.ts";
+import { temporaryFolder } from "../../kit/temporary-folder.ts";
+import { startTestServer, type TestServer } from "../../kit/test-server.ts";
 import { checkStreamLaws } from "../../responses/check-stream-laws.ts";
 import { eventsOf, readResponse, readStream } from "../../responses/read-stream.ts";
-import { startTestServer, type TestServer } from "../../test-server.ts";
 import { verifies } from "../../verifies.ts";
 import { isRefusal, openSocket } from "../../websocket/socket.ts";
 import { plainTool, startScripted, toolList } from "./mcp-servers.ts";
@@ -81,7 +79,6 @@ function approving(requestId: string) {
 async function askedToPay() {
   const world = await payingWorld();
   const server = await startTestServer({ env: { MODEL_BASE_URL: world.modelUrl, EGRESS_ALLOW: "127.0.0.1" } });
-  onTestFinished(() => server.close());
   const tool = {
     type: "mcp",
     server_label: "bank",
@@ -137,12 +134,10 @@ scenarios:
 
 /** Servers of one database, and a shop that answers to the second and further lists of its tools when it is told to. */
 async function openShop() {
-  const folder = await mkdtemp(join(tmpdir(), "antiphon-approvals-"));
-  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const folder = temporaryFolder();
   const env = { DATA_DIR: folder, API_KEYS: "sk-ours-0123456789", EGRESS_ALLOW: "127.0.0.1" };
   const start = async (): Promise<TestServer> => {
     const server = await startTestServer({ scenario: SHOP, env });
-    onTestFinished(() => server.close());
     return server;
   };
   const gate = Promise.withResolvers<void>();

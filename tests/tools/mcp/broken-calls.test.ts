@@ -1,13 +1,13 @@
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { runRunsCommand } from "../../../src/commands/runs-command.ts";
 import { UNKNOWN_EFFECT } from "../../../src/domain/hosted-tool.ts";
 import { payingWorld } from "../../crash/paying-world.ts";
+import { startTestServer } from "../../kit/test-server.ts";
+import { query } from "../../kit/tested-store.ts";
 import { checkStreamLaws } from "../../responses/check-stream-laws.ts";
 import { readResponse, readStream } from "../../responses/read-stream.ts";
 import { startTcpProxy } from "../../services/proxy-of-test.ts";
 import type { TcpProxy } from "../../services/tcp-proxy.ts";
-import { startTestServer } from "../../test-server.ts";
-import { query } from "../../tested-store.ts";
 import { verifies } from "../../verifies.ts";
 
 /** What happens once the tool has paid. */
@@ -22,7 +22,6 @@ test.each(FAULTS)("a payment is shown, told and kept as unknown, as after a cras
   const proxy = await startTcpProxy(world.mcpUrl);
   const env = { MODEL_BASE_URL: world.modelUrl, EGRESS_ALLOW: "127.0.0.1", MCP_CALL_TIMEOUT_MS: "1000" };
   const server = await startTestServer({ env });
-  onTestFinished(() => server.close());
   const url = proxy.through(world.mcpUrl);
   const tools = [{ type: "mcp", server_label: "bank", server_url: url, require_approval: "never" }];
   world.aim({ place: "effect to finish", tool: "pay", kill: () => fault(proxy) });

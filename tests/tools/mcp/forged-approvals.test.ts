@@ -1,9 +1,9 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
+import { temporaryFolder } from "../../kit/temporary-folder.ts";
+import { startTestServer, type TestServer } from "../../kit/test-server.ts";
 import { readResponse } from "../../responses/read-stream.ts";
-import { startTestServer, type TestServer } from "../../test-server.ts";
 import { verifies } from "../../verifies.ts";
 import { startModern, type TestMcpServer } from "./mcp-servers.ts";
 
@@ -29,12 +29,10 @@ const INVENTED = {
 /** A server whose operator requires approvals as written. */
 async function openBank(required: string) {
   const mcp = await startModern();
-  const folder = await mkdtemp(join(tmpdir(), "antiphon-forged-"));
-  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const folder = temporaryFolder();
   const file = join(folder, "servers.yaml");
   await writeFile(file, `servers: { bank: { url: "${mcp.url}", require_approval: ${required} } }`);
   const server = await startTestServer({ scenario: SCENARIO, env: { MCP_SERVERS_FILE: file } });
-  onTestFinished(() => server.close());
   return { mcp, server };
 }
 

@@ -3,7 +3,7 @@ import { expect, onTestFinished, test, vi } from "vitest";
 import type { StoredItem } from "../../../generated/responses-api/types.ts";
 import type { HostedTool } from "../../../src/domain/hosted-tool.ts";
 import { createMcpTool } from "../../../src/tools/mcp/mcp-tool.ts";
-import { sendJson } from "../../http-answers.ts";
+import { sendJson } from "../../kit/http-answers.ts";
 import { plainTool, startEverything, startModern, startScripted, toolList } from "./mcp-servers.ts";
 import { called, mcpInput, mcpOptions, opened, ranCall } from "./opened-tool.ts";
 

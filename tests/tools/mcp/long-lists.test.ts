@@ -1,7 +1,7 @@
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import type { McpListTools } from "../../../generated/responses-api/types.ts";
 import { ModelError } from "../../../src/runs/ports/model-error.ts";
-import { startTestServer } from "../../test-server.ts";
+import { startTestServer } from "../../kit/test-server.ts";
 import { verifies } from "../../verifies.ts";
 import { plainTool, startModern, startScripted, toolList } from "./mcp-servers.ts";
 import { mcpInput, opened } from "./opened-tool.ts";
@@ -40,7 +40,6 @@ test("a request that names more than 10,000 tools of a server is refused before 
   verifies("tools.mcp.list-maxima");
   const mcp = await startModern();
   const server = await startTestServer({ env: { EGRESS_ALLOW: "127.0.0.1" } });
-  onTestFinished(() => server.close());
   const names = Array.from({ length: TOO_MANY }, (_, index) => `tool_${index}`);
   for (const filter of [
     { allowed_tools: names },

@@ -1,11 +1,11 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { stringify } from "yaml";
 import { readResponseStreamEvent } from "../../../generated/responses-api/readers.js";
 import type { McpCall, McpListTools, ResponseStreamEvent } from "../../../generated/responses-api/types.ts";
+import { startTestServer } from "../../kit/test-server.ts";
 import { readStream } from "../../responses/read-stream.ts";
-import { startTestServer } from "../../test-server.ts";
 import { startScripted, toolList } from "./mcp-servers.ts";
 
 /** Folder of recorded streams of the reference. */
@@ -70,7 +70,6 @@ describe.skipIf(RECORDINGS === undefined)("the reference's stream with the same 
       { when: { tool_outputs: made.length }, events: [{ text: { chunks } }] },
     ];
     const server = await startTestServer({ scenario: stringify({ scenarios }), env: { EGRESS_ALLOW: "127.0.0.1" } });
-    onTestFinished(() => server.close());
     const tool = { type: "mcp", server_label: label, server_url: mcp.url };
     const reply = await server.post("/v1/responses", {
       model: "antiphon-built-in",

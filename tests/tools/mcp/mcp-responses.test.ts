@@ -1,13 +1,13 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import OpenAI from "openai";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { Response as ResponseBody } from "../../../generated/responses-api/types.ts";
 import type { Logger } from "../../../src/base/logger.ts";
-import { serveHttp } from "../../http-server.ts";
+import { serveHttp } from "../../kit/http-server.ts";
+import { startTestServer, type TestServer } from "../../kit/test-server.ts";
 import { checkStreamLaws } from "../../responses/check-stream-laws.ts";
 import { readResponse, readStream } from "../../responses/read-stream.ts";
-import { startTestServer, type TestServer } from "../../test-server.ts";
 import { verifies } from "../../verifies.ts";
 import { startEverything, startModern, type TestMcpServer } from "./mcp-servers.ts";
 
@@ -45,7 +45,6 @@ async function openShop(tool: object = {}, env: Readonly<Record<string, string>>
   const note = (fields: object, message: string): number => logged.push(JSON.stringify([fields, message]));
   const log: Logger = { debug: note, info: note, warn: note, error: note };
   const server = await startTestServer({ scenario: SCENARIO, log, env: { EGRESS_ALLOW: "127.0.0.1", ...env } });
-  onTestFinished(() => server.close());
   const client = new OpenAI({ baseURL: `${server.url}/v1`, apiKey: server.apiKey, maxRetries: 0 });
   const whole = { type: "mcp", server_label: "shop", server_url: mcp.url, ...tool };
   const create: Shop["create"] = (members) =>

@@ -5,8 +5,8 @@ import { text } from "node:stream/consumers";
 import { createMcpHandler, McpServer } from "@modelcontextprotocol/server";
 import { onTestFinished } from "vitest";
 import { z } from "zod";
-import { answerByFetch, sendJson } from "../../http-answers.ts";
-import { freePort, serveHttp } from "../../http-server.ts";
+import { answerByFetch, sendJson } from "../../kit/http-answers.ts";
+import { freePort, serveHttp } from "../../kit/http-server.ts";
 
 /** An MCP server on a real port. */
 export interface TestMcpServer {

@@ -1,12 +1,12 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { ConfigError } from "../../../src/config/config-error.ts";
 import { readMcpServers } from "../../../src/config/mcp-servers-file.ts";
+import { temporaryFolder } from "../../kit/temporary-folder.ts";
+import { startTestServer } from "../../kit/test-server.ts";
 import { readResponse } from "../../responses/read-stream.ts";
-import { startTestServer } from "../../test-server.ts";
 import { verifies } from "../../verifies.ts";
 import { startModern } from "./mcp-servers.ts";
 
@@ -26,8 +26,7 @@ scenarios:
 `;
 
 async function serversFile(text: string): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), "antiphon-mcp-"));
-  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const folder = temporaryFolder();
   const file = join(folder, "servers.yaml");
   await writeFile(file, text);
   return file;
@@ -38,7 +37,6 @@ async function serve(text: string, env: Readonly<Record<string, string>> = {}) {
     scenario: SCENARIO,
     env: { MCP_SERVERS_FILE: await serversFile(text), ...env },
   });
-  onTestFinished(() => server.close());
   return (input: string, tool: object) =>
     server.post("/v1/responses", { model: "antiphon-built-in", input, tools: [{ type: "mcp", ...tool }] });
 }

@@ -1,7 +1,7 @@
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { temporaryFolder } from "../../../../tests/kit/temporary-folder.ts";
 import { verifies } from "../../../../tests/verifies.ts";
 import { aRequest } from "../request.fixture.ts";
 import type { Step } from "../step.ts";
@@ -231,7 +231,7 @@ describe("an invalid file", () => {
 });
 
 test("errors name the file that was loaded", async () => {
-  const folder = await mkdtemp(join(tmpdir(), "scenario-"));
+  const folder = temporaryFolder();
   const file = join(folder, "s.yaml");
   await writeFile(file, "scenarios: []\nfallback: error\n");
   expect(await loadScenarioFile(file)).toEqual({ models: [], fallback: "error", scenarios: [] });

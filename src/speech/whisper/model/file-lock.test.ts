@@ -1,15 +1,14 @@
-import { mkdtemp, readdir, rm, stat, utimes, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readdir, stat, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
+import { temporaryFolder } from "../../../../tests/kit/temporary-folder.ts";
 import { withFileLock } from "./file-lock.ts";
 
 const never = new AbortController().signal;
 
 async function lockPath(): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), "antiphon-lock-"));
-  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const folder = temporaryFolder();
   return join(folder, "work.lock");
 }
 

@@ -1,16 +1,15 @@
 import { createHash } from "node:crypto";
-import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
+import { temporaryFolder } from "../../../../tests/kit/temporary-folder.ts";
 import { type PackedModel, unpackModel } from "./packed-model.ts";
 
 const BYTES = Buffer.from("weights ".repeat(1000));
 
 async function packed(file: Buffer): Promise<{ readonly model: PackedModel; readonly folder: string }> {
-  const folder = await mkdtemp(join(tmpdir(), "antiphon-packed-"));
-  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const folder = temporaryFolder();
   const path = join(folder, "small.bin.gz");
   await writeFile(path, file);
   const sha256 = createHash("sha256").update(BYTES).digest("hex");

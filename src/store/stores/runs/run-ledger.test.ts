@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { leastOf } from "../../../../tests/cpu-time.ts";
+import { leastOf } from "../../../../tests/kit/cpu-time.ts";
 import { RunLost } from "../../../runs/ports/store-faults.ts";
 import { claimUnmade } from "../../claim-unmade.fixture.ts";
 import { numbersFrom, openTestStore, readNumbers, runSql, temporaryFile, testStores } from "../../store.fixture.ts";

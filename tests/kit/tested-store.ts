@@ -2,10 +2,10 @@ import { join, resolve } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { Client } from "pg";
 import { inject, onTestFinished, TestRunner } from "vitest";
-import { migratePostgres } from "../src/store/database/postgres/migrate-postgres.ts";
-import { READ_AS_SQLITE } from "../src/store/database/postgres/postgres-values.ts";
-import { dropDatabase } from "./services/databases.ts";
-import { databaseOfTest } from "./services/services-of-run.ts";
+import { migratePostgres } from "../../src/store/database/postgres/migrate-postgres.ts";
+import { READ_AS_SQLITE } from "../../src/store/database/postgres/postgres-values.ts";
+import { dropDatabase } from "../services/databases.ts";
+import { databaseOfTest } from "../services/services-of-run.ts";
 
 declare module "vitest" {
   interface ProvidedContext {

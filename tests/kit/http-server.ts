@@ -1,7 +1,7 @@
 import { createServer, type RequestListener, type ServerResponse } from "node:http";
 import { onTestFinished } from "vitest";
 
-export { freePort } from "./services/free-port.ts";
+export { freePort } from "../services/free-port.ts";
 
 /** An HTTP server with a handler of the test, on a real port. */
 export interface HttpServer {

@@ -1,13 +1,13 @@
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { onTestFailed, onTestFinished } from "vitest";
+import { temporaryFolder } from "./temporary-folder.ts";
 import { storeSettings } from "./tested-store.ts";
 import { withSealKeys } from "./with-seal-keys.ts";
 
-const THIS_TREE = join(import.meta.dirname, "..");
+const THIS_TREE = join(import.meta.dirname, "../..");
 const API_KEY = "sk-callers-own-key-0123456789abcdef";
 
 /** The real command in a process of its own, on free ports. */
@@ -49,8 +49,7 @@ export interface ChildServerOptions {
 
 /** Starts the server on a new data folder, unless `env` names one. The server ends with the test at the latest. */
 export async function startChildServer(options: ChildServerOptions = {}): Promise<ChildServer> {
-  const folder = await mkdtemp(join(tmpdir(), "antiphon-child-"));
-  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const folder = temporaryFolder();
   const scenario = join(folder, "scenario.yaml");
   if (options.scenario !== undefined) await writeFile(scenario, options.scenario);
   const dataDir = options.env?.["DATA_DIR"] ?? join(folder, "data");
@@ -149,12 +148,4 @@ function callsOf(url: string): Pick<ChildServer, "fetch" | "post"> {
         body: JSON.stringify(body),
       }),
   };
-}
-
-/** Bytes of memory that a process of this machine holds now, or held at its peak, as Linux reports. */
-export async function memoryOf(pid: number): Promise<{ readonly residentBytes: number; readonly peakBytes: number }> {
-  const status = await readFile(`/proc/${pid}/status`, "utf8");
-  const bytesOf = (name: string): number =>
-    Number(new RegExp(`^${name}:\\s+(\\d+) kB`, "m").exec(status)?.[1] ?? 0) * 1024;
-  return { residentBytes: bytesOf("VmRSS"), peakBytes: bytesOf("VmHWM") };
 }

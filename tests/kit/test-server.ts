@@ -1,12 +1,13 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Logger, silentLogger } from "../src/base/logger.ts";
-import { loadConfig } from "../src/config/load-config.ts";
-import type { HostedTool } from "../src/domain/hosted-tool.ts";
-import { readConfiguredKey } from "../src/secrets/key-owners.ts";
-import { startResponsesApi } from "../src/servers/responses-api.ts";
-import type { FileTranscriber } from "../src/speech/speech-engine.ts";
+import { onTestFinished, TestRunner } from "vitest";
+import { type Logger, silentLogger } from "../../src/base/logger.ts";
+import { loadConfig } from "../../src/config/load-config.ts";
+import type { HostedTool } from "../../src/domain/hosted-tool.ts";
+import { readConfiguredKey } from "../../src/secrets/key-owners.ts";
+import { startResponsesApi } from "../../src/servers/responses-api.ts";
+import type { FileTranscriber } from "../../src/speech/speech-engine.ts";
 import { forgetDatabase, storeSettings } from "./tested-store.ts";
 import { withSealKeys } from "./with-seal-keys.ts";
 
@@ -18,6 +19,7 @@ export interface TestServer {
   /** Calls the server with its key and a JSON body. */
   fetch(path: string, init?: RequestInit): Promise<Response>;
   post(path: string, body: unknown): Promise<Response>;
+  /** Happens at the end of the test that started the server at the latest. */
   close(): Promise<void>;
 }
 
@@ -32,7 +34,10 @@ export interface TestServerOptions {
   readonly tools?: readonly HostedTool[];
 }
 
-/** The whole server, built as `make start` builds it, on a free port with a data folder of its own. */
+/**
+ * The whole server, built as `make start` builds it, on a free port with a data folder of its own. It ends with its test.
+ * Who starts it for several tests, or in one of several that run at once, closes it.
+ */
 export async function startTestServer(options: TestServerOptions = {}): Promise<TestServer> {
   const dataDir = await mkdtemp(join(tmpdir(), "antiphon-test-"));
   const scenario = join(dataDir, "scenario.yaml");
@@ -59,6 +64,11 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
   const apiKey = server.keys.made ?? readConfiguredKey(config.apiKeys[0]?.reveal() ?? "").key;
   const call = (path: string, init: RequestInit = {}): Promise<Response> =>
     fetch(`${server.url}${path}`, { ...init, headers: withKey(init.headers, apiKey) });
+  const close = atEndOfTest(async () => {
+    await server.close();
+    if (folder.startsWith(dataDir)) await forgetDatabase(folder);
+    await rm(dataDir, { recursive: true, force: true });
+  });
   return {
     url: server.url,
     apiKey,
@@ -66,12 +76,17 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
     fetch: call,
     post: (path, body) =>
       call(path, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) }),
-    close: async () => {
-      await server.close();
-      if (folder.startsWith(dataDir)) await forgetDatabase(folder);
-      await rm(dataDir, { recursive: true, force: true });
-    },
+    close,
   };
+}
+
+/** Does this once: when it is called, or when the test ends. */
+function atEndOfTest(act: () => Promise<void>): () => Promise<void> {
+  let done: Promise<void> | null = null;
+  const once = (): Promise<void> => (done ??= act());
+  const test = TestRunner.getCurrentTest();
+  if (test !== undefined && test.concurrent !== true) onTestFinished(once);
+  return once;
 }
 
 function withKey(headers: RequestInit["headers"], apiKey: string): Headers {
