@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
 import { type Logger, silentLogger } from "../../src/base/logger.ts";
 import { loadConfig } from "../../src/config/load-config.ts";
-import { createBuiltInEngine } from "../../src/model-engines/built-in/engine.ts";
+import { createBuiltInEngine } from "../../src/model-engines/built-in/index.ts";
 import { ApprovalsInUse } from "../../src/responses-api/create/approval-hold.ts";
 import { RunKeeper } from "../../src/responses-api/keeping/run-keeper.ts";
 import { createSealer } from "../../src/responses-api/seal.ts";
