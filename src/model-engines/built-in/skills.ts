@@ -100,16 +100,14 @@ function recallFact({ text, earlierTexts }: SkillInput): string | null {
 
 const NUMBERS_MAX = 1000;
 const WORDS_MAX = 5000;
-const NUMBER_WORDS =
-  "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen twenty".split(
-    " ",
-  );
+const NUMBER_WORDS = wordsIn(
+  "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen twenty",
+);
 const COUNTING = /\bcount\s+(?:from\s+(\w{1,9})\s+)?(?:up\s+|down\s+)?to\s+(\w{1,9})\b/i;
 const WRITING = /\b(?:write|give|generate|produce|tell|say|send|stream|make)\b.{0,60}?\b(\d{1,9})[\s-]words?\b/is;
-const STORY =
-  "the first voice sings and the second voice answers so that every verse comes back across the quiet hall while evening light falls on the old stone floor".split(
-    " ",
-  );
+const STORY = wordsIn(
+  "the first voice sings and the second voice answers so that every verse comes back across the quiet hall while evening light falls on the old stone floor",
+);
 
 /** Answers "count to N" and "count from M to N" with at most 1000 numbers. */
 function countNumbers({ text }: SkillInput): string | null {
@@ -126,6 +124,10 @@ function countNumbers({ text }: SkillInput): string | null {
 function writeWords({ text }: SkillInput): string | null {
   const count = Math.min(Number(WRITING.exec(text)?.[1] ?? 0), WORDS_MAX);
   return Array.from({ length: count }, (_, index) => STORY[index % STORY.length]).join(" ") || null;
+}
+
+function wordsIn(text: string): readonly string[] {
+  return text.split(" ");
 }
 
 function readNumber(word: string): number | null {

@@ -39,15 +39,15 @@ function make(schema: unknown, context: ValueContext): unknown {
   const { enum: values, type } = resolved;
   if ("const" in resolved) return resolved["const"];
   if (Array.isArray(values)) return takeSchemaRead(context, values.length) ? chooseValue(values, type, context) : null;
-  switch (chooseType(resolved, context)) {
+  const kind = chooseType(resolved, context);
+  switch (kind) {
     case "object":
       return makeObject(resolved, context);
     case "array":
       return makeArray(resolved, context);
     case "number":
-      return makeNumber(resolved, context, (value) => Number.isFinite(value));
     case "integer":
-      return makeNumber(resolved, context, Number.isInteger);
+      return makeNumber(resolved, context, kind === "integer");
     case "boolean":
       return saysNo(context) === (context.position % 2 === 1);
     case "null":
@@ -132,35 +132,29 @@ function makeArray(schema: SchemaObject, context: ValueContext): unknown[] {
 }
 
 /** The next number in the message that the schema allows; otherwise an allowed number near 1. */
-function makeNumber(schema: SchemaObject, context: ValueContext, isOfKind: (value: number) => boolean): number {
-  const { hints, budget, position } = context;
-  const { minimum, exclusiveMinimum, maximum, exclusiveMaximum, multipleOf } = schema;
-  const step = numberOr(multipleOf, 0);
+function makeNumber(schema: SchemaObject, { hints, budget, position }: ValueContext, isInteger: boolean): number {
+  const least = numberOr(schema["minimum"], -Infinity);
+  const most = numberOr(schema["maximum"], Infinity);
+  const above = numberOr(schema["exclusiveMinimum"], -Infinity);
+  const below = numberOr(schema["exclusiveMaximum"], Infinity);
+  const step = numberOr(schema["multipleOf"], 0);
   const fits = (value: number): boolean =>
-    isOfKind(value) &&
-    value >= numberOr(minimum, -Infinity) &&
-    value <= numberOr(maximum, Infinity) &&
-    value > numberOr(exclusiveMinimum, -Infinity) &&
-    value < numberOr(exclusiveMaximum, Infinity) &&
+    (isInteger ? Number.isInteger(value) : Number.isFinite(value)) &&
+    value >= least &&
+    value <= most &&
+    value > above &&
+    value < below &&
     (step <= 0 || Number.isInteger(value / step));
   const mentioned = hints.numbers.findIndex((value, index) => index >= budget.numbersUsed && fits(value));
-  if (mentioned !== -1) {
-    budget.numbersUsed = mentioned + 1;
-    return hints.numbers[mentioned] ?? 0;
-  }
-  const low = Math.max(numberOr(minimum, -Infinity), numberOr(exclusiveMinimum, -Infinity));
-  const high = Math.min(numberOr(maximum, Infinity), numberOr(exclusiveMaximum, Infinity));
+  budget.numbersUsed = mentioned === -1 ? budget.numbersUsed : mentioned + 1;
+  const low = Math.max(least, above);
+  const high = Math.min(most, below);
   const nearest = Math.min(Math.max(1, low), high);
+  const fitting = candidates(nearest, Math.abs(step) || 1, low, high)
+    .filter(fits)
+    .take(position + 1);
   // A repeated number is better than one that is not allowed.
-  let last = nearest;
-  let index = 0;
-  for (const value of candidates(nearest, Math.abs(step) || 1, low, high)) {
-    if (!fits(value)) continue;
-    last = value;
-    if (index === position) break;
-    index += 1;
-  }
-  return last;
+  return hints.numbers[mentioned] ?? fitting.toArray().at(-1) ?? nearest;
 }
 
 /** Multiples of the step around a number, then evenly spaced values of the range. */

@@ -25,7 +25,7 @@ export function fittingTool(tools: readonly ListedTool[], text: string): ListedT
 function scoreTool({ name, description }: ListedTool, spoken: ReadonlySet<string>, text: string): number {
   const nameWords = contentWords(name);
   const inName = nameWords.intersection(spoken).size;
-  const inDescription = contentWords(description).intersection(spoken).size;
+  const inDescription = contentWords(description ?? "").intersection(spoken).size;
   if (name.length > 3 && text.includes(name)) return 100 + inName * NAME_WEIGHT + inDescription;
   const fits = (inName > 0 && inName * 2 >= nameWords.size) || inDescription >= DESCRIPTION_WORDS_MIN;
   return fits ? inName * NAME_WEIGHT + inDescription : 0;

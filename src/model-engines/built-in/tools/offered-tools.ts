@@ -9,9 +9,9 @@ export interface ListedTool {
   readonly name: string;
   /** The namespace of a hosted function is its server. */
   readonly namespace: string | null;
-  readonly description: string;
+  readonly description?: string | null;
   /** The JSON Schema of the arguments. */
-  readonly parameters: unknown;
+  readonly parameters?: unknown;
   /** Of a custom tool. Null if any text is allowed. */
   readonly grammar: { readonly syntax: "lark" | "regex"; readonly definition: string } | null;
 }
@@ -25,14 +25,10 @@ export function offeredTools(tools: ModelRequest["tools"]): ListedTool[] {
       case "function":
       case "custom":
         return [offeredTool(tool, null)];
-      case "hosted_function": {
-        const { name, server, description, parameters } = tool;
-        return [{ kind: "hosted", name, namespace: server, description, parameters, grammar: null }];
-      }
-      case "tool_search": {
-        const { type, description, parameters } = tool;
-        return [{ kind: type, name: type, namespace: null, description: description ?? "", parameters, grammar: null }];
-      }
+      case "hosted_function":
+        return [{ ...tool, kind: "hosted", namespace: tool.server, grammar: null }];
+      case "tool_search":
+        return [{ ...tool, kind: tool.type, name: tool.type, namespace: null, grammar: null }];
       case "namespace":
         return tool.tools.map((member) => offeredTool(member, tool.name));
       default: {
@@ -44,12 +40,6 @@ export function offeredTools(tools: ModelRequest["tools"]): ListedTool[] {
 }
 
 function offeredTool(tool: Callable, namespace: string | null): ListedTool {
-  return {
-    kind: tool.type,
-    name: tool.name,
-    namespace,
-    description: tool.description ?? "",
-    parameters: tool.type === "function" ? tool.parameters : null,
-    grammar: tool.type === "custom" && tool.format?.type === "grammar" ? tool.format : null,
-  };
+  const grammar = tool.type === "custom" && tool.format?.type === "grammar" ? tool.format : null;
+  return { ...tool, kind: tool.type, namespace, grammar };
 }
