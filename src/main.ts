@@ -10,7 +10,7 @@ import { ConfigError } from "./config/config-error.ts";
 import { helpText } from "./config/describe-settings.ts";
 import { readEnvironment } from "./config/environment/read-environment.ts";
 import { type Environment, loadConfig } from "./config/load-config.ts";
-import { ScenarioError } from "./model-engines/built-in/scenario/scenario-error.ts";
+import { ScenarioError } from "./model-engines/built-in/scenario-error.ts";
 import { isForked } from "./processes/joined-process.ts";
 import { makeDataFolders } from "./servers/data-folders.ts";
 import { DatabaseError } from "./servers/database-error.ts";

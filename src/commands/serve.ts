@@ -4,7 +4,7 @@ import { assert } from "../base/assert.ts";
 import { Deadline } from "../base/limits/deadline.ts";
 import { type Config, type Environment, loadConfig, shareConfig } from "../config/load-config.ts";
 import { secretsOf } from "../config/secrets-of.ts";
-import { MODEL_NAME as BUILT_IN_MODEL } from "../model-engines/built-in/model-name.ts";
+import { MODEL_NAME as BUILT_IN_MODEL } from "../model-engines/built-in/index.ts";
 import { type JoinedProcess, joinProcesses } from "../processes/joined-process.ts";
 import { serviceManagerOf } from "../programs/service-manager.ts";
 import type { ApiKeys } from "../secrets/secrets-on-disk.ts";

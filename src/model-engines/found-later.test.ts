@@ -1,8 +1,7 @@
 import { expect, test } from "vitest";
 import { verifies } from "../../tests/verifies.ts";
 import { aRequest } from "../runs/request/model-request.fixture.ts";
-import { createBuiltInEngine } from "./built-in/engine.ts";
-import { MODEL_NAME } from "./built-in/model-name.ts";
+import { createBuiltInEngine, MODEL_NAME } from "./built-in/index.ts";
 import { collect, engineFor, lastChunk, serveChat, sse, textChunk } from "./chat-completions/chat-server.fixture.ts";
 import { createFoundLater } from "./found-later.ts";
 

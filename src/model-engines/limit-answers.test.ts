@@ -2,9 +2,9 @@ import { describe, expect, test } from "vitest";
 import { verifies } from "../../tests/verifies.ts";
 import type { ModelEngine } from "../runs/ports/model-engine.ts";
 import type { ModelEvent } from "../runs/ports/model-events.ts";
+import { aRequest } from "../runs/request/model-request.fixture.ts";
 import type { AnswerLimits } from "./answer-meter.ts";
-import { createBuiltInEngine } from "./built-in/engine.ts";
-import { aRequest } from "./built-in/request.fixture.ts";
+import { createBuiltInEngine } from "./built-in/index.ts";
 import { DELTA_CHARACTERS_MAX, limitAnswers } from "./limit-answers.ts";
 
 const WIDE: AnswerLimits = {
@@ -37,7 +37,7 @@ async function readLimited(said: readonly ModelEvent[], limits: Partial<AnswerLi
   const engine: ModelEngine = { ...createBuiltInEngine(), sample: async () => turn() };
   const limited = limitAnswers(engine, { ...WIDE, ...limits }, () => (reached += 1));
   const batches: (readonly ModelEvent[])[] = [];
-  for await (const batch of await limited.sample(aRequest("Hi"), new AbortController().signal)) batches.push(batch);
+  for await (const batch of await limited.sample(aRequest(), new AbortController().signal)) batches.push(batch);
   return { batches, events: batches.flat(), reached, wasStopped };
 }
 

@@ -1,29 +1,17 @@
-import type { Attachments, Conversation, ToolOutput } from "./conversation.ts";
-import { calculate } from "./skills/calculate.ts";
-import { countNumbers, writeWords } from "./skills/count.ts";
-import { greet } from "./skills/greet.ts";
-import { recallFact, recallInstructions, recallMessage, summarizeConversation } from "./skills/recall.ts";
-import { repeatText } from "./skills/repeat.ts";
-import type { Skill } from "./skills/skill.ts";
+import type { Conversation, ToolOutput } from "./conversation.ts";
+import { answerBySkill } from "./skills.ts";
 import { shorten } from "./tokens.ts";
 
 const QUOTE_CHARS_MAX = 200;
 const OUTPUT_CHARS_MAX = 4000;
 const DISCLAIMER =
   "This answer comes from Antiphon's built-in engine, which follows fixed rules and is not a language model; set MODEL_BASE_URL to connect a real one.";
-
-/** Asked in this order; the first answer that is not null is used. */
-const SKILLS: readonly Skill[] = [
-  repeatText,
-  summarizeConversation,
-  recallMessage,
-  recallInstructions,
-  recallFact,
-  countNumbers,
-  writeWords,
-  calculate,
-  greet,
-];
+/** What the engine does not read: one, many, and what it cannot do. */
+const ATTACHMENTS = [
+  ["input_image", "image", "images", "see images"],
+  ["input_file", "file", "files", "read files"],
+  ["input_audio", "recording", "recordings", "hear audio"],
+] as const;
 
 /**
  * A short answer in plain text: the tool outputs, the answer of a skill, or a quote of the request with a disclaimer.
@@ -31,18 +19,13 @@ const SKILLS: readonly Skill[] = [
 export function answerText(conversation: Conversation, instructions: string | null): string {
   const { toolOutputs, text, userTexts, systemTexts } = conversation;
   if (toolOutputs.length > 0) return toolOutputs.map(reportOutput).join("\n");
-  const question = {
+  const answer = answerBySkill({
     text,
     earlierTexts: userTexts.slice(0, -1),
     instructions: [...(instructions === null ? [] : [instructions]), ...systemTexts],
-  };
-  for (const skill of SKILLS) {
-    const answer = skill(question);
-    if (answer !== null) return answer;
-  }
-  return [reportAttachments(conversation.attachments), reportRequest(text), DISCLAIMER]
-    .filter((part) => part !== "")
-    .join(" ");
+  });
+  const quote = text === "" ? "" : `You said: "${shorten(text, QUOTE_CHARS_MAX)}".`;
+  return answer ?? [reportAttachments(conversation), quote, DISCLAIMER].filter(Boolean).join(" ");
 }
 
 /** Repeats the output. If it offers sources, its first one is cited as models are asked to. */
@@ -52,27 +35,22 @@ function reportOutput({ tool, text, source }: ToolOutput): string {
   return `${tool ?? "The tool"} returned: ${output === "" ? "nothing" : output}${cited}`;
 }
 
-function reportRequest(text: string): string {
-  return text === "" ? "" : `You said: "${shorten(text, QUOTE_CHARS_MAX)}".`;
-}
-
-function reportAttachments({ images, files, audio }: Attachments): string {
-  const received = [
-    amount(images, "image", "images"),
-    amount(files, "file", "files"),
-    amount(audio, "recording", "recordings"),
-  ];
-  const unable = [images > 0 ? "see images" : "", files > 0 ? "read files" : "", audio > 0 ? "hear audio" : ""];
-  if (images + files + audio === 0) return "";
-  return `I received ${joinWithWord(received, "and")}. I can't ${joinWithWord(unable, "or")}: I am the built-in engine.`;
-}
-
-function amount(count: number, one: string, many: string): string {
-  return count === 0 ? "" : `${count} ${count === 1 ? one : many}`;
+function reportAttachments({ parts }: Conversation): string {
+  const present = ATTACHMENTS.flatMap(([kind, one, many, unable]) => {
+    const count = parts.filter(({ type }) => type === kind).length;
+    return count === 0 ? [] : [{ amount: `${count} ${count === 1 ? one : many}`, unable }];
+  });
+  if (present.length === 0) return "";
+  const received = joinWithWord(
+    present.map(({ amount }) => amount),
+    "and",
+  );
+  return `I received ${received}. I can't ${joinWithWord(
+    present.map(({ unable }) => unable),
+    "or",
+  )}: I am the built-in engine.`;
 }
 
 function joinWithWord(parts: readonly string[], word: "and" | "or"): string {
-  const present = parts.filter((part) => part !== "");
-  const last = present.at(-1) ?? "";
-  return present.length < 2 ? last : `${present.slice(0, -1).join(", ")} ${word} ${last}`;
+  return [parts.slice(0, -1).join(", "), ...parts.slice(-1)].filter(Boolean).join(` ${word} `);
 }

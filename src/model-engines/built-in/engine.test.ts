@@ -3,7 +3,7 @@ import { verifies } from "../../../tests/verifies.ts";
 import type { ModelEvent } from "../../runs/ports/model-events.ts";
 import { createBuiltInEngine } from "./engine.ts";
 import { aRequest, outline, spoken, WEATHER } from "./request.fixture.ts";
-import { parseScenarioFile } from "./scenario/parse-scenario-file.ts";
+import { parseScenarioFile } from "./scenario/scenario-file.ts";
 
 const stays = new AbortController().signal;
 

@@ -1,7 +1,7 @@
-import type { ModelAbilities, ModelDescription, ModelEngine } from "../../runs/ports/model-engine.ts";
+import type { ModelDescription, ModelEngine } from "../../runs/ports/model-engine.ts";
 import type { ModelRequest } from "../../runs/request/model-request.ts";
 import { withNearModel } from "../near-model.ts";
-import { inputTooLong, modelNotFound, noScenarioFits } from "./model-errors.ts";
+import { callerFault, serverFault } from "./model-errors.ts";
 import { MODEL_NAME } from "./model-name.ts";
 import { planAnswer } from "./plan-answer.ts";
 import { playSteps } from "./play-steps.ts";
@@ -20,31 +20,30 @@ export interface BuiltInOptions {
   readonly now?: () => number;
 }
 
-/** Image URLs count as supported, so that no image is fetched: the engine only counts images. */
-const ABILITIES: ModelAbilities = { images: true, imageUrls: true, files: false, audioFormats: [] };
-
 /**
  * Answers turns in process by fixed rules, without a network. Meant for first runs, tests and client development; it is
  * not a language model.
  */
 export function createBuiltInEngine(options: BuiltInOptions = {}): ModelEngine {
-  const { scenario = null, tokenDelayMs = 0, contextWindow = null, now = unixSeconds } = options;
+  const { scenario = null, tokenDelayMs = 0, contextWindow = null, now = () => Date.now() / 1000 } = options;
   const models = describeModels(scenario?.models ?? [], Math.floor(now()));
   const checkModel = async ({ model }: ModelRequest): Promise<void> => {
     if (models.some(({ id }) => id === model)) return;
-    throw await withNearModel(modelNotFound(model), model, async () => models);
+    const refusal = callerFault(`The requested model '${model}' does not exist.`, "model", "model_not_found");
+    throw await withNearModel(refusal, model, async () => models);
   };
   return {
     name: "built-in",
-    abilities: ABILITIES,
+    // Image URLs count as supported, so that no image is fetched: the engine only counts images.
+    abilities: { images: true, imageUrls: true, files: false, audioFormats: [] },
     async sample(request, signal) {
       await checkModel(request);
-      if (contextWindow !== null && countInputTokens(request) > contextWindow) throw inputTooLong();
+      const message = "Your input exceeds the context window of this model. Please adjust your input and try again.";
+      if (contextWindow !== null && countInputTokens(request) > contextWindow)
+        throw callerFault(message, "input", "context_length_exceeded");
       return playSteps(chooseSteps(request, scenario), tokenDelayMs, signal);
     },
-    async listModels() {
-      return models;
-    },
+    listModels: async () => models,
     async countTokens(request) {
       await checkModel(request);
       return { tokens: countInputTokens(request), exact: true };
@@ -61,28 +60,19 @@ function chooseSteps(request: ModelRequest, scenario: ScenarioFile | null): read
   const fitting = scenario === null ? null : findScenario(scenario, request);
   if (fitting?.script.type === "refused") throw fitting.script.error;
   if (fitting !== null) return playScenario(fitting.script.events, request);
-  if (scenario?.fallback === "error") throw noScenarioFits();
-  return planAnswer(request);
+  if (scenario?.fallback !== "error") return planAnswer(request);
+  throw serverFault(
+    "No scenario of the built-in engine's scenario file fits this request, and its fallback is 'error'.",
+  );
 }
 
 function describeModels(scenarioModels: readonly string[], created: number): readonly ModelDescription[] {
-  const names = [...new Set(scenarioModels)].filter((name) => name !== MODEL_NAME);
-  return [
-    {
-      id: MODEL_NAME,
-      created,
-      ownedBy: "antiphon",
-      description: "Deterministic, without weights: fixed rules, not a language model.",
-    },
-    ...names.map((id) => ({
-      id,
-      created,
-      ownedBy: "antiphon",
-      description: "Played by the built-in engine from its scenario file; not a language model.",
-    })),
-  ];
-}
-
-function unixSeconds(): number {
-  return Date.now() / 1000;
+  const own = "Deterministic, without weights: fixed rules, not a language model.";
+  const played = "Played by the built-in engine from its scenario file; not a language model.";
+  return [...new Set([MODEL_NAME, ...scenarioModels])].map((id) => ({
+    id,
+    created,
+    ownedBy: "antiphon",
+    description: id === MODEL_NAME ? own : played,
+  }));
 }

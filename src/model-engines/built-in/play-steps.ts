@@ -1,3 +1,4 @@
+import { setImmediate as letOthersRun } from "node:timers/promises";
 import type { ModelEvent } from "../../runs/ports/model-events.ts";
 import { isDelta, type Step } from "./step.ts";
 
@@ -23,7 +24,7 @@ export async function* playSteps(
       batch = [];
       await letOthersRun();
     }
-    if (delayMs > 0) await sleep(delayMs, signal);
+    if (delayMs > 0 && !signal.aborted) await sleep(delayMs, signal);
     if (signal.aborted) return;
     if (step.type === "failure") throw step.error;
     if (step.type !== "pause") batch.push(step);
@@ -32,22 +33,13 @@ export async function* playSteps(
   if (batch.length > 0) yield batch;
 }
 
-function letOthersRun(): Promise<void> {
-  return new Promise((resolve) => {
-    setImmediate(resolve);
-  });
-}
-
 /** Resolves after the time or on abort, whichever is first. */
-function sleep(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const wake = (): void => {
-      clearTimeout(timer);
-      signal.removeEventListener("abort", wake);
-      resolve();
-    };
-    const timer = setTimeout(wake, ms);
-    signal.addEventListener("abort", wake);
-    if (signal.aborted) wake();
-  });
+async function sleep(ms: number, signal: AbortSignal): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const wake = (): void => resolve();
+  const timer = setTimeout(wake, ms);
+  signal.addEventListener("abort", wake);
+  await promise;
+  signal.removeEventListener("abort", wake);
+  clearTimeout(timer);
 }

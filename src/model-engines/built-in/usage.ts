@@ -10,9 +10,6 @@ const ATTACHMENT_TOKENS = 85;
 /** The usage of an answer. Nothing is cached, and each delta is one output token. */
 export function usageEvent(request: ModelRequest, steps: readonly Step[]): ModelEvent {
   const deltas = steps.filter(isDelta);
-  const reasoning = deltas.filter(
-    (delta) => delta.type === "reasoning_delta" || delta.type === "reasoning_summary_delta",
-  );
   return {
     type: "usage",
     usage: {
@@ -20,16 +17,16 @@ export function usageEvent(request: ModelRequest, steps: readonly Step[]): Model
       cachedTokens: 0,
       cacheWriteTokens: 0,
       outputTokens: deltas.length,
-      reasoningTokens: reasoning.length,
+      reasoningTokens: deltas.filter(({ type }) => type.startsWith("reasoning_")).length,
     },
   };
 }
 
 /** Input tokens by the engine's own rule. The count is exact: answers report the same number. */
 export function countInputTokens(request: ModelRequest): number {
-  const tools = request.tools.length === 0 ? 0 : countTokens(JSON.stringify(request.tools));
+  const tools = request.tools.length === 0 ? "" : JSON.stringify(request.tools);
   const items = request.items.reduce((sum, item) => sum + countItemTokens(item), 0);
-  return countTokens(request.instructions ?? "") + tools + items;
+  return countTokens(request.instructions ?? "") + countTokens(tools) + items;
 }
 
 function countItemTokens(item: ContextItem): number {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import type { StoredItem } from "../../../generated/responses-api/types.ts";
 import { verifies } from "../../../tests/verifies.ts";
-import { aRequest } from "../../model-engines/built-in/request.fixture.ts";
 import { TASK_VERSION } from "../../runs/ports/event-log.ts";
+import { aRequest } from "../../runs/request/model-request.fixture.ts";
 import { createSealer } from "../seal.ts";
 import type { RunTask } from "./run-task.ts";
 import { toolSecrets } from "./seal-tools.ts";
@@ -12,7 +12,7 @@ const TASK: RunTask = {
   ids: { key: "0123456789abcdef", createdAt: 1_700_000_000, seed: "fedcba9876543210" },
   reasoning: { rawAs: "summary", isSealed: true },
   inputTokensEstimate: 3,
-  request: { ...aRequest("Hi"), trace: null },
+  request: { ...aRequest(), trace: null },
   speech: { format: "mp3", voice: null, sampleRateHz: 24_000 },
   compaction: { type: "after", threshold: 1000 },
   tools: null,
@@ -51,7 +51,7 @@ describe("a task that was stored without a version", () => {
         compaction: null,
         tools: null,
         interruption: null,
-        request: { ...aRequest("Hi"), trace: null, model },
+        request: { ...aRequest(), trace: null, model },
       },
     });
   });

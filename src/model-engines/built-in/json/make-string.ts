@@ -1,53 +1,24 @@
 import { shorten } from "../tokens.ts";
-import { formattedText } from "./formatted-text.ts";
+import { type TextOptions, writePattern } from "../write-pattern.ts";
 import type { Hints } from "./hints.ts";
-import { numberOr, type SchemaObject, type ValueContext } from "./value-context.ts";
-import { writePattern } from "./write-pattern.ts";
+import { numberOr, type SchemaObject, type ValueContext } from "./schemas.ts";
 
 const LETTERS = "abcdefghijklmnopqrstuvwxyz";
-
-/**
- * A string that fits the format or the pattern, or comes from the message and is cut or padded to the allowed length.
- */
-export function makeString(schema: SchemaObject, context: ValueContext): string {
-  const { budget, position } = context;
-  const { format, pattern } = schema;
-  const room = Math.max(0, budget.charactersLeft);
-  const min = Math.min(numberOr(schema["minLength"], 0), room);
-  const max = Math.min(numberOr(schema["maxLength"], Infinity), room);
-  const formatted = typeof format === "string" ? formattedText(format, context) : null;
-  if (formatted !== null) return formatted;
-  const written = typeof pattern === "string" ? writePattern(pattern, { min, max, variant: position }, budget) : null;
-  const text =
-    written ?? ofSeries(context, min, max) ?? fitLength(naturalText(context.name, context.hints), min, max, position);
-  budget.charactersLeft -= text.length;
-  return text;
-}
-
-/** Elements of an array get the values of a series in the message, in their order. */
-function ofSeries({ hints, position }: ValueContext, min: number, max: number): string | null {
-  const value = position === 0 || hints.chosen !== null ? undefined : hints.series[position];
-  const length = Array.from(value ?? "").length;
-  return value !== undefined && length >= min && length <= max ? value : null;
-}
-
-/**
- * Cuts or pads to a length in code points, as JSON Schema counts. A number at the end makes elements of an array
- * differ.
- */
-function fitLength(text: string, min: number, max: number, position: number): string {
-  const mark = position === 0 ? "" : ` ${position + 1}`;
-  if (position > 0 && mark.length >= max)
-    return LETTERS.charAt(position % LETTERS.length)
-      .repeat(Math.max(1, min))
-      .slice(0, max);
-  const characters = Array.from(text).slice(0, max - mark.length);
-  const filler = Array.from(text === "" ? "text " : `${text} `);
-  while (characters.length + mark.length < min) characters.push(filler[characters.length % filler.length] ?? " ");
-  return characters.join("") + mark;
-}
-
 const SENTENCE_CHARS_MAX = 120;
+
+/** Samples of formats. Different positions give different texts. */
+const SAMPLES: Readonly<Record<string, (position: number, suffix: string) => string>> = {
+  date: (position) => dateAfter("2026-01-01", position),
+  "date-time": (position) => `${dateAfter("2026-01-15", position)}T12:00:00Z`,
+  time: (position) => `${new Date(Date.UTC(2026, 0, 1, 12, position)).toISOString().slice(11, 19)}Z`,
+  duration: (position) => `P${position + 1}D`,
+  email: (_, suffix) => `user${suffix}@example.com`,
+  uuid: (position) => `00000000-0000-4000-8000-${String(position + 1).padStart(12, "0")}`,
+  uri: (_, suffix) => `https://example.com/${suffix}`,
+  hostname: (_, suffix) => `host${suffix}.example.com`,
+  ipv4: (position) => `192.0.2.${1 + (position % 254)}`,
+  ipv6: (position) => `2001:db8::${(position + 1).toString(16)}`,
+};
 
 /** What properties with such names usually contain. The first match for which the message has a value is used. */
 const MEANINGS: readonly (readonly [RegExp, (hints: Hints) => string | undefined])[] = [
@@ -62,15 +33,65 @@ const MEANINGS: readonly (readonly [RegExp, (hints: Hints) => string | undefined
   [/name|title|label|subject|person|who/i, ({ names, quoted }) => names[0] ?? quoted[0]],
 ];
 
-function naturalText(name: string, hints: Hints): string {
-  if (hints.chosen !== null) return hints.chosen;
-  for (const [names, pick] of MEANINGS) {
-    const found = names.test(name) ? pick(hints) : undefined;
-    if (found !== undefined) return found;
-  }
-  return hints.series[0] ?? hints.quoted[0] ?? hints.places[0] ?? whole(hints.text) ?? (name === "" ? "text" : name);
+/**
+ * A string that fits the format or the pattern, or comes from the message and is cut or padded to the allowed length.
+ */
+export function makeString({ format, pattern, minLength, maxLength }: SchemaObject, context: ValueContext): string {
+  const { budget, position } = context;
+  const formatted = typeof format === "string" ? formattedText(format, context) : null;
+  if (formatted !== null) return formatted;
+  const room = Math.max(0, budget.charactersLeft);
+  const min = Math.min(numberOr(minLength, 0), room);
+  const max = Math.min(numberOr(maxLength, Infinity), room);
+  const written = typeof pattern === "string" ? writePattern(pattern, { min, max, variant: position }, budget) : null;
+  const text =
+    written ?? valueOfSeries(context, min, max) ?? fitLength(naturalText(context), { min, max, variant: position });
+  budget.charactersLeft -= text.length;
+  return text;
+}
+
+/** A string of the format, taken from the message if possible; null for a format that the engine does not know. */
+function formattedText(format: string, { hints, position }: ValueContext): string | null {
+  if (!Object.hasOwn(SAMPLES, format)) return null;
+  const { emails, dates } = hints;
+  const found = { email: emails, uri: hints.urls, date: dates, "date-time": dates.map((date) => `${date}T12:00:00Z`) };
+  const said = new Set(Object.entries(found).find(([kind]) => kind === format)?.[1]);
+  return [...said][position] ?? SAMPLES[format]?.(position, position === 0 ? "" : String(position + 1)) ?? null;
+}
+
+/** Elements of an array get the values of a series in the message, in their order. */
+function valueOfSeries({ hints, position }: ValueContext, min: number, max: number): string | null {
+  const value = position === 0 || hints.chosen !== null ? undefined : hints.series[position];
+  const length = Array.from(value ?? "").length;
+  return value !== undefined && length >= min && length <= max ? value : null;
+}
+
+/**
+ * Cuts or pads to a length in code points, as JSON Schema counts. A number at the end makes elements of an array
+ * differ.
+ */
+function fitLength(text: string, { min, max, variant }: TextOptions): string {
+  const mark = variant === 0 ? "" : ` ${variant + 1}`;
+  if (variant > 0 && mark.length >= max)
+    return LETTERS.charAt(variant % LETTERS.length)
+      .repeat(Math.max(1, min))
+      .slice(0, max);
+  const characters = Array.from(text).slice(0, max - mark.length);
+  const filler = Array.from(text === "" ? "text " : `${text} `);
+  while (characters.length + mark.length < min) characters.push(filler[characters.length % filler.length] ?? " ");
+  return characters.join("") + mark;
+}
+
+function naturalText({ name, hints }: ValueContext): string {
+  const meant = MEANINGS.filter(([names]) => names.test(name)).map(([, pick]) => pick(hints));
+  const found = [hints.chosen ?? undefined, ...meant, hints.series[0], hints.quoted[0], hints.places[0]];
+  return found.find((text) => text !== undefined) ?? whole(hints.text) ?? (name === "" ? "text" : name);
 }
 
 function whole(text: string): string | undefined {
   return text.trim() === "" ? undefined : shorten(text, SENTENCE_CHARS_MAX);
+}
+
+function dateAfter(date: string, days: number): string {
+  return new Date(Date.parse(date) + days * 86_400_000).toISOString().slice(0, 10);
 }

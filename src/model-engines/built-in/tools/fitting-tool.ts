@@ -18,35 +18,22 @@ const DESCRIPTION_WORDS_MIN = 2;
  */
 export function fittingTool(tools: readonly ListedTool[], text: string): ListedTool | null {
   const spoken = contentWords(text);
-  let best: { readonly tool: ListedTool; readonly score: number } | null = null;
-  for (const tool of tools) {
-    const score = scoreTool(tool, spoken, text);
-    if (score > (best?.score ?? 0)) best = { tool, score };
-  }
-  return best?.tool ?? null;
+  const scored = tools.map((tool) => ({ tool, score: scoreTool(tool, spoken, text) })).filter(({ score }) => score > 0);
+  return scored.toSorted((one, other) => other.score - one.score)[0]?.tool ?? null;
 }
 
 function scoreTool({ name, description }: ListedTool, spoken: ReadonlySet<string>, text: string): number {
   const nameWords = contentWords(name);
-  const inName = countShared(nameWords, spoken);
-  const inDescription = countShared(contentWords(description), spoken);
-  const isNamed = name.length > 3 && text.includes(name);
-  const fits = isNamed || (inName > 0 && inName * 2 >= nameWords.size) || inDescription >= DESCRIPTION_WORDS_MIN;
-  return fits ? (isNamed ? 100 : 0) + inName * NAME_WEIGHT + inDescription : 0;
+  const inName = nameWords.intersection(spoken).size;
+  const inDescription = contentWords(description ?? "").intersection(spoken).size;
+  if (name.length > 3 && text.includes(name)) return 100 + inName * NAME_WEIGHT + inDescription;
+  const fits = (inName > 0 && inName * 2 >= nameWords.size) || inDescription >= DESCRIPTION_WORDS_MIN;
+  return fits ? inName * NAME_WEIGHT + inDescription : 0;
 }
 
-/**
- * The words that are not common, in lower case and without a plural "s". Camel case and snake case give the same words.
- */
+/** The words that are not common, in lower case and without a plural "s". Camel case and snake case give the same. */
 function contentWords(text: string): ReadonlySet<string> {
-  const words =
-    text
-      .replaceAll(/(\p{Ll})(\p{Lu})/gu, "$1 $2")
-      .toLowerCase()
-      .match(/[\p{L}\p{N}]+/gu) ?? [];
-  return new Set(words.filter((word) => !COMMON_WORDS.has(word)).map((word) => word.replace(/(?<=\p{L}{3})s$/u, "")));
-}
-
-function countShared(words: ReadonlySet<string>, spoken: ReadonlySet<string>): number {
-  return [...words].filter((word) => spoken.has(word)).length;
+  const spaced = text.replaceAll(/(\p{Ll})(\p{Lu})/gu, "$1 $2").toLowerCase();
+  const words = (spaced.match(/[\p{L}\p{N}]+/gu) ?? []).filter((word) => !COMMON_WORDS.has(word));
+  return new Set(words.map((word) => word.replace(/(?<=\p{L}{3})s$/u, "")));
 }

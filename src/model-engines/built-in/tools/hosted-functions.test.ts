@@ -4,8 +4,8 @@ import type { HostedFunction } from "../../../runs/hosted.ts";
 import type { ContextItem, ModelRequest } from "../../../runs/request/model-request.ts";
 import { planAnswer } from "../plan-answer.ts";
 import { aRequest, says, spoken, WEATHER } from "../request.fixture.ts";
-import { parseScenarioFile } from "../scenario/parse-scenario-file.ts";
 import { findScenario, playScenario } from "../scenario/play-scenario.ts";
+import { parseScenarioFile } from "../scenario/scenario-file.ts";
 import type { Step } from "../step.ts";
 
 const hosted = (

@@ -1,121 +1,110 @@
-import { assertNever } from "../../../base/assert.ts";
-import { writePattern } from "../json/write-pattern.ts";
-import { type Expansion, type LarkGrammar, readLarkGrammar } from "./lark-grammar.ts";
+import { type Budget, writePattern, writeSmallest } from "../write-pattern.ts";
 
-/** The terminals of Lark's common library, each with a matching text. */
-const COMMON_TERMINALS: Readonly<Record<string, string>> = {
-  CNAME: "name",
-  WORD: "word",
-  LETTER: "a",
-  LCASE_LETTER: "a",
-  UCASE_LETTER: "A",
-  DIGIT: "1",
-  HEXDIGIT: "1",
-  INT: "1",
-  SIGNED_INT: "1",
-  NUMBER: "1",
-  SIGNED_NUMBER: "1",
-  FLOAT: "1.5",
-  SIGNED_FLOAT: "1.5",
-  DECIMAL: "1.5",
-  ESCAPED_STRING: '"text"',
-  WS: " ",
-  WS_INLINE: " ",
-  NEWLINE: "\n",
-  LF: "\n",
-  CR: "\r",
-};
+/** The terminals of Lark's common library, by a matching text. */
+const COMMON_TERMINALS = [
+  ["name", "CNAME"],
+  ["word", "WORD"],
+  ["a", "LETTER", "LCASE_LETTER"],
+  ["A", "UCASE_LETTER"],
+  ["1", "DIGIT", "HEXDIGIT", "INT", "SIGNED_INT", "NUMBER", "SIGNED_NUMBER"],
+  ["1.5", "FLOAT", "SIGNED_FLOAT", "DECIMAL"],
+  ['"text"', "ESCAPED_STRING"],
+  [" ", "WS", "WS_INLINE"],
+  ["\n", "NEWLINE", "LF", "CR"],
+] as const;
+const GRAMMAR_CHARS_MAX = 20_000;
 const SENTENCE_CHARS_MAX = 20_000;
-/** Characters and parts written for one grammar. A short grammar can describe a huge sentence. */
-const WRITES_MAX = 100_000;
-
-/** How much may still be written. */
-interface Budget {
-  charactersLeft: number;
-}
+/** Characters read and written for one grammar. A short grammar can describe a huge sentence. */
+const WORK_MAX = 200_000;
+const RULE = /^\s*[?!]*(_?[A-Za-z]\w*)(?:\.\d+)?\s*:(.*)$/s;
+/**
+ * An unclosed literal ends with its line. Otherwise, searching for its end from every character would take quadratic
+ * time. Of a range of characters or times, the start is a group.
+ */
+const TOKEN =
+  /("(?:[^"\\\n]|\\.)*"?)i?(?:\s*\.\.\s*"(?:[^"\\\n]|\\.)*"?)?|\/((?:[^/\\\n]|\\.)+)\/?[imslux]*|->\s*\w+|~\s*(\d+)(?:\s*\.\.\s*\d+)?|[_A-Za-z]\w*|[()[\]|?*+]/g;
+/** A private character before each part of a sentence; it becomes the white space between parts, if there is any. */
+const GAP = "\uE000";
+const NOTHING_FITS = "[^\\s\\S]";
 
 /** The smallest sentence of a Lark grammar; null if the engine finds none. */
 export function writeSentence(definition: string): string | null {
-  const grammar = readLarkGrammar(definition);
-  if (grammar === null) return null;
-  const sentences = smallestSentences(grammar);
-  return sentences.get("start") ?? null;
+  if (definition.length > GRAMMAR_CHARS_MAX) return null;
+  const lines = definition.split("\n").map((line) => line.replace(/^\s*\/\/[^]*$|\s\/\/ [^]*$/, "").trimEnd());
+  const sentence = smallestSentences(readRules(lines.filter((line) => !/^\s*%/.test(line)))).get("start");
+  const ignoresSpace = lines.some((line) => /^\s*%ignore\s+(?:WS|"\s|\/(?:\S*\\s|\S*\s+\S))/.test(line));
+  return (
+    sentence
+      ?.split(GAP)
+      .filter(Boolean)
+      .join(ignoresSpace ? " " : "") ?? null
+  );
+}
+
+/** The bodies of rules. A line that is indented or begins with a bar continues the rule before; others are left out. */
+function readRules(lines: readonly string[]): ReadonlyMap<string, string> {
+  const rules = new Map<string, string>();
+  let last = "";
+  for (const line of lines) {
+    const [, name, body] = RULE.exec(line) ?? [];
+    last = name ?? last;
+    if (body !== undefined) rules.set(last, body);
+    else if (rules.has(last) && /^[\s|]/.test(line)) rules.set(last, `${rules.get(last)} ${line}`);
+  }
+  return rules;
 }
 
 /**
  * Finds a sentence for each rule, from the sentences of other rules, until no more is found. A rule without a finite
  * sentence gets none.
  */
-function smallestSentences({ rules, ignoresSpace }: LarkGrammar): ReadonlyMap<string, string> {
-  const known = new Map(Object.entries(COMMON_TERMINALS));
-  const budget = { charactersLeft: WRITES_MAX };
-  for (const name of rules.keys()) known.delete(name);
+function smallestSentences(rules: ReadonlyMap<string, string>): ReadonlyMap<string, string> {
+  const common = COMMON_TERMINALS.flatMap(([text, ...names]) => names.map((name) => [name, text] as const));
+  const known = new Map<string, string>(common.filter(([name]) => !rules.has(name)));
+  const budget = { charactersLeft: WORK_MAX };
   for (let learned = true; learned; ) {
     learned = false;
-    for (const [name, expansion] of rules) {
-      const isTerminal = name === name.toUpperCase();
-      const sentence = known.has(name)
-        ? null
-        : new Writer(known, ignoresSpace && !isTerminal ? " " : "", budget).write(expansion);
-      if (sentence === null || sentence.length > SENTENCE_CHARS_MAX) continue;
-      known.set(name, sentence);
+    for (const [name, body] of rules) {
+      if (known.has(name)) continue;
+      const text = writeSmallest(
+        rulePattern(body, { known, gap: name === name.toUpperCase() ? "" : GAP, budget }),
+        budget,
+      );
+      if (text === null || text.length > SENTENCE_CHARS_MAX) continue;
+      known.set(name, text);
       learned = true;
     }
   }
   return known;
 }
 
-class Writer {
-  readonly #known: ReadonlyMap<string, string>;
-  readonly #gap: string;
-  readonly #budget: Budget;
+interface RuleContext {
+  readonly known: ReadonlyMap<string, string>;
+  readonly gap: string;
+  readonly budget: Budget;
+}
 
-  constructor(known: ReadonlyMap<string, string>, gap: string, budget: Budget) {
-    this.#known = known;
-    this.#gap = gap;
-    this.#budget = budget;
-  }
+/** The body of a rule as a regular expression, in which other rules are replaced by their sentences. */
+function rulePattern(body: string, { known, gap, budget }: RuleContext): string {
+  const tokens = [...body.matchAll(TOKEN)].map(([token, text, pattern, times]) => {
+    if (token === "(" || token === "[") return "(?:";
+    if (token === "]") return ")?";
+    if (/^[)|?*+]/.test(token)) return token;
+    if (token.startsWith("->")) return "";
+    if (times !== undefined) return `{${times}}`;
+    if (text !== undefined) return `(?:${gap}${literal(unescapeText(text.replaceAll(/^"|"$/g, "")))})`;
+    const written =
+      pattern === undefined ? known.get(token) : writePattern(pattern.replaceAll("\\/", "/"), undefined, budget);
+    return `(?:${gap}${literal(written)})`;
+  });
+  return tokens.join("");
+}
 
-  /** Null if a rule has no sentence yet or the budget is used up. */
-  write(expansion: Expansion): string | null {
-    this.#budget.charactersLeft -= 1;
-    const text = this.#budget.charactersLeft < 0 ? null : this.#writeOne(expansion);
-    this.#budget.charactersLeft -= text?.length ?? 0;
-    return text;
-  }
+function literal(text: string | null | undefined): string {
+  return text?.replaceAll(/[\\^$.*+?()[\]{}|/]/g, "\\$&") ?? NOTHING_FITS;
+}
 
-  #writeOne(expansion: Expansion): string | null {
-    switch (expansion.type) {
-      case "text":
-        return expansion.text;
-      case "pattern":
-        return writePattern(expansion.source, undefined, this.#budget);
-      case "rule":
-        return this.#known.get(expansion.name) ?? null;
-      case "sequence":
-        return this.#writeAll(expansion.parts);
-      case "choice":
-        return this.#writeAny(expansion.branches);
-      default:
-        return assertNever(expansion);
-    }
-  }
-
-  #writeAll(parts: readonly Expansion[]): string | null {
-    const texts: string[] = [];
-    for (const part of parts) {
-      const text = this.write(part);
-      if (text === null) return null;
-      if (text !== "") texts.push(text);
-    }
-    return texts.join(this.#gap);
-  }
-
-  #writeAny(branches: readonly Expansion[]): string | null {
-    for (const branch of branches) {
-      const text = this.write(branch);
-      if (text !== null) return text;
-    }
-    return null;
-  }
+function unescapeText(text: string): string {
+  const signs: Readonly<Record<string, string>> = { n: "\n", t: "\t", r: "\r" };
+  return text.replaceAll(/\\(.)/g, (_, sign: string) => signs[sign] ?? sign);
 }

@@ -1,32 +1,18 @@
 import type { Tool } from "../../../../generated/responses-api/types.ts";
 import type { ModelRequest } from "../../../runs/request/model-request.ts";
-import { unsupportedTool } from "../model-errors.ts";
+import { callerFault } from "../model-errors.ts";
 
 /** A tool that can be called. Tools of namespaces are listed one by one. */
-export type ListedTool = OfferedFunction | OfferedCustomTool | OfferedToolSearch;
-
-interface Named {
+export interface ListedTool {
+  /** Run by the client, or `hosted`: by this server. A `tool_search` is run by the client. */
+  readonly kind: "function" | "hosted" | "custom" | "tool_search";
   readonly name: string;
+  /** The namespace of a hosted function is its server. */
   readonly namespace: string | null;
-  readonly description: string;
-}
-
-export interface OfferedFunction extends Named {
-  /** Run by the client, or `hosted`: by this server. The namespace of a hosted function is its server. */
-  readonly kind: "function" | "hosted";
+  readonly description?: string | null;
   /** The JSON Schema of the arguments. */
-  readonly parameters: unknown;
-}
-
-/** A search for more tools, run by the client. */
-export interface OfferedToolSearch extends Named {
-  readonly kind: "tool_search";
-  readonly parameters: unknown;
-}
-
-export interface OfferedCustomTool extends Named {
-  readonly kind: "custom";
-  /** Null if any text is allowed. */
+  readonly parameters?: unknown;
+  /** Of a custom tool. Null if any text is allowed. */
   readonly grammar: { readonly syntax: "lark" | "regex"; readonly definition: string } | null;
 }
 
@@ -39,31 +25,21 @@ export function offeredTools(tools: ModelRequest["tools"]): ListedTool[] {
       case "function":
       case "custom":
         return [offeredTool(tool, null)];
-      case "hosted_function": {
-        const { name, server, description, parameters } = tool;
-        return [{ kind: "hosted", name, namespace: server, description, parameters }];
-      }
+      case "hosted_function":
+        return [{ ...tool, kind: "hosted", namespace: tool.server, grammar: null }];
       case "tool_search":
-        return [offeredSearch(tool)];
+        return [{ ...tool, kind: tool.type, name: tool.type, namespace: null, grammar: null }];
       case "namespace":
         return tool.tools.map((member) => offeredTool(member, tool.name));
-      default:
-        throw unsupportedTool(tool.type, position);
+      default: {
+        const message = `Tools of type '${tool.type}' are not available with the built-in engine.`;
+        throw callerFault(message, `tools[${position}]`, "unsupported_parameter");
+      }
     }
   });
 }
 
-function offeredSearch({ description, parameters }: Extract<Tool, { type: "tool_search" }>): OfferedToolSearch {
-  return { kind: "tool_search", name: "tool_search", namespace: null, description: description ?? "", parameters };
-}
-
 function offeredTool(tool: Callable, namespace: string | null): ListedTool {
-  const named = { name: tool.name, namespace, description: tool.description ?? "" };
-  if (tool.type === "function") return { kind: "function", ...named, parameters: tool.parameters ?? {} };
-  const { format } = tool;
-  return {
-    kind: "custom",
-    ...named,
-    grammar: format?.type === "grammar" ? { syntax: format.syntax, definition: format.definition } : null,
-  };
+  const grammar = tool.type === "custom" && tool.format?.type === "grammar" ? tool.format : null;
+  return { ...tool, kind: tool.type, namespace, grammar };
 }

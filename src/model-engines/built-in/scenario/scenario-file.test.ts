@@ -5,8 +5,8 @@ import { temporaryFolder } from "../../../../tests/kit/temporary-folder.ts";
 import { verifies } from "../../../../tests/verifies.ts";
 import { aRequest } from "../request.fixture.ts";
 import type { Step } from "../step.ts";
-import { loadScenarioFile, parseScenarioFile } from "./parse-scenario-file.ts";
 import { findScenario, playScenario } from "./play-scenario.ts";
+import { loadScenarioFile, parseScenarioFile } from "./scenario-file.ts";
 
 /** The steps of a file with a single scenario, without the counted usage. */
 function play(events: string): readonly Step[] {
