@@ -98,7 +98,7 @@ function makeObject(schema: SchemaObject, context: ValueContext): unknown {
 /** All required members, the optional ones that the message mentions, and more up to `minProperties`. */
 function memberNames(schema: SchemaObject, properties: SchemaObject, context: ValueContext): string[] {
   const required = new Set(textList(schema["required"]));
-  if (!takeSchemaRead(context, required.size + Object.keys(properties).length)) return [];
+  if (!takeSchemaRead(context, required.size)) return [];
   const optional = Object.keys(properties).filter((name) => properties[name] !== false && !required.has(name));
   const isWanted = (name: string): boolean => {
     const { enum: values } = isRecord(properties[name]) ? properties[name] : {};

@@ -23,7 +23,9 @@ const NESTED_MAX = 32;
 /** Below this depth, values are as small as their schema allows. */
 const SHALLOW_DEPTH_MAX = 4;
 /** This many members of a schema count as one more read. */
-const MEMBERS_PER_READ = 16;
+const MEMBERS_PER_READ = 4;
+/** What a branch costs to search: this many characters count as one member. */
+const CHARS_PER_MEMBER = 64;
 /** A longer reference is not followed, and a longer list of types is cut. */
 const REFERENCE_CHARS_MAX = 1000;
 export const TYPES_MAX = 20;
@@ -48,17 +50,17 @@ export function textList(value: unknown): string[] {
 
 /** Follows references, chooses a branch of `anyOf` and `oneOf`, and merges `allOf`. The result describes one value. */
 export function resolveSchema(schema: unknown, context: ValueContext, nested = 0): SchemaObject {
-  if (!isRecord(schema) || nested > NESTED_MAX || !takeSchemaRead(context, Object.keys(schema).length)) return {};
+  if (!isRecord(schema) || nested > NESTED_MAX) return {};
   const { $ref, allOf, anyOf, oneOf, ...own } = schema;
+  const members = Object.keys(schema).length + Object.keys(own["properties"] ?? {}).length;
+  if (!takeSchemaRead(context, members)) return {};
   const parts = [
     ...(typeof $ref === "string" ? [findReferenced($ref, context.root)] : []),
     ...(Array.isArray(allOf) ? allOf : []),
     ...[anyOf, oneOf].filter(Array.isArray).map((branches) => chooseBranch(branches, context)),
   ];
   if (parts.length === 0) return own;
-  const merged = mergeRecords([own, ...parts.map((part) => resolveSchema(part, context, nested + 1))], joinValues);
-  takeSchemaRead(context, Object.keys(isRecord(merged["properties"]) ? merged["properties"] : {}).length);
-  return merged;
+  return mergeRecords([own, ...parts.map((part) => resolveSchema(part, context, nested + 1))], joinValues);
 }
 
 /** The first branch that is not null; when nested deeply, the one that refers least to other schemas. */
@@ -78,7 +80,7 @@ function isNullSchema(schema: unknown): boolean {
 function countReferences(schema: unknown, context: ValueContext): number {
   const { $ref } = isRecord(schema) ? schema : {};
   const json = JSON.stringify(typeof $ref === "string" ? findReferenced($ref, context.root) : schema) ?? "";
-  return takeSchemaRead(context, json.length / MEMBERS_PER_READ) && isNullSchema(schema)
+  return takeSchemaRead(context, json.length / CHARS_PER_MEMBER) && isNullSchema(schema)
     ? -1
     : json.split('"$ref":').length;
 }
