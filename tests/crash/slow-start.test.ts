@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
 import { type Logger, silentLogger } from "../../src/base/logger.ts";
-import { ApprovalsInUse } from "../../src/responses-api/create/approval-hold.ts";
+import { ApprovalsInUse } from "../../src/responses-api/create/response-hold.ts";
 import { RunKeeper } from "../../src/responses-api/keeping/run-keeper.ts";
 import { createSealer } from "../../src/responses-api/seal.ts";
 import { RunHost } from "../../src/runs/index.ts";

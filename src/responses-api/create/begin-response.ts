@@ -20,7 +20,6 @@ import { modelRefused } from "../errors/model-errors.ts";
 import { shuttingDown, tooManyRuns } from "../errors/server-errors.ts";
 import { responseNotFound } from "../errors/state-errors.ts";
 import type { RefusalKeeper } from "../exchanges/refusal-keeper.ts";
-import type { ConversationHold } from "../input/conversation-hold.ts";
 import type { Sealer } from "../seal.ts";
 import {
   continueFromLog,
@@ -32,10 +31,10 @@ import {
 } from "../show/watch-response.ts";
 import { type PlanTask, planOf, type RunTask } from "../task/run-task.ts";
 import { canResume } from "../tool-loop/resume/resume-point.ts";
-import type { ApprovalHold } from "./approval-hold.ts";
 import { type AskTurns, warmUp } from "./ask-model.ts";
 import { noteOf } from "./notes/happening-note.ts";
 import { type PreparingContext, prepareRun } from "./prepare-run.ts";
+import type { ApprovalHold, ResponseHold } from "./response-hold.ts";
 
 /** What responses are made with, by subject. */
 export interface CreateContext {
@@ -132,7 +131,7 @@ export async function answerResponse(
 /** An admitted request, ready for its response. */
 interface AdmittedRequest {
   readonly order: WatchedOrder;
-  readonly hold: ConversationHold;
+  readonly hold: ResponseHold;
   readonly admission: Admission;
 }
 
@@ -145,7 +144,7 @@ async function admit(context: CreateContext, request: CreateResponseRequest, cal
   const { principal, generate = true } = caller;
   if (request.store !== false) await context.quota.requireRoom(principal.owner);
   const admission = await Admission.open(context.limiter, principal);
-  const { task, opened, hold, approvals } = await prepareRun(context.preparing, caller, request, createdAt);
+  const { task, opened, hold } = await prepareRun(context.preparing, caller, request, createdAt);
   const need = { input: task.inputTokensEstimate, outputMax: opened.response.max_output_tokens };
   await hold.during(() => admission.reserve(need));
   const made = orderOf(context.ordering, task, opened, caller);
@@ -155,7 +154,7 @@ async function admit(context: CreateContext, request: CreateResponseRequest, cal
     watch: made.watch,
     exchanges: made.exchanges,
     onEnd: settleAtEnd(admission),
-    onOver: releaseAtEnd(approvals),
+    onOver: releaseAtEnd(hold.approvals),
   };
   return { order, hold, admission };
 }

@@ -1,54 +1,49 @@
 import type { CreateResponseRequest, Response, StoredItem } from "../../../generated/responses-api/types.ts";
 import { type IdStem, idFromStem, keyOfId, newIdStem } from "../../base/ids.ts";
-import { Slices } from "../../base/limits/slices.ts";
-import type { MediaReader } from "../../domain/media.ts";
 import type { ResponseStore } from "../../domain/responses.ts";
 import type { SpeechOutput, SpokenOutput } from "../../domain/speech.ts";
 import type { ToolLedger } from "../../domain/tool-ledger.ts";
 import type { OpenedRun, RunOrigin } from "../../runs/ports/event-log.ts";
-import type { ModelEngine } from "../../runs/ports/model-engine.ts";
-import type { Owner } from "../../runs/ports/owner.ts";
 import type { ModelRequest } from "../../runs/request/model-request.ts";
 import type { Caller } from "../access/caller.ts";
 import { checkAvailability, checkBackground, checkModelName, type EmulatedUse } from "../checks/check-availability.ts";
-import { checkTextFormat, checkToolChoice, checkTools } from "../checks/check-tools.ts";
+import { checkTextFormat } from "../checks/check-tools.ts";
 import { asksForCompaction, checkCompaction, planCompaction } from "../compaction/plan-compaction.ts";
 import { summaryRequest } from "../compaction/summary-turn.ts";
 import { approvalSpent } from "../errors/approval-errors.ts";
 import { rethrowModelError } from "../errors/model-errors.ts";
 import { invalidValue, jsonWordMissing, nothingToAnswer, unsupportedParameter } from "../errors/parameter-errors.ts";
 import { checkItemsNotRepeated } from "../input/context-rules.ts";
-import { type ConversationHold, conversationIdOf, holdConversation } from "../input/conversation-hold.ts";
-import { type HistoryContext, loadHistory } from "../input/load-history.ts";
-import { resolveInput } from "../input/resolve-input.ts";
-import { seenContext } from "../input/seen-context.ts";
-import { acceptTools, askerOf, labelsOf, tellOmitted } from "../offered-tools/accept-tools.ts";
+import { conversationIdOf, holdConversation } from "../input/conversation-hold.ts";
+import { labelsOf, tellOmitted } from "../offered-tools/accept-tools.ts";
 import type { TaskTools } from "../offered-tools/task-tools.ts";
-import type { Sealer } from "../seal.ts";
-import { estimateInputTokens, modelRequest, withConfiguration } from "../task/model-request.ts";
-import type { RunTask } from "../task/run-task.ts";
+import { estimateInputTokens } from "../task/model-request.ts";
+import { type RunTask, runKind } from "../task/run-task.ts";
 import { toolSecrets } from "../task/seal-tools.ts";
 import { writeTask } from "../task/stored-task.ts";
 import { checkApprovals, checkStoredRequests, freshApprovals } from "../tool-loop/approvals.ts";
 import { withHostedFunctions } from "../tool-loop/count-tools.ts";
-import type { ToolContext } from "../tool-loop/loop-parts.ts";
 import { fitRequest } from "../tool-loop/results/fit-request.ts";
-import type { ApprovalHold, ApprovalsInUse } from "./approval-hold.ts";
-import { firstSnapshot } from "./first-snapshot.ts";
-import { withJoinedTools } from "./joined-tools.ts";
 import { type NotedRun, runNotes, type ServedModel } from "./notes/run-notes.ts";
-import { runKind } from "./run-kind.ts";
+import { type ApprovalsInUse, ResponseHold } from "./response-hold.ts";
+import {
+  joinTools,
+  loadItems,
+  offerTools,
+  resolveItems,
+  type SentDraft,
+  type ShapingContext,
+  shapeItems,
+  type WithHistory,
+  type WithInput,
+  type WithOffer,
+  type WithTurn,
+} from "./shape-turn.ts";
+import { Stages } from "./stages.ts";
 
 /** What runs are prepared with, by subject. */
-export interface PreparingContext {
-  readonly model: ServedModel;
-  readonly history: HistoryContext;
-  readonly tools: ToolContext;
+export interface PreparingContext extends ShapingContext {
   readonly approvalsInUse: ApprovalsInUse;
-  /** Encrypts content that clients store and send back, such as reasoning. */
-  readonly sealer: Sealer;
-  /** Converts pictures, files and recordings for the model. */
-  readonly media: MediaReader;
   /** Speaks answers. */
   readonly spokenOutput: SpokenOutput;
 }
@@ -56,10 +51,8 @@ export interface PreparingContext {
 export interface PreparedRun {
   readonly task: RunTask;
   readonly opened: OpenedRun;
-  /** For its conversation and its approvals. All work until the run is stored must use `hold.during`. */
-  readonly hold: ConversationHold;
-  /** Release them when the run is over. */
-  readonly approvals: ApprovalHold;
+  /** All work until the run is stored must go through `hold.during`. */
+  readonly hold: ResponseHold;
 }
 
 /**
@@ -69,108 +62,175 @@ export interface PreparedRun {
 export async function prepareRun(
   context: PreparingContext,
   caller: Caller,
-  request: CreateResponseRequest,
+  sent: CreateResponseRequest,
   createdAt: number,
 ): Promise<PreparedRun> {
-  const slices = new Slices();
-  const emulated = await checkAvailability(request, context.model.kind);
-  checkBackground(request);
-  checkCompaction(request);
-  if (slices.isOver) await slices.next();
-  const ids = newIdStem(createdAt, stemKey(request));
-  const { owner } = caller.principal;
-  const conversation = await holdConversation(
-    context.history.conversations,
-    owner,
-    request,
-    idFromStem("resp", ids, 0),
-  );
-  const approvals = context.approvalsInUse.newHold(owner);
-  const hold: ConversationHold = { during: (work) => approvals.during(() => conversation.during(work)) };
-  const checked = { sent: request, emulated, approvals };
-  return { ...(await hold.during(() => prepareHeld(context, caller, checked, ids))), hold, approvals };
+  const hold = new ResponseHold(context.approvalsInUse.newHold(caller.principal.owner));
+  const received = { sent, caller, generate: caller.generate ?? true, createdAt, hold };
+  return { ...(await hold.during(() => PREPARATION.run(received, context))), hold };
 }
 
-/** A request without members that this server lacks. */
-interface CheckedRequest {
-  readonly sent: CreateResponseRequest;
+/** A request that was received. */
+interface ReceivedDraft extends Omit<SentDraft, "ids"> {
+  /** Whether the model is asked. */
+  readonly generate: boolean;
+  readonly createdAt: number;
+  /** Holds nothing yet. */
+  readonly hold: ResponseHold;
+}
+
+interface WithUses {
   readonly emulated: readonly EmulatedUse[];
-  readonly approvals: ApprovalHold;
 }
 
-/** Runs while the conversation is locked, so that nobody else changes it. */
-async function prepareHeld(
-  ports: PreparingContext,
-  caller: Caller,
-  { sent, emulated, approvals }: CheckedRequest,
-  ids: IdStem,
-): Promise<Omit<PreparedRun, "hold" | "approvals">> {
-  const { principal, signal, trace, generate = true } = caller;
-  const { owner } = principal;
-  const slices = new Slices(); // Lets other requests run between long steps.
-  const history = await loadHistory(ports.history, caller, sent);
-  if (slices.isOver) await slices.next();
-  if (generate) checkSomethingToAnswer(sent, history);
-  const accepted = await settleTools(ports, caller, sent);
-  if (slices.isOver) await slices.next();
+interface WithSpeech {
+  /** How the answer is spoken; null if it is not. */
+  readonly speech: SpeechOutput | null;
+}
+
+interface WithFittingTurn {
+  /** The turn without the items that do not fit. */
+  readonly fitting: ModelRequest;
+  /** How many items were dropped. */
+  readonly leftOut: number;
+}
+
+const PREPARATION = Stages.of<ReceivedDraft, PreparingContext>()
+  .add(checkRequest)
+  .add(holdTurns)
+  .add(loadItems)
+  .add(requireInput)
+  .add(offerTools)
+  .add(settleAnswer)
+  .add(resolveItems)
+  .add(checkConfiguration)
+  .add(joinTools)
+  .add(checkMeaning)
+  .add(shapeItems)
+  .add(fitTurn)
+  .add(planTask)
+  .add(openRun);
+
+/** Refuses members that this server lacks. */
+async function checkRequest<Draft extends ReceivedDraft>(
+  draft: Draft,
+  { model }: Pick<PreparingContext, "model">,
+): Promise<Draft & WithUses> {
+  const { sent } = draft;
+  const emulated = await checkAvailability(sent, model.kind);
+  checkBackground(sent);
+  checkCompaction(sent);
+  return { ...draft, emulated };
+}
+
+/** Names the response, and holds its conversation, so that nobody else changes it. */
+async function holdTurns<Draft extends ReceivedDraft>(
+  draft: Draft,
+  { history }: Pick<PreparingContext, "history">,
+): Promise<Draft & SentDraft> {
+  const { sent, caller, createdAt, hold } = draft;
+  const ids = newIdStem(createdAt, stemKey(sent));
+  const responseId = idFromStem("resp", ids, 0);
+  hold.addConversation(await holdConversation(history.conversations, caller.principal.owner, sent, responseId));
+  return { ...draft, ids };
+}
+
+/** Refuses a request that says nothing and continues nothing, unless the model is not asked. */
+function requireInput<Draft extends ReceivedDraft & WithHistory>(draft: Draft): Draft {
+  const { input } = draft.sent;
+  const isEmpty = input === undefined || input === null || input.length === 0;
+  if (draft.generate && isEmpty && draft.history.length === 0) throw nothingToAnswer();
+  return draft;
+}
+
+/** Decides on the form of the answer. People are told of the tools that it does without. */
+async function settleAnswer<Draft extends ReceivedDraft & WithOffer>(
+  draft: Draft,
+  { tools, spokenOutput }: Pick<PreparingContext, "tools" | "spokenOutput">,
+): Promise<Draft & WithSpeech> {
+  const { sent, caller, generate, accepted } = draft;
+  tellOmitted(tools.observer, accepted.omitted, caller.log);
   checkTextFormat(sent);
-  const speech = generate ? await settleSpeech(ports.spokenOutput, sent, signal) : null;
-  const { items, context, places } = await resolveInput(
-    { store: ports.history.store, sealer: ports.sealer },
-    owner,
-    ids,
-    { sent, history },
-  );
-  if (slices.isOver) await slices.next();
-  const request = withConfiguration(sent, history, items);
-  checkTextFormat(request);
-  const tools = withJoinedTools(accepted.echoes, { context, places });
-  if (slices.isOver) await slices.next();
-  checkToolChoice(request, tools);
-  if (request.conversation != null) checkItemsNotRepeated(history, items);
-  if (generate) checkMentionsJson(request, context);
-  await takeApprovals(ports.history.store, ports.tools.ledger, approvals, {
-    owner,
-    generate,
-    sent,
-    hosted: accepted.hosted,
-    context,
-  });
+  return { ...draft, speech: generate ? await settleSpeech(spokenOutput, sent, caller.signal) : null };
+}
+
+function checkConfiguration<Draft extends WithInput>(draft: Draft): Draft {
+  checkTextFormat(draft.request);
+  return draft;
+}
+
+/** Checks what the request means together with its context, and takes the approvals that its response acts on. */
+async function checkMeaning<Draft extends ReceivedDraft & WithHistory & WithOffer & WithInput>(
+  draft: Draft,
+  { history: { store }, tools }: Pick<PreparingContext, "history" | "tools">,
+): Promise<Draft> {
+  const { request, input, history, generate } = draft;
+  if (request.conversation != null) checkItemsNotRepeated(history, input.items);
+  if (generate) checkMentionsJson(request, input.context);
+  await takeApprovals(store, tools.ledger, draft);
   checkModelName(request.model);
-  if (slices.isOver) await slices.next();
-  const reasoning = ports.model.engine.reasoningDefaults(request.model ?? "");
-  const response = firstSnapshot(request, { tools, reasoning }, idFromStem("resp", ids, 0), ids.createdAt);
-  const readers = { sealer: ports.sealer, media: ports.media, toolLedger: ports.tools.ledger };
-  const seen = await seenContext(readers, caller, request, { context, places, hosted: accepted.hosted });
-  const shaped = modelRequest(request, response, seen, accepted);
-  if (slices.isOver) await slices.next();
-  const { turn: fitting, leftOut } = await fitTurn(ports.model.engine, request, shaped, signal).catch(
-    rethrowModelError,
-  );
-  const turn = { owner, request: fitting, hosted: accepted.hosted, context };
-  const asked = generate ? fitting : await warmUpRequest(ports, turn, signal);
+  return draft;
+}
+
+/**
+ * Turns the turn into one for a summary if a compaction is wanted, and drops items beyond the window if the request
+ * allows it.
+ */
+async function fitTurn<Draft extends ReceivedDraft & WithInput & WithTurn>(
+  draft: Draft,
+  { model }: Pick<PreparingContext, "model">,
+): Promise<Draft & WithFittingTurn> {
+  const { request, turn, caller } = draft;
+  const compacts = asksForCompaction(request.input);
+  if (compacts && turn.items.length === 0) throw nothingToAnswer();
+  const whole = compacts ? summaryRequest(turn) : turn;
+  const rules = { dropsOldest: compacts || request.truncation === "auto", tools: null };
+  const fitted = await fitRequest(model.engine, whole, rules, caller.signal).catch(rethrowModelError);
+  return { ...draft, fitting: fitted.request, leftOut: whole.items.length - fitted.request.items.length };
+}
+
+/** A warm-up counts the tokens of the first turn; the tool loop of any other run adds its functions by itself. */
+async function planTask<
+  Draft extends ReceivedDraft & SentDraft & WithOffer & WithSpeech & WithInput & WithTurn & WithFittingTurn,
+>(
+  draft: Draft,
+  { model, tools }: Pick<PreparingContext, "model" | "tools">,
+): Promise<Draft & { readonly task: RunTask }> {
+  const { caller, ids, generate, request, response, fitting, speech } = draft;
+  const { hosted } = draft.accepted;
+  const { context } = draft.input;
+  const { signal, trace, principal } = caller;
+  const turn = { owner: principal.owner, request: fitting, hosted, context };
+  const offering = { tools: tools.catalogue, engine: model.engine };
+  const asked = generate ? fitting : await withHostedFunctions(offering, turn, signal).catch(rethrowModelError);
   const task: RunTask = {
     ids,
     ...wishesOf(request, response),
     inputTokensEstimate: await estimateInputTokens(asked),
     request: { ...asked, trace },
     speech,
-    compaction: generate ? await planCompaction(ports.model.engine, request, signal) : null,
-    tools: generate ? taskTools(request, accepted.hosted, context) : null,
+    compaction: generate ? await planCompaction(model.engine, request, signal) : null,
+    tools: generate ? taskTools(request, hosted, context) : null,
   };
-  if (slices.isOver) await slices.next();
+  return { ...draft, task };
+}
+
+async function openRun(
+  draft: ReceivedDraft & WithUses & WithOffer & WithInput & WithTurn & WithFittingTurn & { readonly task: RunTask },
+  { model, sealer }: Pick<PreparingContext, "model" | "sealer">,
+): Promise<Omit<PreparedRun, "hold">> {
+  const { caller, task, request, response, input, accepted, emulated, fitting, leftOut } = draft;
+  const { owner } = caller.principal;
   const isBackground = response.background === true;
-  return {
-    task,
-    opened: {
-      owner,
-      response,
-      inputItems: items,
-      task: isBackground ? await writeTask(task, toolSecrets(ports.sealer, owner, response.id)) : null,
-      streamed: request.stream === true,
-      origin: runOrigin(ports.model, caller, { ...task, request, accepted, emulated, turn: fitting, leftOut }),
-    },
+  const opened = {
+    owner,
+    response,
+    inputItems: input.items,
+    task: isBackground ? await writeTask(task, toolSecrets(sealer, owner, response.id)) : null,
+    streamed: request.stream === true,
+    origin: runOrigin(model, caller, { ...task, request, accepted, emulated, turn: fitting, leftOut }),
   };
+  return { task, opened };
 }
 
 /** The client's wishes on how to show the answer. */
@@ -195,46 +255,19 @@ function runOrigin(
   return { kind, keyId: principal.keyId, notes: runNotes(model, run) };
 }
 
-/** The request's tools, sorted. People are told of those that are left out. */
-async function settleTools(context: PreparingContext, caller: Caller, sent: CreateResponseRequest) {
-  await checkTools(sent);
-  const accepted = await acceptTools(context.tools.catalogue, sent, askerOf(context.model.engine, caller.principal));
-  tellOmitted(context.tools.observer, accepted.omitted, caller.log);
-  return accepted;
-}
-
-/** A warm-up counts the tokens of the first turn; in other runs, the tool loop adds its functions. */
-async function warmUpRequest(
-  { tools, model }: PreparingContext,
-  turn: Parameters<typeof withHostedFunctions>[1],
-  signal: AbortSignal,
-): Promise<ModelRequest> {
-  return await withHostedFunctions({ tools: tools.catalogue, engine: model.engine }, turn, signal).catch(
-    rethrowModelError,
-  );
-}
-
-interface ApprovingRequest {
-  readonly owner: Owner;
-  readonly generate: boolean;
-  readonly sent: CreateResponseRequest;
-  readonly hosted: TaskTools["hosted"];
-  readonly context: readonly StoredItem[];
-}
-
-/** Takes the approvals that the response uses. Refuses unusable ones, even from earlier requests. */
+/** Takes the approvals that the response acts on. Refuses those that cannot be acted on, also of earlier requests. */
 async function takeApprovals(
   store: ResponseStore,
   toolLedger: Pick<ToolLedger, "findSpent">,
-  hold: ApprovalHold,
-  { owner, generate, sent, hosted, context }: ApprovingRequest,
+  { caller, generate, sent, hold, accepted, input: { context } }: ReceivedDraft & WithOffer & WithInput,
 ): Promise<void> {
+  const { owner } = caller.principal;
   if (!context.some(({ type }) => type.startsWith("mcp_approval"))) return;
-  checkApprovals(context, labelsOf(hosted));
+  checkApprovals(context, labelsOf(accepted.hosted));
   await checkStoredRequests(store, owner, context);
   const approvals = freshApprovals(context);
-  if (generate && !asksForCompaction(sent.input)) hold.take(approvals);
-  // After taking them: the ledger knows those released by another response after its call.
+  if (generate && !asksForCompaction(sent.input)) hold.approvals.take(approvals);
+  // Once they are held: what another response has released after its call, the ledger knows.
   const [spent] = await toolLedger.findSpent(owner, approvals);
   if (spent !== undefined) throw approvalSpent(spent);
 }
@@ -265,35 +298,6 @@ async function settleSpeech(
     case "unknown_voice":
       throw invalidValue("output_audio.voice", settled.voice, settled.voices);
   }
-}
-
-interface FittedTurn {
-  readonly turn: ModelRequest;
-  /** The number of dropped items. */
-  readonly leftOut: number;
-}
-
-/**
- * Turns the request into one for a summary if a compaction is needed, and drops items beyond the window if the request
- * allows it.
- */
-async function fitTurn(
-  engine: ModelEngine,
-  { input, truncation }: CreateResponseRequest,
-  shaped: ModelRequest,
-  signal: AbortSignal,
-): Promise<FittedTurn> {
-  const compacts = asksForCompaction(input);
-  if (compacts && shaped.items.length === 0) throw nothingToAnswer();
-  const whole = compacts ? summaryRequest(shaped) : shaped;
-  const rules = { dropsOldest: compacts || truncation === "auto", tools: null };
-  const { request: turn } = await fitRequest(engine, whole, rules, signal);
-  return { turn, leftOut: whole.items.length - turn.items.length };
-}
-
-function checkSomethingToAnswer({ input }: CreateResponseRequest, history: readonly StoredItem[]): void {
-  const empty = input === undefined || input === null || input.length === 0;
-  if (empty && history.length === 0) throw nothingToAnswer();
 }
 
 /**

@@ -4,7 +4,7 @@ import { redactText } from "../../base/exchanges/redact.ts";
 import { isRecord } from "../../base/json/records.ts";
 import type { RefusalStore } from "../../domain/inspection.ts";
 import type { Principal } from "../access/authenticate.ts";
-import { runKind } from "../create/run-kind.ts";
+import { runKind } from "../task/run-task.ts";
 
 const MESSAGE_CHARACTERS_MAX = 1_000;
 const MODEL_CHARACTERS_MAX = 200;

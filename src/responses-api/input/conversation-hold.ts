@@ -8,37 +8,26 @@ export type HoldingRequest = Pick<CreateResponseRequest, "conversation" | "store
 
 /** A response's lock on its conversation, from before its history is read. Storing the response's end releases it. */
 export interface ConversationHold {
-  /** Runs `work`. If it rejects, releases the lock, because no response will end and release it. */
-  during<T>(work: () => Promise<T>): Promise<T>;
+  /** For a response that will not end. */
+  release(): Promise<void>;
 }
 
 /**
- * Locks the conversation that a response will be added to, if there is one. Throws an `ApiError` if it is unknown or
- * already locked.
+ * Holds the conversation that a response will be added to; null if there is none. Throws an `ApiError` if it is unknown
+ * or already held.
  */
 export async function holdConversation(
   conversations: ConversationStore,
   owner: Owner,
   request: HoldingRequest,
   responseId: string,
-): Promise<ConversationHold> {
+): Promise<ConversationHold | null> {
   const id = conversationIdOf(request);
-  if (id === null || request.store === false) return NO_HOLD;
+  if (id === null || request.store === false) return null;
   const refusal = await conversations.lock(owner, id, responseId);
   if (refusal !== null) throw conversationRefused(refusal, id);
-  return {
-    during: async (work) => {
-      try {
-        return await work();
-      } catch (error) {
-        await conversations.unlock(owner, id, responseId);
-        throw error;
-      }
-    },
-  };
+  return { release: () => conversations.unlock(owner, id, responseId) };
 }
-
-const NO_HOLD: ConversationHold = { during: (work) => work() };
 
 /** The id of the request's stored conversation; null if it names none. */
 export function conversationIdOf({ conversation }: Pick<CreateResponseRequest, "conversation">): string | null {

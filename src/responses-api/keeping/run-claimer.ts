@@ -15,8 +15,8 @@ import type { AbandonedRun, Release, RunLedger, UnmadeRuns } from "../../runs/po
 import type { RunHappening } from "../../runs/ports/run-watch.ts";
 import type { Neighbours } from "../../runs/reading/neighbours.ts";
 import type { RecordedEvent } from "../../runs/recorded-event.ts";
-import type { ApprovalsInUse } from "../create/approval-hold.ts";
 import { endingOrder, type OrderContext, orderOf, tellHappening } from "../create/begin-response.ts";
+import type { ApprovalsInUse } from "../create/response-hold.ts";
 import { endingTask, type RunTask } from "../task/run-task.ts";
 import { toolSecrets } from "../task/seal-tools.ts";
 import { readTask } from "../task/stored-task.ts";

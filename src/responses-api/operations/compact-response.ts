@@ -14,8 +14,7 @@ import { isUserMessage, sinceCompaction } from "../compaction/begin-at-compactio
 import { sealCompaction } from "../compaction/compacted-context.ts";
 import { checkCompaction } from "../compaction/plan-compaction.ts";
 import { readSummary, summaryRequest } from "../compaction/summary-turn.ts";
-import type { PreparingContext } from "../create/prepare-run.ts";
-import { shapeTurn } from "../create/shape-turn.ts";
+import { type ShapingContext, shapeTurn } from "../create/shape-turn.ts";
 import { rethrowModelError } from "../errors/model-errors.ts";
 import { missingParameter, nothingToAnswer } from "../errors/parameter-errors.ts";
 import { tooManyRuns } from "../errors/server-errors.ts";
@@ -30,7 +29,7 @@ const COMPACTIONS_MAX = 100;
  * `POST /v1/responses/compact`: returns the user messages, and a sealed summary that the model makes of the context.
  */
 export function compactResponse(
-  preparing: PreparingContext,
+  preparing: ShapingContext,
   limiter: RateLimiter,
 ): ResponsesApiHandlers<Caller>["compactResponse"] {
   let running = 0;
@@ -45,7 +44,7 @@ export function compactResponse(
   };
 }
 
-async function compact(preparing: PreparingContext, admission: Admission, body: CompactRequest, caller: Caller) {
+async function compact(preparing: ShapingContext, admission: Admission, body: CompactRequest, caller: Caller) {
   const { principal, signal } = caller;
   const { owner } = principal;
   const request = await requestOf(preparing.history.store, owner, body);

@@ -7,15 +7,14 @@ import { Admission } from "../access/admission.ts";
 import type { Caller } from "../access/caller.ts";
 import { checkAvailability } from "../checks/check-availability.ts";
 import { checkCompaction } from "../compaction/plan-compaction.ts";
-import type { PreparingContext } from "../create/prepare-run.ts";
-import { shapeTurn } from "../create/shape-turn.ts";
+import { type ShapingContext, shapeTurn } from "../create/shape-turn.ts";
 import { rethrowModelError } from "../errors/model-errors.ts";
 import { withHostedFunctions } from "../tool-loop/count-tools.ts";
 import { fitRequest } from "../tool-loop/results/fit-request.ts";
 
 /** `POST /v1/responses/input_tokens`: counts the input tokens that a create call with this body would use. */
 export function countInputTokens(
-  context: PreparingContext,
+  context: ShapingContext,
   limiter: RateLimiter,
 ): ResponsesApiHandlers<Caller>["countInputTokens"] {
   return async ({ body }, caller) => {
@@ -40,7 +39,7 @@ export function countInputTokens(
   };
 }
 
-async function count(context: PreparingContext, caller: Caller, request: CreateResponseRequest) {
+async function count(context: ShapingContext, caller: Caller, request: CreateResponseRequest) {
   const shaped = await shapeTurn(context, caller, request, newIdStem(Math.floor(Date.now() / 1000)));
   const { owner } = caller.principal;
   const { engine } = context.model;
@@ -56,7 +55,7 @@ async function count(context: PreparingContext, caller: Caller, request: CreateR
 
 /** The model of the request, otherwise of the previous response, otherwise the first in the engine's list. */
 async function chooseModel(
-  { history: { store }, model: { engine } }: PreparingContext,
+  { history: { store }, model: { engine } }: ShapingContext,
   owner: Owner,
   { model, previous_response_id: previousId }: Pick<InputTokensRequest, "model" | "previous_response_id">,
   signal: AbortSignal,

@@ -1,10 +1,11 @@
 import type { CreateResponseRequest, Response, StoredItem } from "../../../generated/responses-api/types.ts";
+import { rememberedJson } from "../../base/json/json-text.ts";
+import { isRecord } from "../../base/json/records.ts";
 import { eachInSlices, Slices } from "../../base/limits/slices.ts";
 import { estimateTokens } from "../../runs/index.ts";
 import type { ContextItem, ModelRequest } from "../../runs/request/model-request.ts";
 import { type AcceptedTools, choiceOfTheRest } from "../offered-tools/accept-tools.ts";
 import { isClientTool } from "../offered-tools/tool-kinds.ts";
-import { shownCharacters } from "./shown-characters.ts";
 
 const LOGPROBS_INCLUDE = "message.output_text.logprobs";
 
@@ -74,4 +75,38 @@ export async function estimateInputTokens({ instructions, items, tools }: ModelR
   await eachInSlices(tools, add, slices);
   await eachInSlices(items, add, slices);
   return estimateTokens(characters);
+}
+
+/** A picture, file or recording is counted as a text of this length, whatever its size. */
+const ATTACHMENT_CHARACTERS = 4000;
+/** A shorter `data` member, and whatever shorter JSON holds, is counted as text. */
+const ATTACHMENT_MIN = 1000;
+const QUOTES = 2;
+
+/**
+ * The length of a value's JSON, but for escapes, with each base64 attachment counted as `ATTACHMENT_CHARACTERS`. It
+ * reads no text, so that megabytes cost no more than a word.
+ */
+export function shownCharacters(value: unknown): number {
+  const remembered = typeof value === "object" && value !== null ? rememberedJson(value) : null;
+  // Items read from the store keep their JSON.
+  return remembered !== null && remembered.length < ATTACHMENT_MIN ? remembered.length : charactersOf(value, "");
+}
+
+function charactersOf(value: unknown, name: string): number {
+  if (typeof value === "string") return isAttachment(value, name) ? ATTACHMENT_CHARACTERS : value.length + QUOTES;
+  let characters = 1; // A comma follows each member but the last, and two brackets are around all.
+  if (Array.isArray(value)) {
+    for (const element of value) characters += charactersOf(element, "") + 1;
+  } else if (isRecord(value)) {
+    for (const key of Object.keys(value)) {
+      const member = value[key];
+      if (member !== undefined) characters += key.length + QUOTES + 1 + charactersOf(member, key) + 1;
+    }
+  } else return String(value).length;
+  return Math.max(characters, 2);
+}
+
+function isAttachment(text: string, name: string): boolean {
+  return text.startsWith("data:") || (name === "data" && text.length >= ATTACHMENT_MIN);
 }

@@ -1,4 +1,4 @@
-import type { Response } from "../../../generated/responses-api/types.ts";
+import type { Response, RunKind } from "../../../generated/responses-api/types.ts";
 import { type IdStem, stemFromId } from "../../base/ids.ts";
 import type { SpeechOutput } from "../../domain/speech.ts";
 import type { RunPlan } from "../../runs/index.ts";
@@ -56,4 +56,14 @@ export type PlanTask = Pick<RunTask, "ids" | "reasoning" | "inputTokensEstimate"
 export function endingTask(response: Response, events: readonly RecordedEvent[]): PlanTask {
   const isSealed = events.some(({ event }) => "item" in event && "encrypted_content" in event.item);
   return { ids: stemFromId(response.id), reasoning: { rawAs: "text", isSealed }, inputTokensEstimate: 0 };
+}
+
+/** The kind of the run that a request asks for. The request need not be valid. */
+export function runKind(
+  { background, stream }: { readonly background?: unknown; readonly stream?: unknown },
+  isOnWebSocket: boolean,
+): RunKind {
+  if (background === true) return "background";
+  if (isOnWebSocket) return "websocket";
+  return stream === true ? "streamed" : "plain";
 }

@@ -1,5 +1,38 @@
 import type { Owner } from "../../runs/ports/owner.ts";
 import { approvalSpent } from "../errors/approval-errors.ts";
+import type { ConversationHold } from "../input/conversation-hold.ts";
+
+/** What a response holds until it ends: its conversation, if it has one, and its approvals. */
+export class ResponseHold {
+  readonly approvals: ApprovalHold;
+  #conversation: ConversationHold | null = null;
+
+  constructor(approvals: ApprovalHold) {
+    this.approvals = approvals;
+  }
+
+  addConversation(conversation: ConversationHold | null): void {
+    this.#conversation = conversation;
+  }
+
+  /** Runs `work`. If it rejects, releases all that is held by then, because no response will end and release it. */
+  async during<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      return await work();
+    } catch (error) {
+      await this.#release();
+      throw error;
+    }
+  }
+
+  async #release(): Promise<void> {
+    try {
+      await this.#conversation?.release();
+    } finally {
+      this.approvals.release();
+    }
+  }
+}
 
 /**
  * The approvals in use by responses of this process. An approval allows one call, so one response at a time may use it;
@@ -39,17 +72,7 @@ export class ApprovalHold {
     this.#own = [...this.#own, ...free];
   }
 
-  /** Runs `work`. If it rejects, releases the approvals, because no response will end and release them. */
-  async during<T>(work: () => Promise<T>): Promise<T> {
-    try {
-      return await work();
-    } catch (error) {
-      this.release();
-      throw error;
-    }
-  }
-
-  /** Lets others use them. Does nothing if called before. */
+  /** Lets others use them. Does nothing if it was called before. */
   release(): void {
     for (const key of this.#own) this.#all.delete(key);
     this.#own = [];

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { rememberJson } from "../../base/json/json-text.ts";
-import { shownCharacters } from "./shown-characters.ts";
+import { shownCharacters } from "./model-request.ts";
 
 test("a value without attachments and escapes has the length of its JSON", () => {
   const text = fc.string().map((any) => any.replaceAll(/[^a-z0-9 ]/g, ""));
