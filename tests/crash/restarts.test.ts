@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { temporaryFolder } from "../kit/temporary-folder.ts";
 import { query } from "../kit/tested-store.ts";
 import { readResponse } from "../responses/read-stream.ts";
-import { someCases } from "../some-cases.ts";
+import { someCases } from "../trials.ts";
 import { verifies } from "../verifies.ts";
 import { enqueue, serveModel, start, until } from "./lives.ts";
 import { slowSteps } from "./slow-steps.ts";

@@ -5,6 +5,7 @@ import { type ChildServer, startChildServer } from "../kit/child-server.ts";
 import { temporaryFolder } from "../kit/temporary-folder.ts";
 import { query } from "../kit/tested-store.ts";
 import { readResponse } from "../responses/read-stream.ts";
+import { trialSize } from "../trials.ts";
 import { verifies } from "../verifies.ts";
 import { checkClientView, checkConversation, conversationOf, nothingSeen } from "./check-client-view.ts";
 import { ask, type ClientView, KINDS } from "./client.ts";
@@ -13,7 +14,7 @@ import { serveTalkingModel } from "./talking-model.ts";
 
 const BREAKER = fileURLToPath(new URL("break-store-thread.fixture.ts", import.meta.url));
 /** Every so many messages the process is killed, to save time; 1 kills it at every one. */
-const STEP = Number(process.env["CRASH_MESSAGE_STEP"] ?? 3);
+const STEP = trialSize("CRASH_MESSAGE_STEP", { all: 3, short: 96 });
 /** More messages than a life below sends. */
 const MESSAGES_MAX = 200;
 const TEST_TIMEOUT_MS = 900_000;

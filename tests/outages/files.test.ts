@@ -4,7 +4,7 @@ import { startTestServer, type TestServer } from "../kit/test-server.ts";
 import { startTcpProxy } from "../services/proxy-of-test.ts";
 import { startS3Server } from "../services/s3-server.ts";
 import type { TcpProxy } from "../services/tcp-proxy.ts";
-import { someCases } from "../some-cases.ts";
+import { someCases } from "../trials.ts";
 import { verifies } from "../verifies.ts";
 import { answerOf, expectLater, TEST_TIMEOUT_MS } from "./nodes.ts";
 

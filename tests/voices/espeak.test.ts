@@ -1,6 +1,5 @@
 import { chmod, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { HAS_FFMPEG } from "../../src/audio-formats/encoded-sound.fixture.ts";
 import { isAlive } from "../kit/processes.ts";
