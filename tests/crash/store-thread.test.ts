@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { type ChildServer, startChildServer } from "../kit/child-server.ts";
@@ -27,8 +26,8 @@ function startBreakable(folder: string, modelUrl: string, killAt = ""): Promise<
 }
 
 /** One request of each kind at once. Resolves when all have ended, or the server has. */
-function askAll(server: ChildServer, conversation: string): Promise<readonly ClientView[]> {
-  return Promise.all(KINDS.map((kind) => ask(server, kind, conversation)));
+function askAll(server: ChildServer, conversation: string, onId?: () => void): Promise<readonly ClientView[]> {
+  return Promise.all(KINDS.map((kind) => ask(server, kind, conversation, onId)));
 }
 
 test.each(["sent", "answered"])(
@@ -71,8 +70,9 @@ test("a store thread that ends is started again, and its runs are recovered as a
   const [folder, model] = [temporaryFolder(), await serveTalkingModel()];
   const server = await startBreakable(folder, `${model.origin}/v1`);
   const conversation = await conversationOf(server);
-  const asked = Promise.all([askAll(server, conversation), askAll(server, conversation)]);
-  await sleep(250);
+  const begun = Promise.withResolvers<void>();
+  const asked = Promise.all([askAll(server, conversation, begun.resolve), askAll(server, conversation)]);
+  await begun.promise;
   process.kill(server.pid, "SIGUSR2");
   const clientViews = (await asked).flat();
   await expect.poll(() => statusOf(server, "/readyz"), { timeout: 20_000 }).toBe(200);
@@ -97,8 +97,9 @@ test("a process whose store thread ends twice ends too, and a new one continues"
   const conversation = await conversationOf(server);
   process.kill(server.pid, "SIGUSR2");
   await expect.poll(() => statusOf(server, "/readyz"), { timeout: 20_000 }).toBe(200);
-  const asked = askAll(server, conversation);
-  await sleep(150);
+  const begun = Promise.withResolvers<void>();
+  const asked = askAll(server, conversation, begun.resolve);
+  await begun.promise;
   process.kill(server.pid, "SIGUSR2");
   const clientViews = await asked;
   await expect.poll(() => isAlive(server), { timeout: 20_000 }).toBe(false);
