@@ -35,7 +35,7 @@ DOCS_SITE_INSTALLED := scripts/docs-site/node_modules/.package-lock.json
 # No package runs a script of its own.
 NPM_CI := npm ci --include=dev --ignore-scripts --loglevel=error --no-progress
 
-.PHONY: help setup node-version free-ports page screenshots docs speech-engine generate generate-check dev start debian-programs test-setup test clients cluster-test durability upgrade-test contract-test pacts mutations requirements check structure bench real-model fuzz real-speech client-build package newcomer sbom code-packages
+.PHONY: help setup node-version free-ports page screenshots docs speech-engine generate generate-check dev start debian-programs test-setup test test-quick trials clients cluster-test durability upgrade-test contract-test pacts mutations requirements check structure bench real-model fuzz real-speech client-build package newcomer sbom code-packages
 
 help:
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -75,6 +75,15 @@ test-setup: node-version $(CODEX_INSTALLED) $(PYTHON_INSTALLED) $(PAGE) debian-p
 
 test: test-setup ## run the tests, and a file that fails once more alone; make test ARGS=src/runs
 	node scripts/run-tests.ts $(ARGS)
+
+# Everything: make test TRIALS=all
+test: export TRIALS ?= short
+
+test-quick: $(INSTALLED) ## run the tests of pure code, and some of one whole server: under a minute
+	vitest run --project tests $$(node scripts/quick-tests.ts) $(ARGS)
+
+trials: test-setup ## run what make test leaves out because it takes long: an hour
+	TRIALS=only node scripts/run-tests.ts $(ARGS)
 
 cluster-test: node-version debian-programs ## kill, pause and cut off three nodes under load: ten minutes; needs root, PostgreSQL, Redis and nginx
 	CLUSTER_KILLS=30 CLUSTER_CUTS=20 CLUSTER_PAUSES=6 CLUSTER_CRASHES=3 CLUSTER_SHOWS_LOSS=1 vitest run --project tests tests/cluster $(ARGS)

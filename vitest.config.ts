@@ -1,5 +1,5 @@
 import { defineConfig } from "vitest/config";
-import { isShort } from "./tests/some-cases.ts";
+import { isShort, onlyTrials, shortenedTests, TRIALS, TRIALS_ON_POSTGRES } from "./tests/trials.ts";
 
 /** Long enough for a machine that does other things too; a test that measures time says so itself. */
 const TEST_TIMEOUT_MS = 60_000;
@@ -27,30 +27,14 @@ const TESTS_ON_POSTGRES = [
   "tests/vector-stores/operations.test.ts",
 ];
 
-/** Left out by TRIALS=short, because they take six minutes more. */
-const FURTHER_TESTS_ON_POSTGRES = [
-  "tests/clients/openai-{containers,files,tools,vector-stores}.test.ts",
-  "tests/conversations/!(holds).test.ts",
-  "tests/crash/{code,plain-runs,restarts,slow-start,takeover,tools,upgrade}.test.ts",
-  "tests/hostile/storage-quota.test.ts",
-  "tests/keys/{keys-command,owner-members,owners,rate-limits,retention,routing,vector-store-owners}.test.ts",
-  "tests/processes/{deaths,vector-stores}.test.ts",
-  "tests/runs/foreground.test.ts",
-  "tests/tools/mcp/{approvals,broken-calls}.test.ts",
-  "tests/vector-stores/{meaning,renewal,kill,intake}.test.ts",
-];
-/** Left out by TRIALS=short, too: they take five minutes, and other tests show each requirement that they show. */
-const LONG_TRIALS = [
-  "tests/clients/openai-code.test.ts",
-  "tests/cluster/{anywhere,trial}.test.ts",
-  "tests/containers/engine-choice.test.ts",
-  "tests/conversations/crash.test.ts",
-  "tests/crash/upgrade.test.ts",
-  "tests/hostile/{endless-answers,linear-time,process}.test.ts",
-  "tests/nodes/{approvals,claims,waiting}.test.ts",
-  "tests/processes/vector-stores.test.ts",
-  "tests/vector-stores/{intake,kill}.test.ts",
-];
+/** Those of which `make test` leaves out a part. */
+const SHORTENED_ON_POSTGRES = ["tests/crash/kill.test.ts", "tests/runs/concurrency.test.ts"];
+
+/** Which of two lists runs: `TRIALS` says whether everyday tests, trials or both do. */
+function chosen(everyday: readonly string[], trials: readonly string[]): string[] {
+  if (onlyTrials) return [...trials];
+  return isShort ? [...everyday] : [...everyday, ...trials];
+}
 
 const common = {
   environment: "node",
@@ -72,8 +56,8 @@ export default defineConfig({
         test: {
           ...common,
           name: "tests",
-          include: ["{src,tests,scripts,web}/**/*.test.ts"],
-          exclude: ["**/node_modules/**", ...(isShort ? LONG_TRIALS : [])],
+          include: chosen(["{src,tests,scripts,web}/**/*.test.ts"], [...TRIALS, ...shortenedTests()]),
+          exclude: ["**/node_modules/**", ...(isShort ? TRIALS : [])],
           globalSetup: ["tests/services/run-services.ts"],
           provide: { testedStore: "SQLite" },
           isolate: false, // Two hundred files that each read the same modules anew take a third longer.
@@ -83,7 +67,7 @@ export default defineConfig({
         test: {
           ...common,
           name: "postgres",
-          include: isShort ? TESTS_ON_POSTGRES : [...TESTS_ON_POSTGRES, ...FURTHER_TESTS_ON_POSTGRES],
+          include: chosen(TESTS_ON_POSTGRES, [...TRIALS_ON_POSTGRES, ...SHORTENED_ON_POSTGRES]),
           globalSetup: ["tests/services/run-services.ts"],
           setupFiles: ["tests/services/skip-without-postgres.ts"],
           provide: { testedStore: "PostgreSQL" },

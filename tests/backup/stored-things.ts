@@ -1,5 +1,6 @@
 import { isRecord } from "../../src/base/json/records.ts";
 import type { ChildServer } from "../kit/child-server.ts";
+import { namedFile, uploadFile } from "../kit/upload.ts";
 
 const CLIENTS = 4;
 
@@ -8,10 +9,7 @@ export async function storeSome(server: ChildServer, number: number): Promise<re
   const response = await idIn(server.post("/v1/responses", { model: "antiphon-built-in", input: `Say ${number}` }));
   const items = [{ type: "message", role: "user", content: `Note ${number}` }];
   const conversation = await idIn(server.post("/v1/conversations", { items }));
-  const form = new FormData();
-  form.set("purpose", "user_data");
-  form.set("file", new Blob([`File ${number}. `.repeat(1000)]), `file-${number}.txt`);
-  const file = await idIn(server.fetch("/v1/files", { method: "POST", body: form }));
+  const file = await idIn(uploadFile(server, namedFile(`File ${number}. `.repeat(1000), `file-${number}.txt`)));
   const itemPaths = [`/v1/responses/${response}/input_items`, `/v1/conversations/${conversation}/items`];
   return [`/v1/responses/${response}`, ...itemPaths, `/v1/files/${file}`, `/v1/files/${file}/content`];
 }

@@ -7,7 +7,7 @@ import { HARNESS_STARTER, harnessOpening } from "../../src/containers/harness/ha
 import { SandboxLink } from "../../src/containers/harness/sandbox-link.ts";
 import type { Sandbox, SandboxRun } from "../../src/containers/ports.ts";
 import { startPiped } from "../../src/programs/piped-child.ts";
-import { someCases } from "../some-cases.ts";
+import { someCases } from "../trials.ts";
 import { type EscapeAttempt, PRELUDE, PYODIDE_PRELUDE } from "./attempts/escape-attempt.ts";
 import { ESCAPE_ATTEMPTS } from "./escape-attempts.ts";
 import { type Host, openHost } from "./host-facts.ts";

@@ -4,6 +4,7 @@ import { DatabaseSync } from "node:sqlite";
 import { expect, test, vi } from "vitest";
 import { temporaryFolder } from "../kit/temporary-folder.ts";
 import { startTestServer, type TestServer } from "../kit/test-server.ts";
+import { formOf, namedFile } from "../kit/upload.ts";
 import { verifies } from "../verifies.ts";
 
 async function start(env: Readonly<Record<string, string>>): Promise<TestServer> {
@@ -15,9 +16,10 @@ async function create(server: TestServer, members: object = {}): Promise<string>
 }
 
 async function put(server: TestServer, id: string, text: string): Promise<Response> {
-  const body = new FormData();
-  body.set("file", new File([text], "a.txt"));
-  return await server.fetch(`/v1/containers/${id}/files`, { method: "POST", body });
+  return await server.fetch(`/v1/containers/${id}/files`, {
+    method: "POST",
+    body: formOf({ file: namedFile(text, "a.txt") }),
+  });
 }
 
 test("beyond the containers and the bytes of an owner, a 429 says so and asks for no repetition", async () => {

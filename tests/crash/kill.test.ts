@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { temporaryFolder } from "../kit/temporary-folder.ts";
 import { query } from "../kit/tested-store.ts";
+import { trialSize } from "../trials.ts";
 import { verifies } from "../verifies.ts";
 import { checkClientView, checkConversation, conversationOf, nothingSeen } from "./check-client-view.ts";
 import { ask, KINDS } from "./client.ts";
@@ -9,7 +10,7 @@ import { start } from "./lives.ts";
 import { serveTalkingModel } from "./talking-model.ts";
 
 /** CI sets a lower number to save time. */
-const KILLS = Number(process.env["CRASH_KILLS"] ?? 50);
+const KILLS = trialSize("CRASH_KILLS", { all: 50, short: 5 });
 /** With fewer, a run of some kind may by chance not be interrupted at the right moment. */
 const KILLS_TO_MEET_ALL_KINDS = 50;
 const RUNS_AT_ONCE = 20;

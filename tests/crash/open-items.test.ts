@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { Antiphon } from "../../src/client/index.ts";
 import { temporaryFolder } from "../kit/temporary-folder.ts";
 import { readStream } from "../responses/read-stream.ts";
-import { someCases } from "../some-cases.ts";
+import { someCases } from "../trials.ts";
 import { verifies } from "../verifies.ts";
 import { start } from "./lives.ts";
 import { beginMoment, MOMENTS, readOn, serveMoments } from "./moments.ts";

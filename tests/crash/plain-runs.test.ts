@@ -7,13 +7,14 @@ import { dataLines } from "../kit/event-stream.ts";
 import { temporaryFolder } from "../kit/temporary-folder.ts";
 import { query } from "../kit/tested-store.ts";
 import { readResponse } from "../responses/read-stream.ts";
+import { trialSize } from "../trials.ts";
 import { verifies } from "../verifies.ts";
 import { ask } from "./client.ts";
 import { serveModel, start, until } from "./lives.ts";
 import { serveTalkingModel } from "./talking-model.ts";
 
 /** CI sets a lower number to save time. */
-const KILLS = Math.ceil(Number(process.env["CRASH_KILLS"] ?? 50) / 2);
+const KILLS = Math.ceil(trialSize("CRASH_KILLS", { all: 50, short: 5 }) / 2);
 const RUNS_AT_ONCE = 20;
 const TEST_TIMEOUT_MS = 600_000;
 

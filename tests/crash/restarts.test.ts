@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { temporaryFolder } from "../kit/temporary-folder.ts";
 import { query } from "../kit/tested-store.ts";
 import { readResponse } from "../responses/read-stream.ts";
-import { someCases } from "../some-cases.ts";
+import { someCases } from "../trials.ts";
 import { verifies } from "../verifies.ts";
 import { enqueue, serveModel, start, until } from "./lives.ts";
 import { slowSteps } from "./slow-steps.ts";
@@ -18,7 +18,8 @@ test(
     const first = await start(folder, model.url);
     const silent = await enqueue(first, "silence");
     const told = first.post("/v1/responses", { model: "m", input: "wait", stream: true }).catch(() => null);
-    await sleep(300);
+    await expect.poll(() => query(folder, "select id from responses")).toHaveLength(2);
+    await expect.poll(model.turns).toBe(2);
     await first.kill();
     await told;
     await start(folder, model.url, { BACKGROUND_RUNS_MAX: "1" });

@@ -1,10 +1,10 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { type ChildServer, startChildServer } from "../kit/child-server.ts";
 import { temporaryFolder } from "../kit/temporary-folder.ts";
 import { query } from "../kit/tested-store.ts";
 import { readResponse } from "../responses/read-stream.ts";
+import { trialSize } from "../trials.ts";
 import { verifies } from "../verifies.ts";
 import { checkClientView, checkConversation, conversationOf, nothingSeen } from "./check-client-view.ts";
 import { ask, type ClientView, KINDS } from "./client.ts";
@@ -13,7 +13,7 @@ import { serveTalkingModel } from "./talking-model.ts";
 
 const BREAKER = fileURLToPath(new URL("break-store-thread.fixture.ts", import.meta.url));
 /** Every so many messages the process is killed, to save time; 1 kills it at every one. */
-const STEP = Number(process.env["CRASH_MESSAGE_STEP"] ?? 3);
+const STEP = trialSize("CRASH_MESSAGE_STEP", { all: 3, short: 96 });
 /** More messages than a life below sends. */
 const MESSAGES_MAX = 200;
 const TEST_TIMEOUT_MS = 900_000;
@@ -26,8 +26,8 @@ function startBreakable(folder: string, modelUrl: string, killAt = ""): Promise<
 }
 
 /** One request of each kind at once. Resolves when all have ended, or the server has. */
-function askAll(server: ChildServer, conversation: string): Promise<readonly ClientView[]> {
-  return Promise.all(KINDS.map((kind) => ask(server, kind, conversation)));
+function askAll(server: ChildServer, conversation: string, onId?: () => void): Promise<readonly ClientView[]> {
+  return Promise.all(KINDS.map((kind) => ask(server, kind, conversation, onId)));
 }
 
 test.each(["sent", "answered"])(
@@ -70,8 +70,9 @@ test("a store thread that ends is started again, and its runs are recovered as a
   const [folder, model] = [temporaryFolder(), await serveTalkingModel()];
   const server = await startBreakable(folder, `${model.origin}/v1`);
   const conversation = await conversationOf(server);
-  const asked = Promise.all([askAll(server, conversation), askAll(server, conversation)]);
-  await sleep(250);
+  const begun = Promise.withResolvers<void>();
+  const asked = Promise.all([askAll(server, conversation, begun.resolve), askAll(server, conversation)]);
+  await begun.promise;
   process.kill(server.pid, "SIGUSR2");
   const clientViews = (await asked).flat();
   await expect.poll(() => statusOf(server, "/readyz"), { timeout: 20_000 }).toBe(200);
@@ -96,8 +97,9 @@ test("a process whose store thread ends twice ends too, and a new one continues"
   const conversation = await conversationOf(server);
   process.kill(server.pid, "SIGUSR2");
   await expect.poll(() => statusOf(server, "/readyz"), { timeout: 20_000 }).toBe(200);
-  const asked = askAll(server, conversation);
-  await sleep(150);
+  const begun = Promise.withResolvers<void>();
+  const asked = askAll(server, conversation, begun.resolve);
+  await begun.promise;
   process.kill(server.pid, "SIGUSR2");
   const clientViews = await asked;
   await expect.poll(() => isAlive(server), { timeout: 20_000 }).toBe(false);

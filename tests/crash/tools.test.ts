@@ -4,7 +4,7 @@ import type { ChildServer } from "../kit/child-server.ts";
 import { temporaryFolder } from "../kit/temporary-folder.ts";
 import { query } from "../kit/tested-store.ts";
 import { type ReadStream, readStream } from "../responses/read-stream.ts";
-import { someCases } from "../some-cases.ts";
+import { someCases, trialSize } from "../trials.ts";
 import { verifies } from "../verifies.ts";
 import type { Tool } from "./bank.ts";
 import { checkClientView, nothingSeen } from "./check-client-view.ts";
@@ -13,7 +13,7 @@ import { until } from "./lives.ts";
 import { INPUT_TOKENS, type PayingWorld, PLACES, type Place, payingWorld, startAimed } from "./paying-world.ts";
 
 /** CI sets a lower number to save time. */
-const KILLS = Math.ceil((Number(process.env["CRASH_KILLS"] ?? 50) * 4) / 5);
+const KILLS = Math.ceil((trialSize("CRASH_KILLS", { all: 50, short: 5 }) * 4) / 5);
 /** Places by tools. */
 const CASES = PLACES.flatMap((place) => (["pay", "look"] as const).map((tool) => ({ place, tool })));
 const ROUNDS = Math.max(1, Math.round(KILLS / CASES.length));

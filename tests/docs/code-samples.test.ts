@@ -8,6 +8,7 @@ import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
 import { startTestServer, type TestServer } from "../kit/test-server.ts";
+import { namedFile, uploadFile } from "../kit/upload.ts";
 import { PYTHON, ROOT } from "./reader.ts";
 
 const ADDRESS = "http://127.0.0.1:8080";
@@ -54,10 +55,9 @@ const REFUSED: ReadonlySet<string> = new Set(["deleteModel"]);
 async function makeThings(source: string): Promise<Readonly<Record<string, string>>> {
   const make = async (id: string, path: string, body: unknown): Promise<string> =>
     source.includes(id) ? Id.parse(await (await server.post(path, body)).json()).id : id;
-  const form = new FormData();
-  form.set("purpose", "user_data");
-  form.set("file", new File(["The tide rises twice a day."], "tides.txt"));
-  const file = Id.parse(await (await server.fetch("/v1/files", { method: "POST", body: form })).json()).id;
+  const file = Id.parse(
+    await (await uploadFile(server, namedFile("The tide rises twice a day.", "tides.txt"))).json(),
+  ).id;
   const store = await make("vs_123", "/v1/vector_stores", { name: "Notes" });
   const conversation = await make("conv_123", "/v1/conversations", {
     items: [{ type: "message", role: "user", content: "Hello." }],

@@ -4,7 +4,7 @@ import { CHROMIUM, startChromium } from "../chromium.ts";
 import { startTestServer, type TestServer } from "../kit/test-server.ts";
 import { accessibilityFaults, keep, openPage } from "../local-stt/chat-lab-page.ts";
 import { type LocalSttServer, startLocalSttServer } from "../local-stt-server.ts";
-import { isShort } from "../some-cases.ts";
+import { isShort } from "../trials.ts";
 import { verifies } from "../verifies.ts";
 
 /** Redoc draws some hundred schemas. */

@@ -5,6 +5,7 @@ import { assert } from "../../src/base/assert.ts";
 import { isRecord } from "../../src/base/json/records.ts";
 import { notImplementedOperations } from "../../src/servers/handlers/responses-api-handlers.ts";
 import { startTestServer, type TestServer } from "../kit/test-server.ts";
+import { formOf, namedFile } from "../kit/upload.ts";
 import { verifies } from "../verifies.ts";
 import { type ContractOperation, contractOperations } from "./contract-operations.ts";
 import { valueOf } from "./schema-arbitrary.ts";
@@ -53,9 +54,7 @@ async function makeThings(server: TestServer): Promise<readonly string[]> {
     const body: unknown = await (await reply).json();
     return isRecord(body) ? String(body["id"]) : "";
   };
-  const file = new FormData();
-  file.set("purpose", "user_data");
-  file.set("file", new Blob(["hello"]), "hello.txt");
+  const file = formOf({ purpose: "user_data", file: namedFile("hello", "hello.txt") });
   const made = await Promise.all([
     idOf(server.post("/v1/responses", { model: MODEL, input: "say hello" })),
     idOf(server.post("/v1/responses", { model: MODEL, input: "say hello", background: true, stream: false })),

@@ -6,6 +6,7 @@ import OpenAI from "openai";
 import { describe, expect, test } from "vitest";
 import { type ChildServer, startChildServer } from "../kit/child-server.ts";
 import { temporaryFolder } from "../kit/temporary-folder.ts";
+import { namedFile, uploadFile } from "../kit/upload.ts";
 import { MODEL } from "../responses/check-refusal.ts";
 import { readResponse } from "../responses/read-stream.ts";
 import { verifies } from "../verifies.ts";
@@ -17,10 +18,7 @@ const SMALL_DISK = ["unshare", "-rm", "sh", "-c", 'mount -t tmpfs -o size=16m no
 const canMount = spawnSync(SMALL_DISK[0] ?? "", [...SMALL_DISK.slice(1), tmpdir(), "true"]).status === 0;
 
 function upload(server: ChildServer, bytes: number): Promise<Response> {
-  const form = new FormData();
-  form.set("purpose", "user_data");
-  form.set("file", new Blob([new Uint8Array(bytes).fill(7)]), "large.bin");
-  return server.fetch("/v1/files", { method: "POST", body: form });
+  return uploadFile(server, namedFile(new Uint8Array(bytes).fill(7), "large.bin"));
 }
 
 async function checkFull(reply: Response, dataDir: string): Promise<void> {

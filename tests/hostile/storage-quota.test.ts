@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { startTestServer } from "../kit/test-server.ts";
 import { onPostgres, query } from "../kit/tested-store.ts";
+import { namedFile, uploadFile } from "../kit/upload.ts";
 import { checkReply, MODEL } from "../responses/check-refusal.ts";
 import { readResponse } from "../responses/read-stream.ts";
 import { verifies } from "../verifies.ts";
@@ -35,10 +36,7 @@ async function serve() {
   const create = (members: object = {}, key = OURS) =>
     call("/v1/responses", { model: MODEL, input: LONG, ...members }, key);
   const upload = (bytes: number) => {
-    const form = new FormData();
-    form.set("purpose", "user_data");
-    form.set("file", new Blob(["x".repeat(bytes)]), "a.txt");
-    return server.fetch("/v1/files", { method: "POST", body: form });
+    return uploadFile(server, namedFile("x".repeat(bytes), "a.txt"));
   };
   const counted = async () =>
     Number(

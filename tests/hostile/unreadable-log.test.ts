@@ -5,7 +5,7 @@ import type { ChildServer } from "../kit/child-server.ts";
 import { temporaryFolder } from "../kit/temporary-folder.ts";
 import { query } from "../kit/tested-store.ts";
 import { expectDense, type ReadStream, readStream } from "../outages/nodes.ts";
-import { isShort } from "../some-cases.ts";
+import { isShort } from "../trials.ts";
 import { verifies } from "../verifies.ts";
 import { openSocket } from "../websocket/socket.ts";
 

@@ -10,7 +10,7 @@ import { type DemoServer, startDemoServer } from "../../scripts/demo/demo-server
 import { Antiphon, type Response } from "../../src/client/index.ts";
 import { CHROMIUM, startChromium } from "../chromium.ts";
 import { startTestServer } from "../kit/test-server.ts";
-import { someCases } from "../some-cases.ts";
+import { someCases } from "../trials.ts";
 import { verifies } from "../verifies.ts";
 import { openSocket } from "../websocket/socket.ts";
 import { buildPages, openInspector } from "./inspector-page.ts";

@@ -1,4 +1,5 @@
 import { startTestServer, type TestServer } from "../kit/test-server.ts";
+import { formOf } from "../kit/upload.ts";
 import { MODEL } from "../responses/check-refusal.ts";
 
 const OUR_KEY = "sk-ours-0123456789abcdef";
@@ -61,8 +62,7 @@ export async function makeThings(party: Party): Promise<Things> {
   const store = idOf(await made(party, "/v1/vector_stores", {}));
   const batch = await made(party, `/v1/vector_stores/${store}/file_batches`, { file_ids: [file] });
   const container = idOf(await made(party, "/v1/containers", { name: "work" }));
-  const form = new FormData();
-  form.set("file", new File(["A word."], "a.txt", { type: "text/plain" }));
+  const form = formOf({ file: new File(["A word."], "a.txt", { type: "text/plain" }) });
   const containerFile = await made(party, `/v1/containers/${container}/files`, form);
   return {
     response_id: idOf(response),
@@ -142,9 +142,7 @@ const SEALED = /"encrypted_content": ?"[^"]*"/g;
 const TIME = /"(created|completed)_at": ?\d+/g;
 
 async function upload(party: Party, file: File): Promise<string> {
-  const form = new FormData();
-  form.set("purpose", "user_data");
-  form.set("file", file);
+  const form = formOf({ purpose: "user_data", file });
   return idOf(await made(party, "/v1/files", form));
 }
 

@@ -35,8 +35,8 @@ export interface TestServerOptions {
 }
 
 /**
- * The whole server, built as `make start` builds it, on a free port with a data folder of its own. It ends with its test.
- * Who starts it for several tests, or in one of several that run at once, closes it.
+ * The whole server, built as `make start` builds it, on a free port with a data folder of its own. It ends with its
+ * test. Who starts it for several tests, or in one of several that run at once, closes it.
  */
 export async function startTestServer(options: TestServerOptions = {}): Promise<TestServer> {
   const dataDir = await mkdtemp(join(tmpdir(), "antiphon-test-"));

@@ -9,6 +9,7 @@ import { loadConfig } from "../../src/config/load-config.ts";
 import { hearingWith } from "../../src/servers/choices/choose-speech.ts";
 import { startLocalStt } from "../../src/servers/local-stt.ts";
 import { type EngineStatus, type SpeechEngine, SpeechError } from "../../src/speech/speech-engine.ts";
+import { formOf, namedFile } from "../kit/upload.ts";
 import { startLocalSttServer } from "../local-stt-server.ts";
 import { verifies } from "../verifies.ts";
 
@@ -169,8 +170,7 @@ test("while the model loads, every operation that needs it answers 503 with the 
   );
   const server = await startLocalStt(config, silentLogger, hearingWith(engine, config));
   onTestFinished(() => server.close());
-  const form = new FormData();
-  form.set("audio", new Blob(["RIFF"]), "a.wav");
+  const form = formOf({ audio: namedFile("RIFF", "a.wav") });
   const replies = [
     await fetch(`${server.url}/transcribe`, { method: "POST", body: form }),
     await fetch(`${server.url}/stt_and_format`, { method: "POST", body: form }),

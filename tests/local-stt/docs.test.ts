@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { contractOperations } from "../hostile/contract-operations.ts";
 import { localSttDocument } from "../hostile/contract-schema.ts";
 import { startTestServer, type TestServer } from "../kit/test-server.ts";
+import { namedFile, uploadFile } from "../kit/upload.ts";
 import { type LocalSttServer, startLocalSttServer } from "../local-stt-server.ts";
 import { verifies } from "../verifies.ts";
 
@@ -36,10 +37,7 @@ const SAMPLE_FILE = "file-0123456789abcdef";
 /** Something of each kind that a sample or its path names, by the names of the parameters. */
 async function makeThings(): Promise<Readonly<Record<string, string>>> {
   const idOf = async (reply: Promise<Response>): Promise<string> => String(Object(await (await reply).json()).id);
-  const form = new FormData();
-  form.set("purpose", "user_data");
-  form.set("file", new File(["The tide rises twice a day."], "tides.txt"));
-  const file = await idOf(responses.fetch("/v1/files", { method: "POST", body: form }));
+  const file = await idOf(uploadFile(responses, namedFile("The tide rises twice a day.", "tides.txt")));
   return {
     conversation_id: await idOf(responses.post("/v1/conversations", {})),
     vector_store_id: await idOf(responses.post("/v1/vector_stores", { file_ids: [file] })),

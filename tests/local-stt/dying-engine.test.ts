@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import { wavFile } from "../../src/audio-formats/encoded-sound.fixture.ts";
 import { isRecord } from "../../src/base/json/records.ts";
 import { memoryOf } from "../kit/processes.ts";
+import { postAudio } from "../kit/upload.ts";
 import { tones } from "../speech/tones.ts";
 import { enginePids } from "../speech/whisper-for-tests.ts";
 import { verifies } from "../verifies.ts";
@@ -27,9 +28,7 @@ async function ask(url: string, round: number): Promise<string> {
     if (final !== undefined) expect(heard.at(-1)).toEqual({ type: "stream.closed" });
     return final === undefined ? codeOf(heard.at(-1)) : String(final["text"]);
   }
-  const form = new FormData();
-  form.set("audio", new Blob([Uint8Array.from(SPOKEN)]));
-  const reply = await fetch(`${url}/transcribe`, { method: "POST", body: form });
+  const reply = await postAudio(`${url}/transcribe`, SPOKEN, "blob");
   const body: unknown = await reply.json();
   return reply.status === 200 && isRecord(body) ? String(body["text"]) : codeOf(body);
 }

@@ -1,6 +1,7 @@
 import { describe, expect, onTestFinished, test } from "vitest";
 import { wavFile } from "../../src/audio-formats/encoded-sound.fixture.ts";
 import { silentLogger } from "../../src/base/logger.ts";
+import { postAudio } from "../kit/upload.ts";
 import { type LocalSttServerOptions, startLocalSttServer } from "../local-stt-server.ts";
 import { type EngineName, isMissing, openEngines } from "../speech/staged-engines.ts";
 import { tones } from "../speech/tones.ts";
@@ -32,9 +33,7 @@ async function startServer(engine: EngineName): Promise<{ readonly url: string; 
 }
 
 async function upload(url: string, path: string, file: Uint8Array): Promise<number> {
-  const form = new FormData();
-  form.set("audio", new Blob([Uint8Array.from(file)]), "secret-name.wav");
-  const reply = await fetch(`${url}${path}`, { method: "POST", body: form });
+  const reply = await postAudio(`${url}${path}`, file, "secret-name.wav");
   await reply.text();
   return reply.status;
 }

@@ -10,6 +10,7 @@ import {
   sse,
   textChunk,
 } from "../../src/model-engines/chat-completions/chat-server.fixture.ts";
+import { formOf, namedFile } from "../kit/upload.ts";
 import { type LocalSttServerOptions, startLocalSttServer } from "../local-stt-server.ts";
 import { tones } from "../speech/tones.ts";
 import { verifies } from "../verifies.ts";
@@ -388,8 +389,7 @@ test.skipIf(program === null)(
       env: { ...formatterAt(`${provider.origin}/v1`), BACKEND_MAX_UPLOAD_MB: "1" },
     });
     const send = async (audio: Uint8Array, instruction?: string) => {
-      const form = new FormData();
-      form.set("audio", new Blob([Uint8Array.from(audio)]), "recording.wav");
+      const form = formOf({ audio: namedFile(audio, "recording.wav") });
       if (instruction !== undefined) form.set("instruction", instruction);
       const reply = await fetch(`${server.url}/stt_and_format`, { method: "POST", body: form });
       return { status: reply.status, body: await reply.json() };

@@ -4,6 +4,7 @@ import { WebSocket } from "ws";
 import { wavFile } from "../../src/audio-formats/encoded-sound.fixture.ts";
 import { RawConnection } from "../hostile/raw-connection.ts";
 import { memoryOf } from "../kit/processes.ts";
+import { postAudio } from "../kit/upload.ts";
 import { tones } from "../speech/tones.ts";
 import { verifies } from "../verifies.ts";
 import { type ChildToneServer, startChildToneServer } from "./child-tone-server.ts";
@@ -48,9 +49,7 @@ async function drip(url: string, path: string, type: string, start: string): Pro
 }
 
 async function expectTranscribing(server: ChildToneServer): Promise<void> {
-  const form = new FormData();
-  form.set("audio", new Blob([Uint8Array.from(wavFile(tones("three", "one"), 16_000))]));
-  const reply = await fetch(`${server.url}/transcribe`, { method: "POST", body: form });
+  const reply = await postAudio(`${server.url}/transcribe`, wavFile(tones("three", "one"), 16_000), "blob");
   expect(await reply.json()).toMatchObject({ text: "three one" });
   for (const transport of TRANSPORTS) {
     const heard = await exchange(server.url, transport, [chunk(tones("seven")), END]);

@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import { HAS_FFMPEG, soundFoldersOf, wavFile } from "../../src/audio-formats/encoded-sound.fixture.ts";
 import { mapSomeAtOnce } from "../../src/base/limits/map-some-at-once.ts";
 import { memoryOf } from "../kit/processes.ts";
+import { postAudio } from "../kit/upload.ts";
 import { tones } from "../speech/tones.ts";
 import { verifies } from "../verifies.ts";
 import { type ChildToneServer, programsOf, startChildToneServer } from "./child-tone-server.ts";
@@ -26,9 +27,7 @@ const REFUSALS: Readonly<Record<string, number>> = {
 };
 
 async function upload(url: string, audio: Uint8Array): Promise<{ status: number; body: Record<string, unknown> }> {
-  const form = new FormData();
-  form.set("audio", new Blob([Uint8Array.from(audio)]), "recording.bin");
-  const reply = await fetch(`${url}/transcribe`, { method: "POST", body: form });
+  const reply = await postAudio(`${url}/transcribe`, audio, "recording.bin");
   return { status: reply.status, body: await reply.json() };
 }
 

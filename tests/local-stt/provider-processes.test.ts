@@ -6,6 +6,7 @@ import { createInterface } from "node:readline";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { wavFile } from "../../src/audio-formats/encoded-sound.fixture.ts";
 import { startChildServer } from "../kit/child-server.ts";
+import { postAudio } from "../kit/upload.ts";
 import { startLocalSttServer } from "../local-stt-server.ts";
 import { tones } from "../speech/tones.ts";
 import { verifies } from "../verifies.ts";
@@ -78,9 +79,7 @@ function send(url: string, path: string, body: unknown): Promise<Response> {
 
 /** Adds a recording of these words to a form. */
 async function upload(url: string): Promise<unknown> {
-  const form = new FormData();
-  form.set("audio", new Blob([Uint8Array.from(wavFile(tones("seven", "two"), 16_000))]), "recording.wav");
-  return (await fetch(`${url}/stt_and_format`, { method: "POST", body: form })).json();
+  return (await postAudio(`${url}/stt_and_format`, wavFile(tones("seven", "two"), 16_000))).json();
 }
 
 async function linesOf(reply: Response): Promise<unknown[]> {

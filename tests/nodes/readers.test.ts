@@ -3,7 +3,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { readResponse } from "../responses/read-stream.ts";
 import { startRedis, whyNoRedis } from "../services/redis-server.ts";
 import { redisOfRun } from "../services/services-of-run.ts";
-import { someCases } from "../some-cases.ts";
+import { someCases } from "../trials.ts";
 import { verifies } from "../verifies.ts";
 import { begin, metric, read, serveToldModel, startNodes, TEST_TIMEOUT_MS, whyNoNodes } from "./nodes.ts";
 

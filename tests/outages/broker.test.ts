@@ -4,7 +4,7 @@ import { startTcpProxy } from "../services/proxy-of-test.ts";
 import { startRedis, whyNoRedis } from "../services/redis-server.ts";
 import { databaseOfTest } from "../services/services-of-run.ts";
 import type { TcpProxy } from "../services/tcp-proxy.ts";
-import { someCases } from "../some-cases.ts";
+import { someCases } from "../trials.ts";
 import { verifies } from "../verifies.ts";
 import { create, expectDense, look, metric, readiness, readStream, startNode, TEST_TIMEOUT_MS } from "./nodes.ts";
 

@@ -4,7 +4,7 @@ import { promote, startPostgres, startReplica, whyNoPostgres } from "../services
 import { startTcpProxy } from "../services/proxy-of-test.ts";
 import { databaseOfTest } from "../services/services-of-run.ts";
 import type { TcpProxy } from "../services/tcp-proxy.ts";
-import { someCases } from "../some-cases.ts";
+import { someCases } from "../trials.ts";
 import { verifies } from "../verifies.ts";
 import {
   answerOf,

@@ -1,10 +1,11 @@
 import { expect, test } from "vitest";
 import { silentLogger } from "../../src/base/logger.ts";
 import { startTestServer, type TestServer } from "../kit/test-server.ts";
+import { formOf } from "../kit/upload.ts";
 import { startTcpProxy } from "../services/proxy-of-test.ts";
 import { startS3Server } from "../services/s3-server.ts";
 import type { TcpProxy } from "../services/tcp-proxy.ts";
-import { someCases } from "../some-cases.ts";
+import { someCases } from "../trials.ts";
 import { verifies } from "../verifies.ts";
 import { answerOf, expectLater, TEST_TIMEOUT_MS } from "./nodes.ts";
 
@@ -14,9 +15,7 @@ const OUTAGES = [
 ] as const;
 
 function form(text: string): RequestInit {
-  const body = new FormData();
-  body.append("purpose", "user_data");
-  body.append("file", new File([text], "notes.txt", { type: "text/plain" }));
+  const body = formOf({ purpose: "user_data", file: new File([text], "notes.txt", { type: "text/plain" }) });
   return { method: "POST", body };
 }
 

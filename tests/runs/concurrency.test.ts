@@ -4,7 +4,7 @@ import type { Response as ResponseBody } from "../../generated/responses-api/typ
 import { dataLines } from "../kit/event-stream.ts";
 import { startTestServer, type TestServer } from "../kit/test-server.ts";
 import { readResponse } from "../responses/read-stream.ts";
-import { isShort } from "../some-cases.ts";
+import { isShort } from "../trials.ts";
 import { verifies } from "../verifies.ts";
 import { readLive } from "./live-stream.ts";
 import { pollUntil } from "./poll.ts";

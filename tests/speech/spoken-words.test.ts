@@ -14,6 +14,7 @@ import {
 import { WavReader } from "../../src/audio/wav.ts";
 import { SPOKEN_WORDS } from "../../src/speech/whisper/model/spoken-words.ts";
 import { temporaryFolder } from "../kit/temporary-folder.ts";
+import { postAudio } from "../kit/upload.ts";
 import { chunks, exchange, TRANSPORTS } from "../local-stt/stream-client.ts";
 import { type LocalSttServer, settled, startLocalSttServer } from "../local-stt-server.ts";
 import { says, serveBehind } from "../responses/behind-upstream.ts";
@@ -97,9 +98,7 @@ describe.skipIf(program === null)("a server without its speech model", () => {
     let words = 0;
     let wrong = 0;
     for (const [index, utterance] of heldOutUtterances(25, 7).entries()) {
-      const form = new FormData();
-      form.set("audio", new Blob([Uint8Array.from(await speak(utterance, index))]), "recording.wav");
-      const reply = await fetch(`${server.url}/transcribe`, { method: "POST", body: form });
+      const reply = await postAudio(`${server.url}/transcribe`, await speak(utterance, index));
       const { text } = await reply.json();
       words += utterance.words.length;
       wrong += faults(utterance.words, wordsIn(String(text)));

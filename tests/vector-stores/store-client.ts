@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { VectorStore, VectorStoreFile } from "../../generated/responses-api/types.ts";
+import { namedFile, uploadFile } from "../kit/upload.ts";
 
 /** A server that can be called with its key. */
 export interface Called {
@@ -11,10 +12,7 @@ const WAIT_MS = 60_000;
 const LOOK_MS = 20;
 
 export async function upload(server: Called, filename: string, content: string | Uint8Array): Promise<string> {
-  const form = new FormData();
-  form.append("purpose", "assistants");
-  form.append("file", new Blob([typeof content === "string" ? content : Uint8Array.from(content)]), filename);
-  return String((await read(await server.fetch("/v1/files", { method: "POST", body: form })))["id"]);
+  return String((await read(await uploadFile(server, namedFile(content, filename), "assistants")))["id"]);
 }
 
 export async function createStore(server: Called, fileIds: readonly string[], more: object = {}): Promise<string> {

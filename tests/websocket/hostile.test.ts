@@ -8,6 +8,7 @@ import { verifies } from "../verifies.ts";
 import { MODEL, openSocket, type TestSocket } from "./socket.ts";
 
 const MEBIBYTE = 1024 * 1024;
+const SETTLING_MS = 500;
 
 async function serve(env: Readonly<Record<string, string>> = {}): Promise<TestServer> {
   return await startTestServer({ env });
@@ -131,7 +132,7 @@ test("queued frames take no more memory than a few of them may, and each is answ
   const frames = 40;
   for (let frame = 0; frame < frames; frame++)
     socket.ask({ input: "x".repeat(4 * MEBIBYTE), previous_response_id: "resp_x" });
-  await sleep(3000); // Long enough to read them all.
+  await settled(() => socket.socket.bufferedAmount);
   expect(socket.socket.bufferedAmount).toBeGreaterThan(100 * MEBIBYTE);
   answering.resolve();
   expect((await socket.turn()).text).toBe("At last");
@@ -155,15 +156,16 @@ test("a client that does not read makes its model wait, and takes no memory", as
   const socket = await openSocket(server);
   socket.socket.pause();
   socket.ask({ model: "m", store: false });
-  let before = -1;
-  while (before !== written || written === 0) {
-    before = written;
-    await sleep(150);
-  }
+  await settled(() => written);
   expect(written).toBeLessThan(48 * MEBIBYTE);
   await checkOther(server);
   socket.leave();
 });
+
+/** Waits until a number of bytes is above 0 and has not changed for a while. */
+async function settled(count: () => number): Promise<void> {
+  for (let before = -1; before !== count() || before === 0; await sleep(SETTLING_MS)) before = count();
+}
 
 async function checkOther(server: TestServer): Promise<void> {
   expect((await server.fetch("/healthz")).status).toBe(200);

@@ -98,8 +98,7 @@ test("a response of another process is polled only while somebody watches it", a
   const events = watch();
   await events.next();
   const next = events.next();
-  await sleep(500);
-  expect(seen.looks).toBeGreaterThan(1);
+  await expect.poll(() => seen.looks).toBeGreaterThan(1);
   controller.abort();
   expect(await next).toMatchObject({ done: true });
   const { looks } = seen;
