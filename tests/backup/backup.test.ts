@@ -52,8 +52,8 @@ describe("a backup", { timeout: TEST_TIMEOUT_MS }, () => {
     const [path = ""] = await storeSome(server, 1);
     const made = await makeBackup(target, backup, options);
     expect(made).toMatchObject({ files: 3, notIncluded: [] });
-    await expect(makeBackup(target, backup, options)).rejects.toThrow("is there already");
-    await expect(restoreBackup(backup, target, false)).rejects.toThrow("--replace moves these aside");
+    await expect(makeBackup(target, backup, options)).rejects.toThrow("exists already");
+    await expect(restoreBackup(backup, target, false)).rejects.toThrow("--replace moves existing data aside");
     await expect(restoreBackup(backup, target, true)).rejects.toThrow("is in use");
     const answer = await answersOf(server, [path]);
     expect(await server.stop()).toBe(0);
@@ -66,7 +66,7 @@ describe("a backup", { timeout: TEST_TIMEOUT_MS }, () => {
     await rm(join(spoilt, upload));
     await expect(restoreBackup(spoilt, target, true)).rejects.toThrow(`${upload} is missing`);
     await appendFile(join(spoilt, "SHA256SUMS"), "more");
-    await expect(restoreBackup(spoilt, target, true)).rejects.toThrow("SHA256SUMS is not what was written");
+    await expect(restoreBackup(spoilt, target, true)).rejects.toThrow("SHA256SUMS has other contents");
 
     const { movedTo, hasKeys } = await restoreBackup(backup, target, true);
     expect(hasKeys).toBe(true);
