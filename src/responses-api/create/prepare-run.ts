@@ -29,11 +29,11 @@ import { type ApprovalsInUse, ResponseHold } from "./response-hold.ts";
 import {
   joinTools,
   loadItems,
-  offerTools,
   resolveItems,
   type SentDraft,
   type ShapingContext,
   shapeItems,
+  sortTools,
   type WithHistory,
   type WithInput,
   type WithOffer,
@@ -100,7 +100,7 @@ const PREPARATION = Stages.of<ReceivedDraft, PreparingContext>()
   .add(holdTurns)
   .add(loadItems)
   .add(requireInput)
-  .add(offerTools)
+  .add(sortTools)
   .add(settleAnswer)
   .add(resolveItems)
   .add(checkConfiguration)

@@ -97,7 +97,7 @@ export interface WithTurn {
 
 const SHAPING = Stages.of<SentDraft, ShapingContext>()
   .add(loadItems)
-  .add(offerTools)
+  .add(sortTools)
   .add(resolveItems)
   .add(joinTools)
   .add(shapeItems);
@@ -111,7 +111,7 @@ export async function loadItems<Draft extends Omit<SentDraft, "ids">>(
 }
 
 /** Sorts the tools of the request. */
-export async function offerTools<Draft extends Omit<SentDraft, "ids">>(
+export async function sortTools<Draft extends Omit<SentDraft, "ids">>(
   draft: Draft,
   { tools, model }: Pick<ShapingContext, "tools" | "model">,
 ): Promise<Draft & WithOffer> {
