@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import { resolve } from "node:path";
 import { UnusableFolder } from "./base/files/make-folder.ts";
-import { fitted } from "./commands/fitted-text.ts";
+import { fitText } from "./commands/fitted-text.ts";
 import { KeysCommandError } from "./commands/keys-command-error.ts";
 import { MisusedCommand } from "./commands/misused-command.ts";
 import { readCommandLine } from "./config/command-line.ts";
@@ -70,10 +70,10 @@ async function run(): Promise<void> {
   }
   if (first === "runs") {
     const { runRunsCommand } = await import("./commands/runs-command.ts");
-    const stopped = new AbortController();
+    const stop = new AbortController();
     const outputs = { ...OUTPUTS, columns: process.stdout.isTTY ? process.stdout.columns : null };
-    process.once("SIGINT", () => stopped.abort());
-    process.exitCode = await runRunsCommand(others, readEnvironment(), outputs, stopped.signal);
+    process.once("SIGINT", () => stop.abort());
+    process.exitCode = await runRunsCommand(others, readEnvironment(), outputs, stop.signal);
     return;
   }
   if (first === "rotate-seal-key") return rotate();
@@ -95,7 +95,7 @@ async function explains(): Promise<boolean> {
   const isServing = first === "" || first === "serve" || first.startsWith("-");
   if (first !== "help" && ofCommand === null && !isServing) return false;
   if (first !== "help" && !readCommandLine(isServing ? process.argv.slice(2) : others).wantsHelp) return false;
-  console.log(fitted(ofCommand ?? helpText(), process.stdout));
+  console.log(fitText(ofCommand ?? helpText(), process.stdout));
   return true;
 }
 

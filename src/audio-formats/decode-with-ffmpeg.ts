@@ -41,14 +41,14 @@ export async function* decodeWithFfmpeg(
   signal: AbortSignal,
 ): AsyncGenerator<Int16Array> {
   const file = SEEKABLE.has(options.format) ? await openUnnamedFile(() => recording.read()) : null;
-  const stalled = new AbortController();
+  const stall = new AbortController();
   let complaint = "";
   const output = runProgram({
     program: options.program,
     args: argumentsFor(options, file === null ? "pipe:0" : "/dev/fd/3"),
     input: file === null ? recording.read() : [],
     ...(file === null ? {} : { file: file.fd }),
-    signal: AbortSignal.any([signal, stalled.signal]),
+    signal: AbortSignal.any([signal, stall.signal]),
     timeoutMs: null,
     outputBytesMax: bytesMax(options.durationMsMax),
     onComplaint: (text) => {
@@ -57,10 +57,9 @@ export async function* decodeWithFfmpeg(
   });
   const frames = new FrameGatherer(BYTES_PER_SAMPLE);
   try {
-    for await (const bytes of abortingWhenStalled(output, SILENT_MS_MAX, stalled)) yield samplesOf(frames.push(bytes));
+    for await (const bytes of abortingWhenStalled(output, SILENT_MS_MAX, stall)) yield samplesOf(frames.push(bytes));
     signal.throwIfAborted();
-    if (stalled.signal.aborted)
-      throw new AudioError("broken", "The recording cannot be decoded: it takes too much time");
+    if (stall.signal.aborted) throw new AudioError("broken", "The recording cannot be decoded: it takes too much time");
     if (CUT_OFF.test(complaint)) throw new AudioError("broken", "The recording is cut off");
   } catch (error) {
     throw audioError(error, options.format);
@@ -96,16 +95,16 @@ function audioError(error: unknown, format: AudioFormat): unknown {
   return error;
 }
 
-/** Relays values, and aborts `stalled` if the next one takes longer than `ms`. The reader's own time does not count. */
+/** Relays values, and aborts `stall` if the next one takes longer than `ms`. The reader's own time does not count. */
 async function* abortingWhenStalled<T>(
   values: AsyncIterable<T>,
   ms: number,
-  stalled: AbortController,
+  stall: AbortController,
 ): AsyncGenerator<T> {
   const iterator = values[Symbol.asyncIterator]();
   try {
     for (;;) {
-      const timer = setTimeout(() => stalled.abort(), ms);
+      const timer = setTimeout(() => stall.abort(), ms);
       const next = await iterator.next().finally(() => clearTimeout(timer));
       if (next.done === true) return;
       yield next.value;

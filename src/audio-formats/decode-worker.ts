@@ -19,16 +19,16 @@ async function* decode({ format, bytes }: DecodeTask): AsyncGenerator<Int16Array
 }
 
 async function* inPieces(task: DecodeTask): AsyncGenerator<Int16Array> {
-  let gathered: Int16Array[] = [];
+  let batch: Int16Array[] = [];
   let length = 0;
   for await (const samples of decode(task)) {
-    gathered.push(samples);
+    batch.push(samples);
     length += samples.length;
     if (length < PIECE_SAMPLES) continue;
-    yield joinSamples(gathered);
-    [gathered, length] = [[], 0];
+    yield joinSamples(batch);
+    [batch, length] = [[], 0];
   }
-  if (length > 0) yield joinSamples(gathered);
+  if (length > 0) yield joinSamples(batch);
 }
 
 async function nextAnswer(source: AsyncIterator<Int16Array>): Promise<DecodeAnswer> {
@@ -46,6 +46,6 @@ const port = parentPort;
 if (port !== null && isDecodeTask(task)) {
   const source = inPieces(task);
   port.on("message", () => {
-    void nextAnswer(source).then((said) => port.postMessage(said));
+    void nextAnswer(source).then((answer) => port.postMessage(answer));
   });
 }

@@ -22,8 +22,8 @@ const SIGNATURES: readonly (readonly [format: AudioFormat, start: string])[] = [
  */
 export function sniffFormat(start: Uint8Array): AudioFormat | null {
   const text = Buffer.from(start.subarray(0, SNIFFED_BYTES)).toString("latin1");
-  const known = SIGNATURES.find(([, signature]) => beginsWith(text, signature));
-  if (known !== undefined) return known[0];
+  const match = SIGNATURES.find(([, signature]) => beginsWith(text, signature));
+  if (match !== undefined) return match[0];
   if (isMp3Frame(start)) return "mp3";
   return isAacFrame(start) ? "aac" : null;
 }

@@ -71,8 +71,8 @@ export class PowerSpectrum {
 function bitReversed(size: number): Uint32Array {
   const bits = Math.log2(size);
   return Uint32Array.from({ length: size }, (_, index) => {
-    let reversed = 0;
-    for (let bit = 0; bit < bits; bit += 1) if ((index & (1 << bit)) !== 0) reversed |= 1 << (bits - 1 - bit);
-    return reversed;
+    let result = 0;
+    for (let bit = 0; bit < bits; bit += 1) if ((index & (1 << bit)) !== 0) result |= 1 << (bits - 1 - bit);
+    return result;
   });
 }

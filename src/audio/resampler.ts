@@ -27,13 +27,13 @@ export class Resampler {
   /** How many input samples the kernel covers on each side. */
   readonly #reach: number;
   /** Input from sample number `#heldFrom` on; negative numbers are the silence before the sound. */
-  #held: Float32Array;
+  #buffer: Float32Array;
   #heldFrom: number;
   /** How many positions between two input samples an output sample can have. */
   readonly #phases: number;
   readonly #weights: Float32Array[] = [];
-  #received = 0;
-  #produced = 0;
+  #inputCount = 0;
+  #outputCount = 0;
 
   constructor(fromHz: number, toHz: number) {
     this.#fromHz = fromHz;
@@ -41,15 +41,15 @@ export class Resampler {
     this.#phases = Math.min(PHASES_MAX, toHz / greatestCommonDivisor(fromHz, toHz));
     this.#scale = Math.min(1, toHz / fromHz) * ROLL_OFF;
     this.#reach = Math.ceil(CROSSINGS / this.#scale);
-    this.#held = new Float32Array(this.#reach);
+    this.#buffer = new Float32Array(this.#reach);
     this.#heldFrom = -this.#reach;
   }
 
   push(samples: Int16Array): Int16Array {
     if (this.#fromHz === this.#toHz) return samples;
-    this.#received += samples.length;
+    this.#inputCount += samples.length;
     this.#hold(samples);
-    const ready = Math.ceil(((this.#received - this.#reach) * this.#toHz) / this.#fromHz);
+    const ready = Math.ceil(((this.#inputCount - this.#reach) * this.#toHz) / this.#fromHz);
     return this.#produce(ready);
   }
 
@@ -57,27 +57,27 @@ export class Resampler {
   end(): Int16Array {
     if (this.#fromHz === this.#toHz) return new Int16Array(0);
     this.#hold(new Int16Array(this.#reach + 1));
-    return this.#produce(Math.round((this.#received * this.#toHz) / this.#fromHz));
+    return this.#produce(Math.round((this.#inputCount * this.#toHz) / this.#fromHz));
   }
 
   #hold(samples: Int16Array): void {
-    const next = (this.#produced * this.#fromHz) / this.#toHz;
-    const excess = Math.min(this.#held.length, Math.max(0, Math.floor(next) - this.#reach - this.#heldFrom));
-    const held = new Float32Array(this.#held.length - excess + samples.length);
-    held.set(this.#held.subarray(excess));
-    held.set(samples, this.#held.length - excess);
-    this.#held = held;
+    const next = (this.#outputCount * this.#fromHz) / this.#toHz;
+    const excess = Math.min(this.#buffer.length, Math.max(0, Math.floor(next) - this.#reach - this.#heldFrom));
+    const buffer = new Float32Array(this.#buffer.length - excess + samples.length);
+    buffer.set(this.#buffer.subarray(excess));
+    buffer.set(samples, this.#buffer.length - excess);
+    this.#buffer = buffer;
     this.#heldFrom += excess;
   }
 
   /** The output before sample number `until` that was not returned yet. */
   #produce(until: number): Int16Array {
-    const output = new Int16Array(Math.max(0, until - this.#produced));
+    const output = new Int16Array(Math.max(0, until - this.#outputCount));
     for (const index of output.keys()) {
-      const value = this.#valueAt(((this.#produced + index) * this.#fromHz) / this.#toHz);
+      const value = this.#valueAt(((this.#outputCount + index) * this.#fromHz) / this.#toHz);
       output[index] = Math.max(-32_768, Math.min(32_767, Math.round(value)));
     }
-    this.#produced += output.length;
+    this.#outputCount += output.length;
     return output;
   }
 
@@ -86,9 +86,9 @@ export class Resampler {
     const before = Math.floor(time);
     const weights = this.#weightsFor(Math.round((time - before) * this.#phases));
     const first = before - this.#reach - this.#heldFrom;
-    const held = this.#held;
+    const buffer = this.#buffer;
     let sum = 0;
-    for (let tap = 0; tap < weights.length; tap += 1) sum += (weights[tap] ?? 0) * (held[first + tap] ?? 0);
+    for (let tap = 0; tap < weights.length; tap += 1) sum += (weights[tap] ?? 0) * (buffer[first + tap] ?? 0);
     return sum;
   }
 
@@ -97,8 +97,8 @@ export class Resampler {
    * recur.
    */
   #weightsFor(phase: number): Float32Array {
-    const known = this.#weights[phase];
-    if (known !== undefined) return known;
+    const earlier = this.#weights[phase];
+    if (earlier !== undefined) return earlier;
     const weights = Float32Array.from({ length: 2 * this.#reach + 2 }, (_, tap) => {
       const distance = Math.abs(phase / this.#phases + this.#reach - tap);
       return kernelAt(distance * this.#scale) * this.#scale;

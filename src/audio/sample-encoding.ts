@@ -23,13 +23,13 @@ export function samplesIn(bytes: Uint8Array, encoding: SampleEncoding): Int16Arr
 /** Mixes interleaved channels down to one: their mean. */
 export function mixedDown(samples: Int16Array, channels: number): Int16Array {
   if (channels === 1) return samples;
-  const mixed = new Int16Array(samples.length / channels);
-  for (let index = 0; index < mixed.length; index += 1) {
+  const mono = new Int16Array(samples.length / channels);
+  for (let index = 0; index < mono.length; index += 1) {
     let sum = 0;
     for (let channel = 0; channel < channels; channel += 1) sum += samples[index * channels + channel] ?? 0;
-    mixed[index] = Math.round(sum / channels);
+    mono[index] = Math.round(sum / channels);
   }
-  return mixed;
+  return mono;
 }
 
 /** Converts a sample from -1 to 1 to 16 bits. Values outside are clipped; NaN becomes silence. */

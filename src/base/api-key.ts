@@ -22,7 +22,7 @@ export function hashApiKey(key: string): string {
  * A key for error messages, masked as the reference does: the first eight and the last four characters, stars between.
  */
 export function maskApiKey(key: string): string {
-  const hidden = key.length - SHOWN_FIRST - SHOWN_LAST;
-  if (hidden <= 0) return key;
-  return key.slice(0, SHOWN_FIRST) + "*".repeat(hidden) + key.slice(-SHOWN_LAST);
+  const hiddenCount = key.length - SHOWN_FIRST - SHOWN_LAST;
+  if (hiddenCount <= 0) return key;
+  return key.slice(0, SHOWN_FIRST) + "*".repeat(hiddenCount) + key.slice(-SHOWN_LAST);
 }

@@ -3,27 +3,27 @@
  * more memory than the text, so pieces are joined from time to time.
  */
 export interface GrowingText {
-  readonly joined: string;
+  readonly prefix: string;
   readonly fresh: string;
 }
 
-export const NO_TEXT: GrowingText = { joined: "", fresh: "" };
+export const NO_TEXT: GrowingText = { prefix: "", fresh: "" };
 
 /** Pieces are joined once they are at least this long in total, */
 const JOIN_CHARACTERS_MIN = 1024;
 /** and at least this fraction of the joined text, so that joining stays linear. */
 const JOIN_PART_MIN = 1 / 4;
 
-export function grow({ joined, fresh }: GrowingText, piece: string): GrowingText {
-  const grown = fresh + piece;
-  if (grown.length < Math.max(JOIN_CHARACTERS_MIN, joined.length * JOIN_PART_MIN)) return { joined, fresh: grown };
-  return { joined: [joined, grown].join(""), fresh: "" }; // `join` copies; `+` would add a node.
+export function grow({ prefix, fresh }: GrowingText, piece: string): GrowingText {
+  const suffix = fresh + piece;
+  if (suffix.length < Math.max(JOIN_CHARACTERS_MIN, prefix.length * JOIN_PART_MIN)) return { prefix, fresh: suffix };
+  return { prefix: [prefix, suffix].join(""), fresh: "" }; // `join` copies; `+` would add a node.
 }
 
-export function wholeTextOf({ joined, fresh }: GrowingText): string {
-  return joined + fresh;
+export function wholeTextOf({ prefix, fresh }: GrowingText): string {
+  return prefix + fresh;
 }
 
-export function lengthOf({ joined, fresh }: GrowingText): number {
-  return joined.length + fresh.length;
+export function lengthOf({ prefix, fresh }: GrowingText): number {
+  return prefix.length + fresh.length;
 }

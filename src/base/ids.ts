@@ -70,18 +70,18 @@ export function newRequestId(): string {
 }
 
 /** Unused random bytes. Generating many at once costs a hundredth of generating each id's few. */
-const unused = { bytes: Buffer.alloc(4096), at: 4096 };
+const pool = { bytes: Buffer.alloc(4096), at: 4096 };
 
 /** `digits` is even and at most 8,192. */
 export function randomHex(digits: number): string {
   const length = digits / 2;
-  if (unused.at + length > unused.bytes.length) {
-    randomFillSync(unused.bytes);
-    unused.at = 0;
+  if (pool.at + length > pool.bytes.length) {
+    randomFillSync(pool.bytes);
+    pool.at = 0;
   }
-  const from = unused.at;
-  unused.at += length;
-  return unused.bytes.toString("hex", from, unused.at);
+  const from = pool.at;
+  pool.at += length;
+  return pool.bytes.toString("hex", from, pool.at);
 }
 
 function hex(value: number, digits: number): string {

@@ -6,13 +6,13 @@ const MISTYPED_SHARE_MAX = 0.3;
 const COMPARED_CHARACTERS_MAX = 64;
 
 /** The word most similar to the written one; null if none is similar. */
-export function nearestWord(written: string, words: readonly string[]): string | null {
-  if (written.length > COMPARED_CHARACTERS_MAX) return null;
-  const lowerCase = written.toLowerCase();
-  const ranked = words.map((word) => ({ word, mistyped: distance(lowerCase, word.toLowerCase()) }));
-  const [best] = ranked.toSorted((one, other) => one.mistyped - other.mistyped);
-  const mistypedMax = Math.max(MISTYPED_MAX, Math.floor(written.length * MISTYPED_SHARE_MAX));
-  return best !== undefined && best.mistyped <= mistypedMax && best.mistyped < written.length ? best.word : null;
+export function nearestWord(text: string, words: readonly string[]): string | null {
+  if (text.length > COMPARED_CHARACTERS_MAX) return null;
+  const lowerCase = text.toLowerCase();
+  const ranking = words.map((word) => ({ word, mistyped: distance(lowerCase, word.toLowerCase()) }));
+  const [best] = ranking.toSorted((one, other) => one.mistyped - other.mistyped);
+  const mistypedMax = Math.max(MISTYPED_MAX, Math.floor(text.length * MISTYPED_SHARE_MAX));
+  return best !== undefined && best.mistyped <= mistypedMax && best.mistyped < text.length ? best.word : null;
 }
 
 /**

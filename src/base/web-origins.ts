@@ -13,7 +13,7 @@ export function isLoopbackOrigin(origin: string): boolean {
 }
 
 /** Returns a function that checks whether an origin is listed. Entries match exactly, such as `https://example.com`. */
-export function originsAmong(listed: readonly string[]): (origin: string) => boolean {
-  const origins = new Set(listed.map((origin) => origin.toLowerCase().replace(/\/+$/, "")));
+export function originsAmong(originTexts: readonly string[]): (origin: string) => boolean {
+  const origins = new Set(originTexts.map((origin) => origin.toLowerCase().replace(/\/+$/, "")));
   return (origin) => origins.has(origin.toLowerCase());
 }

@@ -117,9 +117,9 @@ function readNews(head: Readonly<Record<string, unknown>>, lines: readonly strin
   if (!isNumber(worker) || !isText(series) || !isNumber(number) || !Array.isArray(items)) return null;
   let at = 0;
   const read = items.map((item: unknown) => {
-    const [found, taken] = readItem(item, lines, at);
-    at += taken;
-    return found;
+    const [newsItem, length] = readItem(item, lines, at);
+    at += length;
+    return newsItem;
   });
   if (!read.every((item) => item !== null) || at !== lines.length) return null;
   return { type: "news", worker, series, number, echo: isNumber(echo) ? echo : null, items: read };

@@ -20,13 +20,13 @@ export interface Broker {
 
 /** Observes the bus, for metrics. No method may throw. */
 export interface BusObserver {
-  sent(): void;
-  heard(): void;
-  dropped(reason: DropReason): void;
+  countSent(): void;
+  countReceived(): void;
+  countDrop(reason: DropReason): void;
   /** A broker was reconnected. */
-  reconnected(): void;
+  countReconnect(): void;
   /** The round-trip time of a request to another process, in milliseconds. */
-  answered(ms: number): void;
+  noteAnswer(ms: number): void;
   /** Readers were fed from the database, because messages of a worker were missing. */
   caughtUp(reason: "missed" | "silent"): void;
 }
@@ -35,11 +35,11 @@ export interface BusObserver {
 export type DropReason = "full" | "away" | "unread";
 
 export const silentBusObserver: BusObserver = {
-  sent() {},
-  heard() {},
-  dropped() {},
-  reconnected() {},
-  answered() {},
+  countSent() {},
+  countReceived() {},
+  countDrop() {},
+  countReconnect() {},
+  noteAnswer() {},
   caughtUp() {},
 };
 

@@ -50,7 +50,7 @@ export class RunBus implements Neighbours {
   readonly #broker: Broker;
   readonly #parts: RunBusParts;
   readonly #peer = randomHex(PEER_DIGITS);
-  readonly #told: ToldRuns;
+  readonly #toldRuns: ToldRuns;
   readonly #distant: DistantRuns;
   #duties: Partial<BusDuties> = {};
   #worker: number | null = null;
@@ -65,7 +65,7 @@ export class RunBus implements Neighbours {
     this.#broker = broker;
     this.#parts = parts;
     const now = (): number => Math.round(performance.now());
-    this.#told = new ToldRuns({
+    this.#toldRuns = new ToldRuns({
       textBytesMax: broker.textBytesMax,
       worker: () => this.#worker,
       send: (peer, text) => this.#sendText(peerChannel(peer), text),
@@ -76,18 +76,18 @@ export class RunBus implements Neighbours {
     this.#distant = new DistantRuns({
       places,
       now,
-      ask: (worker, followed) => this.#ask(worker, followed, now()),
+      ask: (worker, followedRuns) => this.#ask(worker, followedRuns, now()),
       unask: (worker, id) => this.#send(workerChannel(worker), { type: "unwatch", from: this.#peer, ids: [id] }),
-      answered: (ms) => observer.answered(ms),
+      noteAnswer: (ms) => observer.noteAnswer(ms),
       caughtUp: (reason) => observer.caughtUp(reason),
       onFault: (fault) => this.#logFault(fault),
     });
   }
 
   /** The runs followed here, the runs published from here, and the workers followed by polling. */
-  get load(): { readonly watched: number; readonly told: number; readonly silentWorkers: number } {
+  get load(): { readonly watchedRuns: number; readonly toldRuns: number; readonly silentWorkers: number } {
     const { runs, silentWorkers } = this.#distant.load;
-    return { watched: runs, told: this.#told.size, silentWorkers };
+    return { watchedRuns: runs, toldRuns: this.#toldRuns.size, silentWorkers };
   }
 
   get isConnected(): boolean {
@@ -141,7 +141,7 @@ export class RunBus implements Neighbours {
     if (this.#isAboutToTellWork) this.#send(EVERYONE, { type: "work" });
     if (this.#timer !== null) clearInterval(this.#timer);
     this.#timer = null;
-    this.#told.clear();
+    this.#toldRuns.clear();
     this.#distant.clear();
     await this.#broker.close();
   }
@@ -150,7 +150,7 @@ export class RunBus implements Neighbours {
     const now = performance.now();
     const wasHeldUp = now - this.#tickedAt > HELD_UP_MS;
     this.#tickedAt = now;
-    this.#told.tick();
+    this.#toldRuns.tick();
     if (!wasHeldUp) this.#distant.tick(); // Messages sent meanwhile are still to be received.
     this.#ticks += 1;
     if (this.#ticks % TICKS_PER_NUMBER === 0)
@@ -162,7 +162,7 @@ export class RunBus implements Neighbours {
     if (worker === this.#worker) return;
     if (this.#worker !== null) {
       this.#broker.leave(workerChannel(this.#worker));
-      this.#told.clear(); // The runs of the old number are lost.
+      this.#toldRuns.clear(); // The runs of the old number are lost.
     }
     this.#worker = worker;
     this.#broker.join(workerChannel(worker));
@@ -174,11 +174,11 @@ export class RunBus implements Neighbours {
     if (place !== undefined && !place.isOver && place.worker === null) this.#duties.lookForStopped?.();
   }
 
-  #ask(worker: number, followed: readonly FollowedRun[], sentAt: number): void {
-    for (let start = 0; start < followed.length; start += NAMED_RUNS_MAX) {
-      const runs = followed
+  #ask(worker: number, followedRuns: readonly FollowedRun[], sentAt: number): void {
+    for (let start = 0; start < followedRuns.length; start += NAMED_RUNS_MAX) {
+      const runs = followedRuns
         .slice(start, start + NAMED_RUNS_MAX)
-        .map((run): RunInterest => ({ id: run.id, after: run.wanted }));
+        .map((run): RunInterest => ({ id: run.id, after: run.after }));
       this.#send(workerChannel(worker), { type: "watch", from: this.#peer, sentAt, runs });
     }
   }
@@ -188,18 +188,18 @@ export class RunBus implements Neighbours {
   }
 
   #sendText(channel: string, text: string): void {
-    if (this.#broker.send(channel, text)) this.#parts.observer.sent();
+    if (this.#broker.send(channel, text)) this.#parts.observer.countSent();
   }
 
   #hear(text: string): void {
     const message = readMessage(text);
-    if (message === null) return this.#parts.observer.dropped("unread");
-    this.#parts.observer.heard();
+    if (message === null) return this.#parts.observer.countDrop("unread");
+    this.#parts.observer.countReceived();
     switch (message.type) {
       case "watch":
-        return this.#told.watch(message.from, message.sentAt, message.runs);
+        return this.#toldRuns.watch(message.from, message.sentAt, message.runs);
       case "unwatch":
-        return this.#told.unwatch(message.from, message.ids);
+        return this.#toldRuns.unwatch(message.from, message.ids);
       case "news":
         return this.#distant.hear(message);
       case "stop":

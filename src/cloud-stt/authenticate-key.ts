@@ -12,8 +12,8 @@ type RequestHeaders = Readonly<Record<string, string | readonly string[] | undef
 /** Checks `x-api-key`. Rejects with a 401 if the key is missing, unknown, revoked or expired. */
 export function createKeyCheck(keys: CloudKeyFinder): (headers: RequestHeaders) => Promise<CloudCaller> {
   return async (headers) => {
-    const given = headers["x-api-key"];
-    const secret = typeof given === "string" ? given.trim() : "";
+    const header = headers["x-api-key"];
+    const secret = typeof header === "string" ? header.trim() : "";
     if (secret === "") throw missingKey();
     const key = await keys.findByHash(hashApiKey(secret));
     if (key === null) throw wrongKey();

@@ -34,7 +34,7 @@ export function openCloudStream(
   { keyId }: CloudCaller,
   call: StreamCall,
 ): AsyncIterable<CloudServerMessage> {
-  const metered = new MeteredMessages(messages, (ms) => rates.takeSound(keyId, ms));
+  const meteredMessages = new MeteredMessages(messages, (ms) => rates.takeSound(keyId, ms));
   call.log.info({ requestId: call.requestId, keyId }, "cloud stream opened");
-  return runStream({ ...sessions, protocol: CLOUD_PROTOCOL }, metered, call);
+  return runStream({ ...sessions, protocol: CLOUD_PROTOCOL }, meteredMessages, call);
 }

@@ -8,14 +8,14 @@ function fault(status: number, code: string, message: string, headers: Record<st
 }
 
 export function missingKey(): ApiError {
-  return unauthorized("The header x-api-key is missing.");
+  return unauthorizedError("The header x-api-key is missing.");
 }
 
 export function wrongKey(): ApiError {
-  return unauthorized("The key in x-api-key is unknown, revoked or expired.");
+  return unauthorizedError("The key in x-api-key is unknown, revoked or expired.");
 }
 
-function unauthorized(message: string): ApiError {
+function unauthorizedError(message: string): ApiError {
   return fault(401, "invalid_api_key", message, { "WWW-Authenticate": 'ApiKey realm="speech to text"' });
 }
 

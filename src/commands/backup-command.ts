@@ -29,15 +29,15 @@ export async function runBackup(
   say: Say,
   signal: AbortSignal,
 ): Promise<void> {
-  const { values, positionals } = readCommandArguments(argv, BACKUP_OPTIONS, misused);
+  const { values, positionals } = readCommandArguments(argv, BACKUP_OPTIONS, misuse);
   if (values.help === true) return say.print(BACKUP_USAGE);
   const keep = values.keep === undefined ? null : keptOf(values.keep);
-  const [given, ...others] = positionals;
-  if (others.length > 0 || (given === undefined) === (values.into === undefined))
-    throw misused("backup needs one folder.");
-  if (keep !== null && values.into === undefined) throw misused("--keep requires --into.");
+  const [path, ...others] = positionals;
+  if (others.length > 0 || (path === undefined) === (values.into === undefined))
+    throw misuse("backup needs one folder.");
+  if (keep !== null && values.into === undefined) throw misuse("--keep requires --into.");
   const config = configOf(environment, values);
-  const folder = given ?? join(values.into ?? "", timedName(new Date()));
+  const folder = path ?? join(values.into ?? "", timedName(new Date()));
   const withKeys = values["without-keys"] !== true;
   const options = { withKeys, version: programVersion(), elsewhere: elsewhereOf(config), signal };
   const summary = await makeBackup(sourceOf(config), folder, options);
@@ -50,10 +50,10 @@ export async function runBackup(
 
 /** Runs `restore …`. */
 export async function runRestore(argv: readonly string[], environment: Environment, say: Say): Promise<void> {
-  const { values, positionals } = readCommandArguments(argv, RESTORE_OPTIONS, misused);
+  const { values, positionals } = readCommandArguments(argv, RESTORE_OPTIONS, misuse);
   if (values.help === true) return say.print(BACKUP_USAGE);
   const [folder, ...others] = positionals;
-  if (folder === undefined || others.length > 0) throw misused("restore needs the folder of one backup.");
+  if (folder === undefined || others.length > 0) throw misuse("restore needs the folder of one backup.");
   const config = configOf(environment, values);
   const { files, hasKeys, movedTo } = await restoreBackup(folder, sourceOf(config), values.replace === true);
   for (const path of movedTo) say.note(`The previous data is now in ${path}.`);
@@ -77,7 +77,7 @@ const RESTORE_OPTIONS = { ...WHERE, replace: { type: "boolean" } } as const;
 
 function keptOf(text: string): number {
   const value = /^\d{1,6}$/.test(text) ? Number(text) : 0;
-  if (value === 0) throw misused(`--keep '${text}' is not a whole number above 0.`);
+  if (value === 0) throw misuse(`--keep '${text}' is not a whole number above 0.`);
   return value;
 }
 
@@ -120,6 +120,6 @@ function elsewhereOf({ filesUrl, sealKeys, apiKeys }: Config): readonly string[]
   ];
 }
 
-function misused(problem: string): MisusedCommand {
+function misuse(problem: string): MisusedCommand {
   return new MisusedCommand(problem, BACKUP_USAGE);
 }

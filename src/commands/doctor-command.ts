@@ -47,18 +47,18 @@ export async function runDoctor(argv: readonly string[], environment: Environmen
   }
   const server = positionals[0] === undefined ? {} : { MODEL_BASE_URL: positionals[0] };
   const config = loadConfig({ ...environment, ...server, SCENARIO_FILE: "" }, []);
-  const chosen = await chooseModel(config, silentLogger);
-  if (chosen.kind === "built-in")
+  const choice = await chooseModel(config, silentLogger);
+  if (choice.kind === "built-in")
     throw new ConfigError(["There is no model server to examine. Name its URL, or set MODEL_BASE_URL."]);
   const signal = new AbortController().signal;
-  if (values.json !== true) output.note(`Examining ${chosen.description} …`);
-  const asked = { model: values.model ?? null, signal };
-  const found =
+  if (values.json !== true) output.note(`Examining ${choice.description} …`);
+  const request = { model: values.model ?? null, signal };
+  const examination =
     values.json === true
-      ? await examineServer(chosen.engine, asked)
-      : await printReport(chosen.engine, asked, { ...values, ...output, hasColors: config.hasColors });
-  if (values.json === true) output.print(JSON.stringify({ server: chosen.baseUrl, ...found }, null, 2));
-  return answers(found) ? ANSWERS_EXIT_CODE : NO_ANSWER_EXIT_CODE;
+      ? await examineServer(choice.engine, request)
+      : await printReport(choice.engine, request, { ...values, ...output, hasColors: config.hasColors });
+  if (values.json === true) output.print(JSON.stringify({ server: choice.baseUrl, ...examination }, null, 2));
+  return answers(examination) ? ANSWERS_EXIT_CODE : NO_ANSWER_EXIT_CODE;
 }
 
 /** Whether the server answers a plain request, the minimum for using it. */
@@ -69,38 +69,38 @@ function answers({ findings }: Examination): boolean {
 /** Prints each finding as it comes, and at the end how fields of a request are treated. */
 async function printReport(
   engine: ModelEngine,
-  asked: Parameters<typeof examineServer>[1],
+  request: Parameters<typeof examineServer>[1],
   { all = false, print, isTerminal, hasColors }: Output & { readonly all?: boolean; readonly hasColors: boolean },
 ): Promise<Examination> {
   const line = (verdict: Verdict, name: string, why: string | null): void =>
     print(lineOf(verdict, name, why, isTerminal && hasColors));
-  const found = await examineServer(engine, asked, {
+  const examination = await examineServer(engine, request, {
     began: ({ model, models }) => {
-      const listed = models.length === 1 ? "1 is listed" : `${models.length} are listed`;
-      if (model !== "") print(`Model: ${model} (${listed}; --model chooses)\n`);
+      const listing = models.length === 1 ? "1 is listed" : `${models.length} are listed`;
+      if (model !== "") print(`Model: ${model} (${listing}; --model chooses)\n`);
       print("What the server does");
     },
-    found: ({ name, verdict, why, ms }) => line(verdict, name, why ?? `${ms} ms`),
+    onFinding: ({ name, verdict, why, ms }) => line(verdict, name, why ?? `${ms} ms`),
   });
-  const fields = answers(found) ? found.fields.filter(({ probe }) => all || probe !== null) : [];
+  const fields = answers(examination) ? examination.fields.filter(({ probe }) => all || probe !== null) : [];
   if (fields.length > 0) print(`\nFields of a request${all ? "" : " (--all shows those that were not tried, too)"}`);
   for (const { field, verdict, why } of fields) line(verdict, field, why);
-  print(`\n${conclusion(found)}`);
-  return found;
+  print(`\n${conclusion(examination)}`);
+  return examination;
 }
 
-function conclusion(found: Examination): string {
-  if (answers(found)) return "The server can be used: set MODEL_BASE_URL to its URL.";
+function conclusion(examination: Examination): string {
+  if (answers(examination)) return "The server can be used: set MODEL_BASE_URL to its URL.";
   const hint = "Check its URL, which usually ends in /v1, and its key.";
-  if (found.model === "") return `The server cannot be used: it names no model. ${hint} --model names one.`;
+  if (examination.model === "") return `The server cannot be used: it names no model. ${hint} --model names one.`;
   return `The server cannot be used: it gave no answer. ${hint}\nRequests go to /chat/completions below that URL. A server of the Responses API, such as Antiphon, needs no Antiphon in front.`;
 }
 
 function lineOf(verdict: Verdict, name: string, why: string | null, hasColors: boolean): string {
   const [mark, color] = MARKS[verdict];
-  const shown = `${mark} ${verdict.padEnd(VERDICT_CHARACTERS)}`;
-  const painted = hasColors ? styleText(color, shown, { validateStream: false }) : shown;
-  return `  ${painted} ${name.padEnd(NAME_CHARACTERS)}${why === null ? "" : ` ${why}`}`.trimEnd();
+  const text = `${mark} ${verdict.padEnd(VERDICT_CHARACTERS)}`;
+  const label = hasColors ? styleText(color, text, { validateStream: false }) : text;
+  return `  ${label} ${name.padEnd(NAME_CHARACTERS)}${why === null ? "" : ` ${why}`}`.trimEnd();
 }
 
 const VERDICT_CHARACTERS = 9;

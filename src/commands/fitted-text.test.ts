@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
-import { fitted } from "./fitted-text.ts";
+import { fitText } from "./fitted-text.ts";
 
 const TEXT = "Commands\n  keys   makes, lists and revokes the keys of this server\n      A setting whose text is long.";
 
 test("long lines are broken between words, under the text that they continue", () => {
-  expect(fitted(TEXT, { isTTY: true, columns: 40 })).toBe(
+  expect(fitText(TEXT, { isTTY: true, columns: 40 })).toBe(
     [
       "Commands",
       "  keys   makes, lists and revokes the",
@@ -19,10 +19,10 @@ test.each([
   ["a terminal of unknown width", { isTTY: true }],
   ["a very narrow terminal", { isTTY: true, columns: 10 }],
 ])("%s gets the text as it is", (_who, output) => {
-  expect(fitted(TEXT, output)).toBe(TEXT);
+  expect(fitText(TEXT, output)).toBe(TEXT);
 });
 
 test("a word that is longer than a line stays whole", () => {
   const word = "x".repeat(60);
-  expect(fitted(`  ${word} and more`, { isTTY: true, columns: 40 })).toBe(`  ${word} and more`);
+  expect(fitText(`  ${word} and more`, { isTTY: true, columns: 40 })).toBe(`  ${word} and more`);
 });

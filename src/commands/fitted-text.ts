@@ -9,7 +9,7 @@ const COLUMNS_MAX = 110;
 const COLUMNS_MIN = 40;
 
 /** Breaks long lines between words for a terminal and keeps their indent. Scripts get the text unchanged. */
-export function fitted(text: string, { isTTY, columns }: Output): string {
+export function fitText(text: string, { isTTY, columns }: Output): string {
   if (isTTY !== true || columns === undefined || columns < COLUMNS_MIN) return text;
   const width = Math.min(columns, COLUMNS_MAX);
   return text

@@ -29,11 +29,11 @@ export async function runKeysCommand(
   environment: Environment,
   say: { readonly print: (text: string) => void; readonly note: (text: string) => void },
 ): Promise<void> {
-  const { positionals, values } = readCommandArguments(argv, OPTIONS, misused);
+  const { positionals, values } = readCommandArguments(argv, OPTIONS, misuse);
   const [action, ...operands] = positionals;
   const work = ACTIONS.get(action ?? "");
   if (values.help === true || (action === undefined && operands.length === 0)) return say.print(KEYS_USAGE);
-  if (work === undefined) throw misused(`'${action}' is none of create, list, revoke.`);
+  if (work === undefined) throw misuse(`'${action}' is none of create, list, revoke.`);
   const run = work(operands, values);
   const config = configOf(environment, values);
   const store = await openConfiguredStore(config);
@@ -58,9 +58,9 @@ const ACTIONS: ReadonlyMap<string, Action> = new Map([
 
 function create(operands: readonly string[], values: Values): ReturnType<Action> {
   const { name = "" } = values;
-  if (operands.length > 0) throw misused(`'${operands[0]}' takes no operands.`);
+  if (operands.length > 0) throw misuse(`'${operands[0]}' takes no operands.`);
   if (name === "" || name.length > NAME_CHARACTERS_MAX || /\p{Cc}/u.test(name))
-    throw misused(`--name needs 1 to ${NAME_CHARACTERS_MAX} characters on one line.`);
+    throw misuse(`--name needs 1 to ${NAME_CHARACTERS_MAX} characters on one line.`);
   const owners = ownersOf((values.owner ?? []).map(owner));
   const limits = {
     requests: limit(values, "requests"),
@@ -77,14 +77,14 @@ function create(operands: readonly string[], values: Values): ReturnType<Action>
 }
 
 function list(operands: readonly string[]): ReturnType<Action> {
-  if (operands.length > 0) throw misused(`'${operands[0]}' takes no operands.`);
+  if (operands.length > 0) throw misuse(`'${operands[0]}' takes no operands.`);
   return async (keys, say) => {
     for (const key of await keys.listKeys()) say.print(describe(key));
   };
 }
 
 function revoke([id, ...others]: readonly string[]): ReturnType<Action> {
-  if (id === undefined || others.length > 0) throw misused("revoke needs the id of one key; list shows it.");
+  if (id === undefined || others.length > 0) throw misuse("revoke needs the id of one key; list shows it.");
   return async (keys, say) => {
     if (!(await keys.revokeKey(id))) throw new KeysCommandError(`There is no key '${id}', or it is already revoked.`);
     say.note(`${id} is revoked.`);
@@ -113,14 +113,14 @@ function isoTime(seconds: number): string {
 function owner(text: string): Owner {
   const read = readOwner(text);
   if (read !== null) return read;
-  throw misused(`--owner '${text}' is not ORGANIZATION/PROJECT, each of 1 to 64 letters, digits, '.', '_' and '-'.`);
+  throw misuse(`--owner '${text}' is not ORGANIZATION/PROJECT, each of 1 to 64 letters, digits, '.', '_' and '-'.`);
 }
 
 function limit(values: Values, bucket: RateBucket): number | null {
   const text = values[`${bucket}-per-minute`];
   if (text === undefined) return null;
   const value = /^\d{1,12}$/.test(text) ? Number(text) : 0;
-  if (value === 0) throw misused(`--${bucket}-per-minute '${text}' is not a whole number above 0.`);
+  if (value === 0) throw misuse(`--${bucket}-per-minute '${text}' is not a whole number above 0.`);
   return value;
 }
 
@@ -131,7 +131,7 @@ function toolKinds(text: string | undefined): readonly string[] | null {
   const kinds = text.split(",").map((kind) => kind.trim());
   const strange = kinds.find((kind) => !isToolKind(kind));
   if (strange === undefined) return kinds;
-  throw misused(`--tools has '${strange}', which is none of ${TOOL_KINDS.join(", ")}.`);
+  throw misuse(`--tools has '${strange}', which is none of ${TOOL_KINDS.join(", ")}.`);
 }
 
 const UNITS_SECONDS: ReadonlyMap<string, number> = new Map([
@@ -146,7 +146,7 @@ function lifetime(text: string | undefined): number | null {
   if (text === undefined) return null;
   const [, count = "", unit = ""] = /^(\d{1,6})([smhd])$/.exec(text) ?? [];
   const seconds = Number(count) * (UNITS_SECONDS.get(unit) ?? 0);
-  if (seconds === 0) throw misused(`--expires-in '${text}' is not a whole number above 0 with its unit: s, m, h or d.`);
+  if (seconds === 0) throw misuse(`--expires-in '${text}' is not a whole number above 0 with its unit: s, m, h or d.`);
   return seconds;
 }
 
@@ -173,6 +173,6 @@ const OPTIONS = {
   "database-file": { type: "string" },
 } as const;
 
-function misused(problem: string): MisusedCommand {
+function misuse(problem: string): MisusedCommand {
   return new MisusedCommand(problem, KEYS_USAGE);
 }

@@ -41,12 +41,12 @@ export async function runLintStream(
   streams: LintStreamStreams,
 ): Promise<number> {
   try {
-    const { values, positionals } = readCommandArguments(argv, OPTIONS, misused);
+    const { values, positionals } = readCommandArguments(argv, OPTIONS, misuse);
     if (values.help === true) return say(streams, USAGE);
     if (values.grammar === true) return say(streams, GRAMMAR_TEXT);
     if (values.rules === true) return say(streams, rulesText());
     const [source, ...others] = positionals;
-    if (source === undefined || others.length > 0) throw misused("lint-stream checks one file, URL or -.");
+    if (source === undefined || others.length > 0) throw misuse("lint-stream checks one file, URL or -.");
     const reports = await lintSource(source, values, { environment, stdin: streams.stdin });
     if (reports.every(({ events }) => events === 0) && reports.every(({ faults }) => faults.length <= 1))
       throw new NoStreamError(`There is no event in ${source}.`);
@@ -74,10 +74,10 @@ interface World {
 async function lintSource(source: string, values: Values, world: World): Promise<readonly StreamReport[]> {
   const { dialect = null } = values;
   if (dialect !== null && dialect !== "reference" && dialect !== "extension")
-    throw misused(`--dialect '${dialect}' does not exist.`);
+    throw misuse(`--dialect '${dialect}' does not exist.`);
   const linter = new TextLinter(dialect);
   const isLive = /^https?:\/\//.test(source);
-  if (!isLive && values.body !== undefined) throw misused("--body requires a URL.");
+  if (!isLive && values.body !== undefined) throw misuse("--body requires a URL.");
   const chunks = isLive
     ? await openLive(source, values, { ...world, linter })
     : source === "-"
@@ -143,7 +143,7 @@ async function readBody(text: string | undefined): Promise<string | null> {
   if (text === undefined) return null;
   const json = text.startsWith("@") ? await readTextFile(text.slice(1)) : text;
   const body = jsonOrUndefined(json);
-  if (!isRecord(body)) throw misused("--body is not a JSON object.");
+  if (!isRecord(body)) throw misuse("--body is not a JSON object.");
   return JSON.stringify({ ...body, stream: true });
 }
 
@@ -154,7 +154,7 @@ async function readHeaders(values: Values, environment: Environment): Promise<He
   if (key !== undefined && key.trim() !== "") headers.set("authorization", `Bearer ${key.trim()}`);
   for (const header of values.header ?? []) {
     const [, name = "", value = ""] = /^([\w-]+):\s*(.*)$/.exec(header) ?? [];
-    if (name === "") throw misused("--header needs 'NAME: VALUE'.");
+    if (name === "") throw misuse("--header needs 'NAME: VALUE'.");
     headers.set(name, value);
   }
   return headers;
@@ -169,7 +169,7 @@ async function readTextFile(file: string): Promise<string> {
 function timeoutSeconds(text: string | undefined): number {
   if (text === undefined) return TIMEOUT_SECONDS;
   const seconds = /^\d{1,6}$/.test(text) ? Number(text) : 0;
-  if (seconds === 0) throw misused(`--timeout '${text}' is not a whole number of seconds above 0.`);
+  if (seconds === 0) throw misuse(`--timeout '${text}' is not a whole number of seconds above 0.`);
   return seconds;
 }
 
@@ -237,7 +237,7 @@ const OPTIONS = {
   timeout: { type: "string" },
 } as const;
 
-function misused(problem: string): NoStreamError {
+function misuse(problem: string): NoStreamError {
   return new NoStreamError(`${problem}\n${USAGE}`);
 }
 

@@ -3,8 +3,8 @@ import { explainedRemote, openConfiguredStore } from "../servers/open-configured
 import { migratePostgres } from "../store/database/postgres/migrate-postgres.ts";
 
 /** Runs `migrate`: updates the tables of the configured database and reports the migrations. */
-export async function runMigrate(...given: Parameters<typeof loadConfig>): Promise<string> {
-  const config = loadConfig(...given);
+export async function runMigrate(...args: Parameters<typeof loadConfig>): Promise<string> {
+  const config = loadConfig(...args);
   if (config.databaseUrl === null) {
     await (await openConfiguredStore(config)).close();
     return "The tables are up to date.";

@@ -13,12 +13,12 @@ export class MisusedCommand extends Error {
 export function readCommandArguments<Options extends NonNullable<ParseArgsConfig["options"]>>(
   argv: readonly string[],
   options: Options,
-  misused: (problem: string) => Error,
+  misuse: (problem: string) => Error,
 ) {
   try {
     return parseArgs({ args: [...argv], options, allowPositionals: true, strict: true });
   } catch (error) {
-    throw misused(argumentFault(error));
+    throw misuse(argumentFault(error));
   }
 }
 

@@ -16,16 +16,16 @@ interface Named {
  * A client of the server named by the command line or the environment, otherwise of the server on this machine. The key
  * of the configuration is used without being named, but is sent to this machine only.
  */
-export async function runsClient(named: Named, environment: Environment): Promise<Antiphon> {
-  const file = named["key-file"];
-  const given = file === undefined ? environment["ANTIPHON_API_KEY"]?.trim() : (await readKey(file)).trim();
-  const url = (named.url ?? environment["ANTIPHON_URL"])?.replace(/\/(v1\/?)?$/, "");
-  if (url !== undefined && given !== undefined && given !== "") return new Antiphon({ baseUrl: url, apiKey: given });
+export async function runsClient(flags: Named, environment: Environment): Promise<Antiphon> {
+  const file = flags["key-file"];
+  const key = file === undefined ? environment["ANTIPHON_API_KEY"]?.trim() : (await readKey(file)).trim();
+  const url = (flags.url ?? environment["ANTIPHON_URL"])?.replace(/\/(v1\/?)?$/, "");
+  if (url !== undefined && key !== undefined && key !== "") return new Antiphon({ baseUrl: url, apiKey: key });
   const { apiKeys, dataDir, port } = loadConfig(environment, []);
   const baseUrl = url ?? `http://127.0.0.1:${port}`;
-  const configured = apiKeys[0] === undefined ? null : readConfiguredKey(apiKeys[0].reveal()).key;
-  const own = isOnThisMachine(baseUrl) ? (configured ?? (await readFirstKey(dataDir))) : null;
-  const apiKey = given === undefined || given === "" ? own : given;
+  const configuredKey = apiKeys[0] === undefined ? null : readConfiguredKey(apiKeys[0].reveal()).key;
+  const own = isOnThisMachine(baseUrl) ? (configuredKey ?? (await readFirstKey(dataDir))) : null;
+  const apiKey = key === undefined || key === "" ? own : key;
   return new Antiphon({ baseUrl, ...(apiKey === null ? {} : { apiKey }) });
 }
 

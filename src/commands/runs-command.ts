@@ -103,12 +103,12 @@ function shownRun(
 async function list({ client, values, printRun }: Asking): Promise<void> {
   const limit = readLimit(values.limit);
   const filter = filterOf(values);
-  let left = limit;
-  for (let after: string | null | undefined; left > 0 && after !== null; ) {
+  let countLeft = limit;
+  for (let after: string | null | undefined; countLeft > 0 && after !== null; ) {
     const place = after === undefined ? {} : { after };
-    const page = await client.listResponses({ ...filter, limit: Math.min(left, PAGE), ...place });
+    const page = await client.listResponses({ ...filter, limit: Math.min(countLeft, PAGE), ...place });
     for (const run of page.data) printRun(run);
-    left -= page.data.length;
+    countLeft -= page.data.length;
     after = page.has_more ? page.last_id : null;
   }
 }
@@ -134,23 +134,23 @@ async function printEvents(client: Antiphon, id: string, values: Values, print: 
 
 /** Prints each run when it is new and when its status changes. */
 async function tail({ client, values, printRun, signal }: Asking): Promise<void> {
-  const known = new Map<string, Response["status"]>();
+  const statuses = new Map<string, Response["status"]>();
   for (let isFirst = true; !signal.aborted; isFirst = false) {
     const { data } = await client.listResponses({ ...filterOf(values), limit: PAGE });
     for (const run of data.toReversed()) {
-      if (known.get(run.id) === run.status) continue;
-      known.set(run.id, run.status);
+      if (statuses.get(run.id) === run.status) continue;
+      statuses.set(run.id, run.status);
       if (!isFirst || run.is_live) printRun(run);
     }
-    forgetOldest(known);
+    forgetOldest(statuses);
     await sleep(TAIL_MS, null, { signal });
   }
 }
 
-function forgetOldest(known: Map<string, unknown>): void {
-  for (const id of known.keys()) {
-    if (known.size <= REMEMBERED_RUNS_MAX) return;
-    known.delete(id);
+function forgetOldest(statuses: Map<string, unknown>): void {
+  for (const id of statuses.keys()) {
+    if (statuses.size <= REMEMBERED_RUNS_MAX) return;
+    statuses.delete(id);
   }
 }
 

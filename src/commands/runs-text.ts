@@ -20,7 +20,7 @@ export function runLine(run: ResponseSummary): string {
   const { id, status, kind, model, usage, price, timing, input_preview, output_preview, tools } = run;
   const tokens = usage === null ? "" : `${usage.input_tokens}+${usage.output_tokens} tokens`;
   const cost = price === null ? "" : `${price.amount} ${price.currency}`;
-  const said = shortenPreview(output_preview === "" ? tools.join(", ") : output_preview);
+  const output = shortenPreview(output_preview === "" ? tools.join(", ") : output_preview);
   return printable(
     [
       timeOf(run.created_at),
@@ -30,7 +30,7 @@ export function runLine(run: ResponseSummary): string {
       id,
       model,
       ...[tokens, cost].filter((text) => text !== ""),
-      `${JSON.stringify(shortenPreview(input_preview))} → ${JSON.stringify(said)}`,
+      `${JSON.stringify(shortenPreview(input_preview))} → ${JSON.stringify(output)}`,
     ].join("  "),
   );
 }
@@ -52,8 +52,8 @@ const ROOM_MIN = 40;
 export function runOnTerminal(run: ResponseSummary, columns: number, hasColors: boolean): string {
   const paint = (format: Parameters<typeof styleText>[0], text: string): string =>
     hasColors ? styleText(format, text, { validateStream: false }) : text;
-  const { id, status, kind, model, usage, price, timing, input_preview: asked, output_preview, tools } = run;
-  const said = output_preview === "" ? tools.join(", ") : output_preview;
+  const { id, status, kind, model, usage, price, timing, input_preview: input, output_preview, tools } = run;
+  const output = output_preview === "" ? tools.join(", ") : output_preview;
   const facts = [
     kind.padEnd(KIND_WIDTH),
     durationOf(timing.duration_ms).padStart(TIME_WIDTH),
@@ -63,7 +63,7 @@ export function runOnTerminal(run: ResponseSummary, columns: number, hasColors: 
   ].join("  ");
   const time = timeOf(run.created_at).slice(YEAR_CHARACTERS);
   const room = Math.max(ROOM_MIN, columns - INDENT.length);
-  const shares = said === "" ? [asked] : [shortenPreview(asked, Math.floor((room - ARROW.length) / 2)), said];
+  const shares = output === "" ? [input] : [shortenPreview(input, Math.floor((room - ARROW.length) / 2)), output];
   return [
     `${time}  ${paint(COLORS[status], status.padEnd(STATUS_WIDTH))}  ${printable(facts)}`,
     `${INDENT}${paint("dim", printable(id))}`,

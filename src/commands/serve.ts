@@ -58,17 +58,17 @@ interface Foundations {
   /** Null if another process has the speech engine. */
   readonly speech: SpeechService | null;
   /** Null if this process serves alone. */
-  readonly joined: JoinedProcess | null;
+  readonly joinedProcess: JoinedProcess | null;
 }
 
 /** Serves both interfaces until stopped. */
 export function serveBoth(environment: Environment, argv: readonly string[]): Promise<void> {
   return serve(environment, argv, async (foundations) => {
-    const { config, log, speech, joined } = foundations;
+    const { config, log, speech, joinedProcess } = foundations;
     const recordings = config.speechEngine === "none" ? null : recordingsOf(foundations);
     const responsesApi = await startResponsesApi(config, log.child({ interface: "responses-api" }), {
       speech: recordings,
-      joined,
+      joinedProcess,
     });
     const { url, keys, model, code } = responsesApi;
     if (speech === null)
@@ -119,10 +119,10 @@ export function serveCloud(environment: Environment, argv: readonly string[]): P
 }
 
 /** The transcriber of recordings: the engine of this process, or the server of the process that has it. */
-function recordingsOf({ config, speech, joined }: Foundations): FileTranscriber {
+function recordingsOf({ config, speech, joinedProcess }: Foundations): FileTranscriber {
   if (speech !== null) return speech.recordings;
   return createNeighbourTranscriber({
-    url: () => joined?.seat.speechUrl ?? null,
+    url: () => joinedProcess?.seat.speechUrl ?? null,
     timeoutMs: config.transcriptionTimeoutMs,
   });
 }
@@ -133,24 +133,25 @@ async function serve(
   start: (foundations: Foundations) => Promise<Running>,
 ): Promise<void> {
   setFlagsFromString(`--heap-growing-percent=${HEAP_GROWTH_PERCENT}`); // For all threads of the process.
-  const joined = await joinProcesses();
-  const foundations = await layFoundations(loadConfig(environment, argv), joined);
+  const joinedProcess = await joinProcesses();
+  const foundations = await layFoundations(loadConfig(environment, argv), joinedProcess);
   const { config, log, speech } = foundations;
-  if (joined === null) warnOfNearMisses(environment, log);
+  if (joinedProcess === null) warnOfNearMisses(environment, log);
   const running = await start(foundations).catch(async (error: unknown) => {
     await speech?.close();
     throw error;
   });
   const greeting = [...running.greeting, ...keyLines(running, config)];
-  if (joined !== null) joined.announce({ lines: bannerLines(greeting), speechUrl: running.speechUrl });
+  if (joinedProcess !== null) joinedProcess.announce({ lines: bannerLines(greeting), speechUrl: running.speechUrl });
   else for (const line of bannerFor({ ...running, greeting }, config)) console.log(line);
-  const manager = joined === null ? serviceManagerOf(environment, log) : null; // The primary reports for its processes.
+  // The primary reports for its processes.
+  const manager = joinedProcess === null ? serviceManagerOf(environment, log) : null;
   manager?.ready(`Serving ${programVersion()}`);
   let stopping: Promise<void> | null = null;
   let untilReplaced: Deadline | null = null; // Set in a process that has been replaced.
   void running.laterLine?.then((line) => {
     if (stopping !== null) return;
-    if (joined !== null) joined.tell(line);
+    if (joinedProcess !== null) joinedProcess.tell(line);
     else console.log(isReadable(config) ? terminalLine(line, config.hasColors) : line);
   });
   if (config.speechEngine !== "none" && speech !== null) showSpeechProgress(speech.engine, process.stderr);
@@ -161,20 +162,20 @@ async function serve(
     untilReplaced?.clear();
     await speech?.close();
     log.flush();
-    await joined?.end();
+    await joinedProcess?.end();
   };
   const stopOnce = (isReplaced: boolean): void => {
     if (!isReplaced) untilReplaced?.hasten(config.drainMs);
     stopping ??= stop(isReplaced);
   };
-  joined?.accept({ leave: stopOnce });
+  joinedProcess?.accept({ leave: stopOnce });
   for (const signal of ["SIGTERM", "SIGINT"] as const) process.once(signal, () => stopOnce(false));
 }
 
 /** The banner for its reader: a person at a terminal, or a script. */
 function bannerFor({ greeting, next, keys }: Running, config: Config): readonly string[] {
   if (!isReadable(config)) return bannerLines(greeting);
-  const keyFile = keys.made !== null || existsSync(keys.file) ? keys.file : null;
+  const keyFile = keys.firstKey !== null || existsSync(keys.file) ? keys.file : null;
   return terminalBanner(
     { lines: greeting, next: next === null ? null : { ...next, keyFile } },
     programVersion(),
@@ -182,19 +183,19 @@ function bannerFor({ greeting, next, keys }: Running, config: Config): readonly 
   );
 }
 
-async function layFoundations(whole: Config, joined: JoinedProcess | null): Promise<Foundations> {
+async function layFoundations(whole: Config, joinedProcess: JoinedProcess | null): Promise<Foundations> {
   const rewrite = await lineRewriter(whole);
   const root = openLog({ level: whole.logLevel, secrets: secretsOf(whole), node: whole.nodeName, rewrite });
-  const hasSpeech = joined === null || joined.seat.number === SPEECH_PROCESS;
-  const config = joined === null ? whole : shareConfig(whole, joined.seat.count);
-  const log = joined === null ? root : root.child({ process: joined.seat.number });
-  return { config, log, joined, speech: hasSpeech ? openSpeech(config, log.child({ part: "speech" })) : null };
+  const hasSpeech = joinedProcess === null || joinedProcess.seat.number === SPEECH_PROCESS;
+  const config = joinedProcess === null ? whole : shareConfig(whole, joinedProcess.seat.count);
+  const log = joinedProcess === null ? root : root.child({ process: joinedProcess.seat.number });
+  return { config, log, joinedProcess, speech: hasSpeech ? openSpeech(config, log.child({ part: "speech" })) : null };
 }
 
 /** The key created at this start, or its location. With several processes, the first one prints the location. */
 function keyLines({ keys, greeting }: Running, { apiKeys }: Config): readonly BannerLine[] {
-  const { made, file } = keys;
-  if (made !== null) return [[KEY_LINE, `${made}   (shown this once; kept in ${file})`]];
+  const { firstKey, file } = keys;
+  if (firstKey !== null) return [[KEY_LINE, `${firstKey}   (shown this once; kept in ${file})`]];
   if (greeting.length === 0) return [];
   if (apiKeys.length > 0) return [[KEY_LINE, "one of API_KEYS"]];
   return [[KEY_LINE, existsSync(file) ? `kept in ${file}` : "antiphon keys lists them"]];

@@ -58,8 +58,8 @@ function percentOf({ receivedBytes, totalBytes }: { receivedBytes: number; total
 
 function bar(percent: number | null): string {
   if (percent === null) return `[${"-".repeat(BAR_WIDTH)}]`;
-  const done = Math.round((percent / 100) * BAR_WIDTH);
-  return `[${"#".repeat(done)}${"-".repeat(BAR_WIDTH - done)}]  ${String(percent).padStart(3)} %`;
+  const fill = Math.round((percent / 100) * BAR_WIDTH);
+  return `[${"#".repeat(fill)}${"-".repeat(BAR_WIDTH - fill)}]  ${String(percent).padStart(3)} %`;
 }
 
 function megabytes(bytes: number): string {

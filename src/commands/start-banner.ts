@@ -31,16 +31,16 @@ export function bannerLines(lines: readonly BannerLine[]): readonly string[] {
 /** The lines of several processes as one banner. The process that created the key prints it and its location. */
 export function joinedLines(lines: readonly string[]): readonly string[] {
   const keyLines = lines.filter((line) => line.startsWith(KEY_LINE));
-  const shown = keyLines.toSorted((one, other) => other.length - one.length)[0];
-  return lines.filter((line) => !line.startsWith(KEY_LINE) || line === shown);
+  const keyLine = keyLines.toSorted((one, other) => other.length - one.length)[0];
+  return lines.filter((line) => !line.startsWith(KEY_LINE) || line === keyLine);
 }
 
 /** The lines for a person at a terminal, with the version above and the next steps below. */
 export function terminalBanner({ lines, next }: Banner, version: string, hasColors: boolean): readonly string[] {
   const paint = (format: Parameters<typeof styleText>[0], text: string): string =>
     hasColors ? styleText(format, text, { validateStream: false }) : text;
-  const shown = lines.map(([name, text]) => `  ${paint("cyan", name.padEnd(NAME_CHARACTERS))}${text}`);
-  return ["", `  ${paint("bold", `Antiphon ${version}`)}`, "", ...shown, "", ...steps(next, paint)];
+  const rows = lines.map(([name, text]) => `  ${paint("cyan", name.padEnd(NAME_CHARACTERS))}${text}`);
+  return ["", `  ${paint("bold", `Antiphon ${version}`)}`, "", ...rows, "", ...steps(next, paint)];
 }
 
 /** A line that follows the banner later, in the banner's style. */

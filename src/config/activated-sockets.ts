@@ -38,14 +38,15 @@ export function readActivatedSockets(
   problems: string[],
 ): ActivatedSockets {
   const { LISTEN_PID, LISTEN_FDS, LISTEN_FDNAMES = "" } = environment;
-  const meant = Number(LISTEN_PID);
+  const pid = Number(LISTEN_PID);
   const count = Number(LISTEN_FDS);
-  if (!(count > 0) || (meant !== ids.pid && meant !== ids.ppid)) return NONE;
+  if (!(count > 0) || (pid !== ids.pid && pid !== ids.ppid)) return NONE;
   const names = LISTEN_FDNAMES.split(":");
-  const isPrimarys = meant !== ids.pid;
+  const isPrimarys = pid !== ids.pid;
   const fds = Array.from({ length: count }, (_, index) => FIRST_FD + index);
-  const named = fds.map((fd, index) => ({ fd, name: socketName(names[index] ?? "", count, problems) }));
-  const having = (name: SocketName): readonly number[] => named.filter((one) => one.name === name).map(({ fd }) => fd);
+  const sockets = fds.map((fd, index) => ({ fd, name: socketName(names[index] ?? "", count, problems) }));
+  const having = (name: SocketName): readonly number[] =>
+    sockets.filter((one) => one.name === name).map(({ fd }) => fd);
   const [responsesApi] = having("responses-api");
   const [sttCloud] = having("stt-cloud");
   return {
@@ -63,8 +64,8 @@ function inheritedFd(fd: number): number {
 
 /** A single socket needs no name: it serves the Responses API. */
 function socketName(text: string, count: number, problems: string[]): SocketName | null {
-  const known = NAMES.find((name) => name === text);
-  if (known !== undefined) return known;
+  const match = NAMES.find((name) => name === text);
+  if (match !== undefined) return match;
   if (count === 1) return "responses-api";
   problems.push(
     `LISTEN_FDNAMES has '${text}', which is none of ${NAMES.join(", ")}: set FileDescriptorName of each socket.`,

@@ -65,16 +65,16 @@ function strayArgument(index: number, argument: string): string {
   return `Argument ${index + 1} is not a flag${index === 0 ? " or a command" : ""}.${command === null ? "" : ` Did you mean ${command}?`}`;
 }
 
-function unknownFlag(name: string, written: string, byFlag: ReadonlyMap<string | null, Setting>): string {
+function unknownFlag(name: string, argument: string, byFlag: ReadonlyMap<string | null, Setting>): string {
   const variable = name.toUpperCase().replaceAll("-", "_");
   const setting = Object.values<Setting>(SETTINGS).find((each) => each.name === variable);
   if (setting !== undefined && flagOf(setting) === null)
-    return `${written} is not a flag: ${variable} is a secret, and other users can read command lines. Set it in the environment or in .env.`;
+    return `${argument} is not a flag: ${variable} is a secret, and other users can read command lines. Set it in the environment or in .env.`;
   const flag = nearestWord(
     name,
     [...byFlag.keys()].filter((each) => each !== null),
   );
-  return `${written} is not a setting.${flag === null ? " --help lists them." : ` Did you mean --${flag}?`}`;
+  return `${argument} is not a setting.${flag === null ? " --help lists them." : ` Did you mean --${flag}?`}`;
 }
 
 function optionsOf(settings: readonly Setting[]): Record<string, { type: "string" | "boolean" }> {

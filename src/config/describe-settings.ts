@@ -68,8 +68,8 @@ function helpOf(setting: Setting): string {
 }
 
 function factsOf(setting: Setting): string {
-  const written = setting.defaultText ?? writtenDefault(setting);
-  return `${setting.text}${choicesOf(setting)}${written === "" ? "" : ` Default: ${written}.`}`;
+  const defaultText = setting.defaultText ?? writtenDefault(setting);
+  return `${setting.text}${choicesOf(setting)}${defaultText === "" ? "" : ` Default: ${defaultText}.`}`;
 }
 
 function choicesOf(setting: Setting): string {
@@ -79,8 +79,8 @@ function choicesOf(setting: Setting): string {
 
 function tableDefault(setting: Setting): string {
   if (setting.defaultText !== undefined) return setting.defaultText;
-  const written = writtenDefault(setting);
-  return written === "" ? "" : `\`${written}\``;
+  const defaultText = writtenDefault(setting);
+  return defaultText === "" ? "" : `\`${defaultText}\``;
 }
 
 function writtenDefault(setting: Setting): string {

@@ -144,8 +144,8 @@ export function shareConfig(config: Config, processes: number): Config {
 
 /** The project's folder in the user's cache folder. */
 function usualCacheFolder(environment: Environment): string {
-  const configured = environment["XDG_CACHE_HOME"] ?? "";
-  return join(configured === "" ? join(homedir(), ".cache") : configured, "antiphon");
+  const folder = environment["XDG_CACHE_HOME"] ?? "";
+  return join(folder === "" ? join(homedir(), ".cache") : folder, "antiphon");
 }
 
 function readTable(read: (setting: Setting) => SettingValue | null): TableValues {

@@ -100,15 +100,15 @@ function readEntry(reader: EntryReader, entry: unknown): McpServerEntry {
 }
 
 function readAllowed(reader: EntryReader, entry: Record<string, unknown>): McpServerEntry["allowedTools"] {
-  const allowed = entry["allowed_tools"];
-  return isRecord(allowed) ? readSelection(reader, allowed) : reader.texts(entry, "allowed_tools");
+  const tools = entry["allowed_tools"];
+  return isRecord(tools) ? readSelection(reader, tools) : reader.texts(entry, "allowed_tools");
 }
 
 function readRequired(reader: EntryReader, entry: Record<string, unknown>): McpServerEntry["requireApproval"] {
-  const required = entry["require_approval"] ?? null;
-  if (required === null || required === "always" || required === "never") return required;
-  if (!isRecord(required)) return reader.refuse("require_approval", "is neither always, never nor a map of filters");
-  const { always, never } = required;
+  const approval = entry["require_approval"] ?? null;
+  if (approval === null || approval === "always" || approval === "never") return approval;
+  if (!isRecord(approval)) return reader.refuse("require_approval", "is neither always, never nor a map of filters");
+  const { always, never } = approval;
   return {
     ...(isRecord(always) ? { always: readSelection(reader, always) } : {}),
     ...(isRecord(never) ? { never: readSelection(reader, never) } : {}),
@@ -140,7 +140,7 @@ class EntryReader {
   text(of: Record<string, unknown>, member: string): string | null {
     const value = of[member] ?? null;
     if (value === null) return null;
-    return typeof value === "string" ? this.#filled(value, member) : this.refuse(member, "is not a text");
+    return typeof value === "string" ? this.#fillVariables(value, member) : this.refuse(member, "is not a text");
   }
 
   texts(of: Record<string, unknown>, member: string): string[] | null {
@@ -148,7 +148,7 @@ class EntryReader {
     if (value === null) return null;
     if (!Array.isArray(value)) return this.refuse(member, "is not a list of texts");
     return value.map((one: unknown) =>
-      typeof one === "string" ? this.#filled(one, member) : this.refuse(member, "is not a list of texts"),
+      typeof one === "string" ? this.#fillVariables(one, member) : this.refuse(member, "is not a list of texts"),
     );
   }
 
@@ -164,7 +164,7 @@ class EntryReader {
   }
 
   /** Replaces `${NAME}` in the text by variables of the environment. */
-  #filled(text: string, member: string): string {
+  #fillVariables(text: string, member: string): string {
     return text.replaceAll(VARIABLE, (_whole, name: string) => {
       return this.#environment[name] ?? this.refuse(member, `uses the variable ${name}, which is not set`);
     });

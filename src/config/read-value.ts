@@ -42,8 +42,8 @@ function readInteger(setting: Extract<Setting, { kind: "integer" }>, text: strin
   if (setting.auto !== undefined && text === "auto") return { value: setting.auto() };
   const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
   if (value >= setting.min && value <= setting.max) return { value };
-  const wanted = setting.auto === undefined ? "not a" : "neither auto nor a";
-  return { problem: `is '${text}', which is ${wanted} whole number from ${setting.min} to ${setting.max}` };
+  const phrase = setting.auto === undefined ? "not a" : "neither auto nor a";
+  return { problem: `is '${text}', which is ${phrase} whole number from ${setting.min} to ${setting.max}` };
 }
 
 /** Parses `90s`, `12h`, or a bare number of milliseconds. */

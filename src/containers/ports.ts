@@ -48,7 +48,7 @@ export class FileRefused extends Error {
  */
 export interface Sandbox {
   /** Resolves when it has ended completely, for any reason. Never rejects. */
-  readonly ended: Promise<SessionEnd | "killed">;
+  readonly exit: Promise<SessionEnd | "killed">;
   /**
    * Writes a file; `path` is relative to `/mnt/data` and has no `..`. This and the other file methods reject with
    * `SandboxFailed` if the sandbox has ended, or with `FileRefused`.
@@ -157,6 +157,6 @@ export type SessionKill =
 /** Observes sessions. */
 export interface SessionObserver {
   /** The number of sessions in this engine, including those that are starting or ending. */
-  counted(sessions: number, engine: CodeAbilities["engine"]): void;
-  ended(reason: SessionKill): void;
+  countSessions(sessions: number, engine: CodeAbilities["engine"]): void;
+  noteEnd(reason: SessionKill): void;
 }

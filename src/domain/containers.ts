@@ -18,10 +18,10 @@ export interface RefusedMember {
 
 /** Checks whether a container with at most `memoryMax` bytes of memory can be created here. Returns null if it can. */
 export function refusedMember(
-  asked: Pick<CreateContainerRequest, RefusedMember["member"]>,
+  request: Pick<CreateContainerRequest, RefusedMember["member"]>,
   memoryMax: number,
 ): RefusedMember | null {
-  const { skills, network_policy: network, memory_limit: limit } = asked;
+  const { skills, network_policy: network, memory_limit: limit } = request;
   if ((skills ?? []).length > 0) return { member: "skills", reason: "Containers have no skills here." };
   if (network?.type === "allowlist")
     return { member: "network_policy", reason: "Containers have no network here. Use the type 'disabled'." };
@@ -53,7 +53,7 @@ export interface KeptFile {
 /** The changes to a container's files that a call reports to the model. */
 export interface FileChanges {
   /** New files, and files with new contents. They are stored. */
-  readonly changed: readonly KeptFile[];
+  readonly changedFiles: readonly KeptFile[];
   /** Whole sentences about files that could not be stored, such as a file that is too large. */
   readonly faults: readonly string[];
 }
@@ -135,7 +135,7 @@ export interface CodeFinder {
   /**
    * The result of the search; null until it is complete. Until then, accept requests as if code ran here; `find` waits.
    */
-  readonly known: CodeOffer | null;
+  readonly offer: CodeOffer | null;
   /** Waits for the result. Never rejects. */
   find(): Promise<CodeOffer>;
 }

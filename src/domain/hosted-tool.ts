@@ -69,7 +69,7 @@ export interface ToolScope extends ToolUser {
   /** Calls that this request approves and that have not run. */
   readonly approvals: readonly ApprovedCall[];
   /** Client and MCP tools that are hidden from the model until a tool search finds them. */
-  readonly deferred: readonly Tool[];
+  readonly laterTools: readonly Tool[];
   /** Whether another tool of the response reads private data: files, an MCP server, a container with files. */
   readonly readsPrivately: boolean;
   /** Aborts when the response ends or is cancelled. */
@@ -103,7 +103,7 @@ export interface OpenTool {
   /** What can be cited before any call, such as the files of a reused container. */
   readonly sources?: readonly Citable[];
   /** Starts a call of one of `functions`. Does no I/O. */
-  call(name: string, made: MadeCall): ToolCall;
+  call(name: string, origin: MadeCall): ToolCall;
   /**
    * Shortens the output of a call to at most `charactersMax` characters, which may be 0. Absent if the output can be
    * cut at any place.
@@ -189,7 +189,7 @@ export type ToolOutcome =
       /** Items that follow, such as the output of a shell call, in their first and last form. */
       readonly following?: readonly OpeningItem[];
       /** Functions that can be called from now on, such as results of a tool search. */
-      readonly found?: readonly Tool[];
+      readonly foundTools?: readonly Tool[];
       readonly usage?: ToolUsage;
     }
   /**

@@ -105,7 +105,7 @@ export interface ExchangeStore {
 /** Refused requests. Every method is for one owner. */
 export interface RefusalStore {
   /** Removes the oldest entries if there are too many. */
-  add(owner: Owner, refused: RefusedRequest): Promise<void>;
+  add(owner: Owner, refusal: RefusedRequest): Promise<void>;
   /** Entries from `from` (inclusive) to `before` (exclusive), in Unix seconds, newest first. */
   list(owner: Owner, span: { readonly from: number; readonly before: number }): Promise<readonly RefusedRequest[]>;
 }

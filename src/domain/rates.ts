@@ -23,7 +23,7 @@ export interface RateTaking {
    * Replaces the taken amount by the used amount: charges the rest or refunds it. Runs in the background. Call it at
    * most once.
    */
-  correct(used: number): void;
+  correct(usage: number): void;
 }
 
 /** Counts requests and tokens per key. */

@@ -15,7 +15,7 @@ export interface ChainLink {
   readonly responseId: string;
   readonly status: Response["status"];
   /** The items of its conversation that it saw and that still exist; null outside conversations. */
-  readonly seen: ConversationItems | null;
+  readonly seenItems: ConversationItems | null;
   /** Its input items, then its output items. */
   readonly items: readonly StoredItem[];
 }
@@ -24,7 +24,7 @@ export interface ChainLink {
 export interface StoredResponse {
   readonly response: Response;
   /** Whether its request had `stream`. */
-  readonly streamed: boolean;
+  readonly isStreamed: boolean;
 }
 
 /** A page may be shorter than `limit` and still have `hasMore`, because the text of a page is limited too. */

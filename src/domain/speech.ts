@@ -18,7 +18,7 @@ export type SettledSpeech =
 /** Speaks answers while the model writes them. */
 export interface SpokenOutput {
   /** Fills in the defaults of a request and checks that it can be spoken. */
-  settle(asked: OutputAudio, signal: AbortSignal): Promise<SettledSpeech>;
+  settle(audio: OutputAudio, signal: AbortSignal): Promise<SettledSpeech>;
   /** Adds sound events to a turn. If the voice fails, the failure is logged and the sound ends; the text continues. */
   speak(
     turn: AsyncIterable<readonly ModelEvent[]>,

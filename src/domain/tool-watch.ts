@@ -6,11 +6,11 @@ export interface ToolObserver {
   /** A call starts to run. */
   began(call: WatchedToolCall): ToolWatch;
   /** A response with hosted tools has ended after this number of turns. */
-  ended(turns: number): void;
+  noteLoopEnd(turns: number): void;
   /** A limit ended or restricted the tool loop of a response. */
-  limited(limit: ToolLimit): void;
+  noteLimit(limit: ToolLimit): void;
   /** A tool was removed from a request. */
-  omitted(kind: string): void;
+  noteOmission(kind: string): void;
 }
 
 export type ToolLimit = "max_tool_calls" | "calls" | "turns" | "output_tokens" | "repeated";
@@ -28,5 +28,5 @@ export interface WatchedToolCall {
 export type ToolCallEnd = "completed" | "failed" | "unknown" | "incomplete" | "asked" | "told" | "broken" | "cut";
 
 export interface ToolWatch {
-  ended(outcome: ToolCallEnd): void;
+  noteEnd(outcome: ToolCallEnd): void;
 }

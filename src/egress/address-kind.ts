@@ -34,8 +34,8 @@ const EMBEDDING: readonly (Network & { readonly at: number })[] = [
 
 /** An address is public if it is neither in the library's registries of special addresses nor in the lists above. */
 export function addressKind(address: AddressBytes): AddressKind {
-  const embedded = embeddedAddress(address);
-  if (embedded !== null) return addressKind(embedded);
+  const inner = embeddedAddress(address);
+  if (inner !== null) return addressKind(inner);
   const isIn = (list: readonly Network[]): boolean => list.some(({ address: of, bits }) => isWithin(address, of, bits));
   if (isIn(METADATA)) return "metadata";
   if (!isUnicast(address)) return "private";
@@ -44,14 +44,14 @@ export function addressKind(address: AddressBytes): AddressKind {
 
 /** The IPv4 address that an IPv6 address is translated to, or null. */
 export function embeddedAddress(address: AddressBytes): AddressBytes | null {
-  const found = EMBEDDING.find(({ address: of, bits }) => isWithin(address, of, bits));
-  return found === undefined ? null : address.slice(found.at, found.at + 4);
+  const network = EMBEDDING.find(({ address: of, bits }) => isWithin(address, of, bits));
+  return network === undefined ? null : address.slice(network.at, network.at + 4);
 }
 
 function networks(...texts: readonly string[]): readonly Network[] {
   return texts.map((text) => {
-    const [written = "", bits = ""] = text.split("/");
-    const address = parseAddress(written);
+    const [addressText = "", bits = ""] = text.split("/");
+    const address = parseAddress(addressText);
     assert(address !== null, `${text} is a network`);
     return { address, bits: Number(bits) };
   });

@@ -20,11 +20,11 @@ export class AddressPool {
 
   agent(origin: string, addresses: readonly ResolvedAddress[]): Agent {
     const key = [origin, ...addresses.map(({ address }) => address).toSorted()].join(" ");
-    const known = this.#agents.get(key);
-    const agent = known ?? this.#newAgent(addresses);
+    const earlier = this.#agents.get(key);
+    const agent = earlier ?? this.#newAgent(addresses);
     this.#agents.delete(key); // Orders the map by last use.
     this.#agents.set(key, agent);
-    if (known === undefined) this.#makeRoom();
+    if (earlier === undefined) this.#makeRoom();
     return agent;
   }
 

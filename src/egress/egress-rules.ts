@@ -65,15 +65,13 @@ function mayReach(rule: Rule, kind: AddressKind): boolean {
 function matchesRule(rule: Rule, { host, address, port }: Destination, includesEmbedded: boolean): boolean {
   if (rule.port !== null && rule.port !== port) return false;
   if (rule.type === "host") return matchesName(rule.name, host);
-  const embedded = includesEmbedded ? embeddedAddress(address) : null;
-  return (
-    isWithin(address, rule.address, rule.bits) || (embedded !== null && isWithin(embedded, rule.address, rule.bits))
-  );
+  const inner = includesEmbedded ? embeddedAddress(address) : null;
+  return isWithin(address, rule.address, rule.bits) || (inner !== null && isWithin(inner, rule.address, rule.bits));
 }
 
 function matchesName(name: string, host: string): boolean {
-  const sent = host.toLowerCase().replace(/\.$/, "");
-  return name.startsWith("*.") ? sent.endsWith(name.slice(1)) : sent === name;
+  const plainHost = host.toLowerCase().replace(/\.$/, "");
+  return name.startsWith("*.") ? plainHost.endsWith(name.slice(1)) : plainHost === name;
 }
 
 function parseRule(text: string): Rule {
@@ -97,10 +95,10 @@ function isPort(port: number): boolean {
   return Number.isInteger(port) && port >= 1 && port <= 65_535;
 }
 
-function networkRule(written: string | undefined, bits: string | undefined, port: number | null): Rule | null {
-  const address = written === undefined ? null : parseAddress(written);
+function networkRule(addressText: string | undefined, bits: string | undefined, port: number | null): Rule | null {
+  const address = addressText === undefined ? null : parseAddress(addressText);
   if (address === null) return null;
   const size = address.length * 8;
-  const kept = bits === undefined ? size : Number(bits);
-  return kept > size ? null : { type: "network", address, bits: kept, port };
+  const prefix = bits === undefined ? size : Number(bits);
+  return prefix > size ? null : { type: "network", address, bits: prefix, port };
 }

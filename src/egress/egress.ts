@@ -90,7 +90,7 @@ export function createEgress(options: EgressOptions): Egress {
       return await openReply(pool.agent(url.origin, addresses), url, call);
     } catch (error) {
       call.signal.throwIfAborted();
-      throw told(error, target, options.log);
+      throw egressErrorOf(error, target, options.log);
     }
   };
   return {
@@ -107,13 +107,13 @@ export function createEgress(options: EgressOptions): Egress {
         request.signal.throwIfAborted();
         const isLate = deadline.aborted;
         const late = new EgressError("timeout", "The remote server did not send everything in time", error);
-        throw told(isLate ? late : error, url, options.log);
+        throw egressErrorOf(isLate ? late : error, url, options.log);
       }
     },
   };
 }
 
-function told(error: unknown, url: string, log: Logger): EgressError {
+function egressErrorOf(error: unknown, url: string, log: Logger): EgressError {
   const failure = explainFailure(error);
   log.info({ host: hostOf(url), reason: failure.reason }, "call for a client failed");
   return failure;
@@ -179,8 +179,8 @@ async function readReply(reply: OneReply, url: URL, request: GuardedRequest): Pr
   const mimeType = type?.split(";")[0]?.trim().toLowerCase() || null;
   if (mimeType !== null && !isAccepted(mimeType, request.accept))
     throw new EgressError("wrong_type", `The URL leads to content of type '${mimeType.slice(0, 100)}'`);
-  const announced = Number(single(reply.headers["content-length"]) ?? 0);
-  if (announced > request.bytesMax) throw tooLarge(request.bytesMax);
+  const length = Number(single(reply.headers["content-length"]) ?? 0);
+  if (length > request.bytesMax) throw tooLarge(request.bytesMax);
   const bytes = await readDecodedBody(reply.body, single(reply.headers["content-encoding"]), request.bytesMax);
   return {
     bytes,
@@ -192,18 +192,19 @@ async function readReply(reply: OneReply, url: URL, request: GuardedRequest): Pr
 
 function isAccepted(mimeType: string, accept: GuardedRequest["accept"]): boolean {
   if (accept === null) return true;
-  return accept.some((wanted) =>
-    wanted.endsWith("/*") ? mimeType.startsWith(wanted.slice(0, -1)) : mimeType === wanted,
+  return accept.some((pattern) =>
+    pattern.endsWith("/*") ? mimeType.startsWith(pattern.slice(0, -1)) : mimeType === pattern,
   );
 }
 
 function filenameOf(disposition: string | null, url: URL): string | null {
-  const named = /\bfilename="?([^";]+)/i.exec(disposition ?? "")?.[1] ?? decoded(url.pathname.split("/").at(-1) ?? "");
-  const bare = named.replace(/^.*[\\/]/, "").trim();
+  const filename =
+    /\bfilename="?([^";]+)/i.exec(disposition ?? "")?.[1] ?? decodeName(url.pathname.split("/").at(-1) ?? "");
+  const bare = filename.replace(/^.*[\\/]/, "").trim();
   return bare === "" ? null : bare.slice(0, 255);
 }
 
-function decoded(text: string): string {
+function decodeName(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {

@@ -19,8 +19,8 @@ const NOT_PUBLIC =
 
 /** Uses the system's resolver. */
 export const resolveHost: ResolveHost = async (host) => {
-  const found = await lookupAll(host, { all: true, verbatim: true });
-  return found.map(({ address, family }) => ({ address, family: family === 6 ? 6 : 4 }));
+  const addresses = await lookupAll(host, { all: true, verbatim: true });
+  return addresses.map(({ address, family }) => ({ address, family: family === 6 ? 6 : 4 }));
 };
 
 /**

@@ -11,8 +11,8 @@ export type AddressBytes = readonly number[];
 export function parseAddress(text: string): AddressBytes | null {
   const bare = text.replace(/^\[(.*)\]$/, "$1").replace(/%.*$/, "");
   if (isIP(bare) === 0) return null; // The library also accepts 127.1, 017700000001 and 0x7f000001.
-  const unmapped = bare.replace(/^::(?=\d+\.)/, "0::"); // The library reads ::1.2.3.4 as ::ffff:1.2.3.4.
-  return ipaddr.process(unmapped).toByteArray();
+  const plainAddress = bare.replace(/^::(?=\d+\.)/, "0::"); // The library reads ::1.2.3.4 as ::ffff:1.2.3.4.
+  return ipaddr.process(plainAddress).toByteArray();
 }
 
 /** Whether the first `bits` of an address are those of `network`. Addresses of different families never match. */

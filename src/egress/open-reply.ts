@@ -43,7 +43,7 @@ export interface OpenedReply {
 export async function openReply(agent: Dispatcher, url: URL, call: OpenedCall): Promise<OpenedReply> {
   const standing = { "user-agent": USER_AGENT, accept: "*/*" };
   const own = call.headers instanceof Headers ? Object.fromEntries(call.headers) : call.headers;
-  const recorded = beginExchange(() => ({
+  const recording = beginExchange(() => ({
     kind: call.kind,
     method: call.method,
     url: url.href,
@@ -51,7 +51,7 @@ export async function openReply(agent: Dispatcher, url: URL, call: OpenedCall): 
     body: call.body,
   }));
   const { status, headers, text, body } = await receiveReply(agent, {
-    recorded,
+    recording,
     request: {
       origin: url.origin,
       path: `${url.pathname}${url.search}`,

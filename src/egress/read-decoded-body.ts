@@ -22,8 +22,8 @@ export async function readDecodedBody(body: Readable, encoding: string | null, b
   if (createDecoder === undefined)
     throw new EgressError("bad_encoding", "The reply has a content encoding that this server does not support");
   try {
-    return await pipeline(body, limiter(bytesMax), createDecoder(), (decoded: AsyncIterable<unknown>) =>
-      gather(decoded, bytesMax),
+    return await pipeline(body, limiter(bytesMax), createDecoder(), (stream: AsyncIterable<unknown>) =>
+      gather(stream, bytesMax),
     );
   } catch (error) {
     if (!isDecodingFault(error)) throw error;
@@ -37,15 +37,15 @@ function isDecodingFault(error: unknown): boolean {
 }
 
 async function gather(pieces: AsyncIterable<unknown>, bytesMax: number): Promise<Buffer> {
-  const gathered: Buffer[] = [];
+  const buffers: Buffer[] = [];
   let bytes = 0;
   for await (const piece of pieces) {
     if (!Buffer.isBuffer(piece)) continue;
     bytes += piece.length;
     if (bytes > bytesMax) throw tooLarge(bytesMax);
-    gathered.push(piece);
+    buffers.push(piece);
   }
-  return Buffer.concat(gathered);
+  return Buffer.concat(buffers);
 }
 
 function limiter(bytesMax: number): Transform {

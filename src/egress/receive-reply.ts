@@ -28,7 +28,7 @@ export interface ReceiveOptions {
   /** The maximum size of a body that is read whole. */
   readonly bytesMax: number;
   /** Records the reply; null or absent if it is not stored. */
-  readonly recorded?: RecordedCall | null;
+  readonly recording?: RecordedCall | null;
 }
 
 const UTF8 = new TextDecoder();
@@ -43,8 +43,8 @@ const LEFT = new Error("nobody reads the reply any more");
  */
 export function receiveReply(agent: Dispatcher, options: ReceiveOptions): Promise<Received> {
   const receiver = new Receiver(options);
-  const recorded = options.recorded ?? null;
-  agent.dispatch(options.request, recorded === null ? receiver : new RecordedReply(receiver, recorded));
+  const recording = options.recording ?? null;
+  agent.dispatch(options.request, recording === null ? receiver : new RecordedReply(receiver, recording));
   return receiver.reply;
 }
 
@@ -109,10 +109,10 @@ class Receiver implements Dispatcher.DispatchHandler {
   #stream(controller: Dispatcher.DispatchController, head: Head): void {
     this.#body = new Readable({
       read: () => controller.resume(),
-      destroy: (error, done) => {
+      destroy: (error, callback) => {
         this.#forget();
         controller.abort(error ?? LEFT);
-        done(error);
+        callback(error);
       },
     });
     this.#body.on("error", () => {}); // Only its reader needs the error.

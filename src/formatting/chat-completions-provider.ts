@@ -30,22 +30,22 @@ export function createChatCompletionsProvider(options: ChatProviderOptions): Cha
 
 async function* readAnswer(
   replies: AsyncIterable<unknown>,
-  asked: { readonly model: string; readonly host: string },
+  request: { readonly model: string; readonly host: string },
 ): AsyncGenerator<ChatPiece> {
-  let { model } = asked;
+  let { model } = request;
   let isWhole = false;
   for await (const reply of replies) {
     if (!isRecord(reply) || reply["error"] !== undefined)
-      throw new ProviderError("failed", `${asked.host} answered with an error`);
+      throw new ProviderError("failed", `${request.host} answered with an error`);
     if (typeof reply["model"] === "string") model = reply["model"];
     const choice: unknown = Array.isArray(reply["choices"]) ? reply["choices"][0] : null;
     if (!isRecord(choice)) continue;
     // A reply that is not streamed contains a message instead of deltas.
-    const said = isRecord(choice["delta"]) ? choice["delta"] : choice["message"];
-    const text = isRecord(said) ? said["content"] : null;
+    const message = isRecord(choice["delta"]) ? choice["delta"] : choice["message"];
+    const text = isRecord(message) ? message["content"] : null;
     if (typeof text === "string" && text !== "") yield { type: "text", text };
     isWhole ||= typeof choice["finish_reason"] === "string";
   }
-  if (!isWhole) throw new ProviderError("failed", `${asked.host} broke off its answer`);
+  if (!isWhole) throw new ProviderError("failed", `${request.host} broke off its answer`);
   yield { type: "end", model };
 }

@@ -30,13 +30,13 @@ export async function isRendering(original: string, text: string): Promise<boole
   const slices = new Slices(); // Speech streams share this event loop.
   const before = await normalizedWords(original, slices);
   const after = await normalizedWords(text, slices);
-  const spoken = after.filter((word) => !isFigure(word));
-  const kept = await commonWords(before, spoken, slices);
-  const added = spoken.length - kept;
-  if (added > Math.floor(spoken.length * NEW_SHARE_MAX)) return false;
-  const hasFigures = spoken.length < after.length;
+  const words = after.filter((word) => !isFigure(word));
+  const commonCount = await commonWords(before, words, slices);
+  const newCount = words.length - commonCount;
+  if (newCount > Math.floor(words.length * NEW_SHARE_MAX)) return false;
+  const hasFigures = words.length < after.length;
   return (
-    kept >=
+    commonCount >=
     before.filter((word) => !isFigure(word)).length * (hasFigures ? KEPT_SHARE_WITH_FIGURES_MIN : KEPT_SHARE_MIN)
   );
 }
@@ -75,9 +75,9 @@ function commonWordsInAnyOrder(before: readonly string[], after: readonly string
   for (const word of before) remaining.set(word, (remaining.get(word) ?? 0) + 1);
   let common = 0;
   for (const word of after) {
-    const left = remaining.get(word) ?? 0;
-    if (left > 0) common += 1;
-    remaining.set(word, left - 1);
+    const countLeft = remaining.get(word) ?? 0;
+    if (countLeft > 0) common += 1;
+    remaining.set(word, countLeft - 1);
   }
   return common;
 }

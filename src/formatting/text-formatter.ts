@@ -56,17 +56,17 @@ async function ask(provider: ChatProvider, text: string, request: FormatRequest,
   const { messages, mark } = promptFor(text, request);
   let answer = "";
   for await (const piece of provider.answer(messages, signal)) if (piece.type === "text") answer += piece.text;
-  return unwrapped(answer, mark);
+  return unwrapAnswer(answer, mark);
 }
 
 /** Removes the thinking text and the marks that some models add. */
-function unwrapped(answer: string, mark: string): Answer {
+function unwrapAnswer(answer: string, mark: string): Answer {
   const start = `<${mark}>`;
   const end = `</${mark}>`;
-  const said = answer.replace(/^\s*<think>[\s\S]*?<\/think>/, "").trim();
+  const text = answer.replace(/^\s*<think>[\s\S]*?<\/think>/, "").trim();
   return {
-    text: said.replaceAll(start, "").replaceAll(end, "").trim(),
-    isMarked: said.startsWith(start) && said.endsWith(end),
+    text: text.replaceAll(start, "").replaceAll(end, "").trim(),
+    isMarked: text.startsWith(start) && text.endsWith(end),
   };
 }
 

@@ -43,10 +43,10 @@ export class AudioIntake {
 
   /** Ends the open segment and returns what is not returned yet. */
   cut(): SpeechSegment[] {
-    const ended = this.#segmenter.push(this.#resampler.end());
+    const segments = this.#segmenter.push(this.#resampler.end());
     this.#resampler = new Resampler(this.#rateHz, SPEECH_RATE_HZ);
     const last = this.#segmenter.cut();
-    return last === null ? ended : [...ended, last];
+    return last === null ? segments : [...segments, last];
   }
 
   /** The open segment so far; null if nobody is speaking. */

@@ -26,11 +26,11 @@ export function checkSttAndFormatForm(body: unknown): unknown {
   return form;
 }
 
-function checkForm(body: unknown, known: readonly string[]): Record<string, unknown> {
+function checkForm(body: unknown, names: readonly string[]): Record<string, unknown> {
   const form = isRecord(body) ? body : {};
-  const unknown = Object.keys(form).find((name) => !known.includes(name));
+  const unknown = Object.keys(form).find((name) => !names.includes(name));
   if (unknown !== undefined)
-    throw invalidRequest(`The form has an unknown part '${unknown.slice(0, 64)}'. It may have: ${known.join(", ")}.`);
+    throw invalidRequest(`The form has an unknown part '${unknown.slice(0, 64)}'. It may have: ${names.join(", ")}.`);
   if (Array.isArray(form["audio"])) throw invalidRequest("The form has more than one part 'audio'.");
   if (!isAudio(form["audio"])) throw missingAudio();
   if (form["language"] !== undefined && !isLanguage(form["language"]))

@@ -46,8 +46,8 @@ export function bodyTimedOut(): ApiError {
   return fault(408, "idle_timeout", "The body did not arrive in time.");
 }
 
-export function unsupportedMediaType(given: string): ApiError {
-  return fault(415, "unsupported_media_type", `Unsupported content type: '${given}'.`);
+export function unsupportedMediaType(contentType: string): ApiError {
+  return fault(415, "unsupported_media_type", `Unsupported content type: '${contentType}'.`);
 }
 
 export function unknownRoute(method: string, path: string): ApiError {

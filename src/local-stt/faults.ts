@@ -33,9 +33,9 @@ const STREAM: OperationId = "streamTranscription";
 export function localSttFaults(log: Logger) {
   return {
     ...FAULTS,
-    unsupportedMediaType(given: string, operationId: string): ApiError {
-      if (operationId === STREAM) log.warn({ contentType: given }, "ValueError: audio_base64 is required");
-      return unsupportedMediaType(given);
+    unsupportedMediaType(contentType: string, operationId: string): ApiError {
+      if (operationId === STREAM) log.warn({ contentType }, "ValueError: audio_base64 is required");
+      return unsupportedMediaType(contentType);
     },
   };
 }
@@ -50,7 +50,7 @@ const FAULTS = {
   bodyTooLarge,
   fileTooLarge: uploadTooLarge,
   bodyTimedOut,
-  unsupportedEncoding: (given: string) => invalidRequest(`Unsupported content encoding: '${given}'.`),
+  unsupportedEncoding: (encoding: string) => invalidRequest(`Unsupported content encoding: '${encoding}'.`),
   invalidForm: (reason: string) => invalidRequest(`The form cannot be read: ${reason}`),
   invalidBody: (_operationId: string, _body: unknown, refusals: readonly SchemaRefusal[]) =>
     invalidRequest(bodyRefusal(refusals)),

@@ -13,7 +13,7 @@ export class MessageQueue<T extends object> implements AsyncIterableIterator<T, 
   readonly #leave: () => void;
   #waiting: Waiting<T>[] = [];
   #characters = 0;
-  #ended: { readonly error: unknown } | null = null;
+  #end: { readonly error: unknown } | null = null;
   #wake: () => void = () => {};
 
   /** `leave` is called when the reader stops iterating. */
@@ -27,7 +27,7 @@ export class MessageQueue<T extends object> implements AsyncIterableIterator<T, 
   }
 
   add(message: T): void {
-    if (this.#ended !== null) return;
+    if (this.#end !== null) return;
     const text = JSON.stringify(message);
     this.#waiting.push({ message: rememberJson(message, text), characters: text.length });
     this.#characters += text.length;
@@ -36,7 +36,7 @@ export class MessageQueue<T extends object> implements AsyncIterableIterator<T, 
 
   /** Ends the queue after the waiting messages. `error` is then thrown to the reader, unless it is null. */
   end(error: unknown): void {
-    this.#ended ??= { error };
+    this.#end ??= { error };
     this.#wake();
   }
 
@@ -57,7 +57,7 @@ export class MessageQueue<T extends object> implements AsyncIterableIterator<T, 
         this.#characters -= next.characters;
         return { done: false, value: next.message };
       }
-      if (this.#ended !== null) return this.#finish(this.#ended.error);
+      if (this.#end !== null) return this.#finish(this.#end.error);
       await new Promise<void>((resolve) => {
         this.#wake = resolve;
       });
@@ -72,7 +72,7 @@ export class MessageQueue<T extends object> implements AsyncIterableIterator<T, 
   }
 
   #finish(error: unknown): IteratorResult<T, undefined> {
-    this.#ended = { error: null };
+    this.#end = { error: null };
     if (error !== null) throw error;
     return { done: true, value: undefined };
   }

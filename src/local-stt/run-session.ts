@@ -90,7 +90,7 @@ class SessionDriver<Message extends object> {
   readonly #queue: MessageQueue<Message>;
   readonly #stopping = new AbortController();
   readonly #giveBackPlace: () => void;
-  readonly #closed: () => void;
+  readonly #onClose: () => void;
   /** Aborts the running guess. */
   #guess = new AbortController();
   /** Aborts when the client starts to wait for the part that is being transcribed. */
@@ -104,10 +104,10 @@ class SessionDriver<Message extends object> {
     this.#parts = parts;
     this.#messages = messages;
     this.#request = request;
-    this.#session = new SttSession(parts.protocol, (named) => spokenLanguage(named, parts.speech));
+    this.#session = new SttSession(parts.protocol, (languageName) => spokenLanguage(languageName, parts.speech));
     this.#queue = new MessageQueue(() => this.#stop());
     this.#giveBackPlace = parts.places.take();
-    this.#closed = parts.observer.streamOpened();
+    this.#onClose = parts.observer.streamOpened();
   }
 
   begin(): AsyncIterable<Message> {
@@ -146,7 +146,7 @@ class SessionDriver<Message extends object> {
   #ask(step: () => readonly SessionCommand[]): void {
     const before = this.#session.finalsAsked;
     const commands = step();
-    for (let asked = before; asked < this.#session.finalsAsked; asked += 1) this.#askedAt.push(performance.now());
+    for (let count = before; count < this.#session.finalsAsked; count += 1) this.#askedAt.push(performance.now());
     this.#perform(commands);
   }
 
@@ -217,8 +217,8 @@ class SessionDriver<Message extends object> {
   #send(message: SttServerMessage): void {
     if (message.type === "transcript.final")
       this.#parts.observer.finalMade(performance.now() - (this.#askedAt.shift() ?? performance.now()));
-    const said = this.#parts.protocol.write(this.#withWarning(message));
-    if (said !== null) this.#queue.add(said);
+    const frame = this.#parts.protocol.write(this.#withWarning(message));
+    if (frame !== null) this.#queue.add(frame);
   }
 
   #withWarning(message: SttServerMessage): SttServerMessage {
@@ -231,8 +231,8 @@ class SessionDriver<Message extends object> {
     this.#hurry = new AbortController();
     if (isAwaited) this.#hurry.abort();
     try {
-      const heard = await this.#askEngine({ ...speech, isGuess: false }, this.#hurry.signal, signal);
-      this.#perform(this.#session.transcribed(part, heard));
+      const transcript = await this.#askEngine({ ...speech, isGuess: false }, this.#hurry.signal, signal);
+      this.#perform(this.#session.takeTranscript(part, transcript));
     } catch (error) {
       if (signal.aborted) return;
       logSpeechFailure(this.#request, error);
@@ -246,20 +246,20 @@ class SessionDriver<Message extends object> {
     this.#guess = new AbortController();
     const { signal } = this.#guess;
     const either = AbortSignal.any([signal, this.#stopping.signal]);
-    const heard = await this.#askEngine({ ...speech, isGuess: true }, NEVER, either).catch(() => null);
-    if (!either.aborted) this.#perform(this.#session.guessed(heard?.text ?? ""));
+    const transcript = await this.#askEngine({ ...speech, isGuess: true }, NEVER, either).catch(() => null);
+    if (!either.aborted) this.#perform(this.#session.takeGuess(transcript?.text ?? ""));
   }
 
   /** Retries while the engine is busy; meanwhile the audio waits here. */
   async #askEngine(
     { samples, context, isGuess }: Question,
-    hurried: AbortSignal,
+    hurry: AbortSignal,
     signal: AbortSignal,
   ): Promise<Transcript> {
-    const request = { ...context, isGuess, caller: this.#request.requestId, hurried, signal };
+    const request = { ...context, isGuess, caller: this.#request.requestId, hurried: hurry, signal };
     for (;;) {
       try {
-        const urgency = hurried.aborted ? "awaited" : "ahead";
+        const urgency = hurry.aborted ? "awaited" : "ahead";
         return await this.#parts.speech.transcribe(samples, { ...request, urgency });
       } catch (error) {
         if (signal.aborted || !(error instanceof SpeechError) || error.reason !== "busy") throw error;
@@ -284,6 +284,6 @@ class SessionDriver<Message extends object> {
       );
     });
     this.#giveBackPlace();
-    this.#closed();
+    this.#onClose();
   }
 }

@@ -6,10 +6,10 @@ import { unsupportedLanguage } from "./errors.ts";
  * it.
  */
 export function spokenLanguage(
-  named: string | null,
+  languageName: string | null,
   speech: Pick<SpeechEngine, "knowsLanguage" | "facts">,
 ): string | null {
-  if (named === null || named.toLowerCase() === "auto") return null;
-  if (!speech.knowsLanguage(named)) throw unsupportedLanguage(named, speech.facts().model);
-  return named;
+  if (languageName === null || languageName.toLowerCase() === "auto") return null;
+  if (!speech.knowsLanguage(languageName)) throw unsupportedLanguage(languageName, speech.facts().model);
+  return languageName;
 }

@@ -7,7 +7,7 @@ export class StreamPlaces {
   readonly #streamsMax: number;
   readonly #speech: Pick<SpeechEngine, "refusal">;
   readonly #setting: string;
-  #taken = 0;
+  #takenCount = 0;
 
   /** `setting`: the name of the setting of `streamsMax`. */
   constructor(streamsMax: number, speech: Pick<SpeechEngine, "refusal">, setting = "STT_STREAMS_MAX") {
@@ -16,25 +16,25 @@ export class StreamPlaces {
     this.#setting = setting;
   }
 
-  get taken(): number {
-    return this.#taken;
+  get takenCount(): number {
+    return this.#takenCount;
   }
 
   /** Throws an `ApiError` if no stream can be opened now. */
   check(): void {
     const refusal = this.#speech.refusal();
     if (refusal !== null) throw speechFault(refusal);
-    if (this.#taken >= this.#streamsMax) throw tooManyStreams(this.#streamsMax, this.#setting);
+    if (this.#takenCount >= this.#streamsMax) throw tooManyStreams(this.#streamsMax, this.#setting);
   }
 
   /** Takes a place. The returned function frees it and may be called more than once. Throws like `check`. */
   take(): () => void {
     this.check();
-    this.#taken += 1;
-    let held = true;
+    this.#takenCount += 1;
+    let isHeld = true;
     return () => {
-      if (held) this.#taken -= 1;
-      held = false;
+      if (isHeld) this.#takenCount -= 1;
+      isHeld = false;
     };
   }
 }

@@ -38,8 +38,8 @@ function readMessage(value: unknown): SttClientMessage {
   if (!isRecord(value)) throw brokenMessage("audio_base64 is required");
   const { type } = value;
   if (type !== undefined && type !== "chunk") {
-    const known = type === "flush" || type === "end";
-    throw brokenMessage(known ? `a ${type} message has no other members` : "the type must be chunk, flush or end");
+    const isKnown = type === "flush" || type === "end";
+    throw brokenMessage(isKnown ? `a ${type} message has no other members` : "the type must be chunk, flush or end");
   }
   if (typeof value["audio_base64"] !== "string") throw brokenMessage("audio_base64 is required");
   if (type === undefined) throw brokenMessage("type is required");

@@ -41,7 +41,7 @@ class Talk {
   }
 
   hear(part: number, text: string): string[] {
-    return said(this.session.transcribed(part, { text, language: null }));
+    return said(this.session.takeTranscript(part, { text, language: null }));
   }
 }
 
@@ -152,7 +152,7 @@ describe("a session", () => {
     expect(talk.hear(0, "one")).toEqual(["final 'one' of 'one'", "ack", "transcribe 1 now"]);
     expect(talk.hear(1, "")).toEqual(["final '' of 'one'"]);
     expect(talk.say(speech("o"))).toEqual(["ack", "guess"]);
-    expect(said(talk.session.guessed("tw"))).toEqual(["partial 'tw'"]);
+    expect(said(talk.session.takeGuess("tw"))).toEqual(["partial 'tw'"]);
     expect(talk.say({ ...speech("_"), last: true })).toEqual(["ack", "transcribe 2 now"]);
     expect(talk.hear(2, "two")).toEqual([
       "final 'two' of 'one two'",
@@ -165,13 +165,13 @@ describe("a session", () => {
   test("sends partial transcripts if they are enabled", () => {
     const talk = new Talk(true);
     expect(talk.say(speech("o"))).toEqual(["ack", "guess"]);
-    expect(said(talk.session.guessed("on"))).toEqual(["partial 'on'"]);
+    expect(said(talk.session.takeGuess("on"))).toEqual(["partial 'on'"]);
     expect(talk.say(speech("_"))).toEqual(["ack", "transcribe 0"]);
     expect(talk.hear(0, "one")).toEqual(["partial 'one'"]);
     expect(talk.say(speech("_"))).toEqual(["ack"]);
     expect(talk.say(speech("o"))).toEqual(["ack", "guess"]);
     expect(talk.say(FLUSH)).toEqual(["drop_guess", "transcribe 1 now"]);
-    expect(said(talk.session.guessed("late"))).toEqual([]);
+    expect(said(talk.session.takeGuess("late"))).toEqual([]);
     expect(talk.hear(1, "two")).toEqual(["final 'one two' of 'one two'"]);
   });
 });
@@ -187,8 +187,8 @@ describe("what the engine gets besides the sound", () => {
     const first = contexts(session.receive(speech("o_o_o_")));
     expect(first).toEqual([{ language: null, prompt: null }]);
     const heard = { text: " Ask not what", language: "en" };
-    expect(contexts(session.transcribed(0, heard))).toEqual([{ language: null, prompt: "Ask not what" }]);
-    const long = contexts(session.transcribed(1, { text: "word ".repeat(100), language: "en" }));
+    expect(contexts(session.takeTranscript(0, heard))).toEqual([{ language: null, prompt: "Ask not what" }]);
+    const long = contexts(session.takeTranscript(1, { text: "word ".repeat(100), language: "en" }));
     expect(long).toEqual([{ language: null, prompt: "word ".repeat(40).trim() }]);
   });
 
@@ -196,7 +196,7 @@ describe("what the engine gets besides the sound", () => {
     const { session } = new Talk();
     session.receive(speech("o_o_"));
     const heard = { text: `She said so${mark}`, language: "en" };
-    expect(contexts(session.transcribed(0, heard))).toEqual([{ language: null, prompt: null }]);
+    expect(contexts(session.takeTranscript(0, heard))).toEqual([{ language: null, prompt: null }]);
   });
 
   test("is the language of the first chunk, which later chunks may repeat", () => {
@@ -219,8 +219,8 @@ describe("what the engine gets besides the sound", () => {
   test("finals name the detected language, if anything was said", () => {
     const { session } = new Talk();
     session.receive(speech("o_o_"));
-    session.transcribed(0, { text: "", language: "en" });
-    session.transcribed(1, { text: "Guten Tag.", language: "de" });
+    session.takeTranscript(0, { text: "", language: "en" });
+    session.takeTranscript(1, { text: "Guten Tag.", language: "de" });
     const finals = [...session.receive(FLUSH), ...session.receive(FLUSH)].flatMap((command) =>
       command.type === "send" && command.message.type === "transcript.final" ? [command.message] : [],
     );

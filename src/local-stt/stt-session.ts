@@ -42,7 +42,7 @@ export interface SessionOptions {
 }
 
 /** Translates a client's language to that of engine requests. Throws an `ApiError` if the engine does not know it. */
-export type ReadLanguage = (named: string | null) => string | null;
+export type ReadLanguage = (languageName: string | null) => string | null;
 
 /** The transcript of a part. */
 export interface PartTranscript {
@@ -92,7 +92,7 @@ export class SttSession {
   #coveredMs = 0;
   #finalsAsked = 0;
   /** The language of the first chunk; undefined before the first chunk. */
-  #named: string | null | undefined;
+  #languageName: string | null | undefined;
   #language: string | null = null;
 
   constructor(options: SessionOptions, readLanguage: ReadLanguage) {
@@ -159,7 +159,7 @@ export class SttSession {
     return this.#proceed();
   }
 
-  transcribed(part: number, { text, language }: PartTranscript): readonly SessionCommand[] {
+  takeTranscript(part: number, { text, language }: PartTranscript): readonly SessionCommand[] {
     if (this.#phase === "closed") return [];
     assert(part === this.#running, "only the running part is transcribed");
     this.#running = null;
@@ -170,7 +170,7 @@ export class SttSession {
   }
 
   /** `text` transcribes the speech that was open when the guess was requested. */
-  guessed(text: string): readonly SessionCommand[] {
+  takeGuess(text: string): readonly SessionCommand[] {
     if (!this.#guessing) return [];
     this.#guessing = false;
     this.#guess = text;
@@ -202,14 +202,14 @@ export class SttSession {
   }
 
   /** The first chunk sets the language of the stream. */
-  #takeLanguage(named: string | null): ApiError | null {
-    if (this.#named !== undefined) {
-      const isOther = named !== null && named.toLowerCase() !== this.#named?.toLowerCase();
+  #takeLanguage(languageName: string | null): ApiError | null {
+    if (this.#languageName !== undefined) {
+      const isOther = languageName !== null && languageName.toLowerCase() !== this.#languageName?.toLowerCase();
       return isOther ? brokenMessage("only the first chunk may name the language") : null;
     }
-    this.#named = named;
+    this.#languageName = languageName;
     try {
-      this.#language = this.#readLanguage(named);
+      this.#language = this.#readLanguage(languageName);
       return null;
     } catch (error) {
       if (error instanceof ApiError) return error;
@@ -247,8 +247,8 @@ export class SttSession {
 
   /** How many segments no requested final covers. */
   #uncoveredParts(): number {
-    const asked = this.#answers.findLast((answer) => answer.type === "final");
-    return this.#transcripts.count + this.#openParts - (asked?.partsEnd ?? this.#transcripts.count);
+    const lastFinal = this.#answers.findLast((answer) => answer.type === "final");
+    return this.#transcripts.count + this.#openParts - (lastFinal?.partsEnd ?? this.#transcripts.count);
   }
 
   #add(segments: readonly SpeechSegment[]): void {

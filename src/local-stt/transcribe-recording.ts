@@ -23,13 +23,13 @@ export interface UploadParts {
 }
 
 export function transcribeUploads({ speech, recordings, observer }: UploadParts): TranscribeUpload {
-  return async ({ audio, language: named }, context) => {
+  return async ({ audio, language: languageName }, context) => {
     const { requestId, signal } = context;
-    const language = spokenLanguage(named ?? null, speech);
+    const language = spokenLanguage(languageName ?? null, speech);
     try {
-      const heard = await recordings.transcribe(audio, { language, caller: requestId, signal });
-      observer.audioReceived(heard.durationMs);
-      return heard;
+      const recording = await recordings.transcribe(audio, { language, caller: requestId, signal });
+      observer.audioReceived(recording.durationMs);
+      return recording;
     } catch (error) {
       if (!signal.aborted) logSpeechFailure(context, error);
       throw recordingFault(error);

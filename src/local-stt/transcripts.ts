@@ -19,12 +19,12 @@ export class Transcripts {
   #finals: string[] = [];
   #finalsMade = 0;
   /** The number of parts covered by finals. */
-  #covered = 0;
+  #coveredCount = 0;
   #endMs = 0;
 
   /** The number of transcribed parts. */
   get count(): number {
-    return this.#covered + this.#parts.length;
+    return this.#coveredCount + this.#parts.length;
   }
 
   add(text: string, language: string | null): void {
@@ -42,10 +42,10 @@ export class Transcripts {
 
   /** Makes the final of the parts before `partsEnd` that no final covers yet. */
   final(partsEnd: number, endMs: number): Omit<TranscriptFinalMessage, "type"> {
-    const spoken = this.#parts.splice(0, partsEnd - this.#covered).filter((part) => part.text !== "");
-    const text = joinTexts(spoken.map((part) => part.text));
-    const language = spoken.find((part) => part.language !== null)?.language ?? null;
-    this.#covered = partsEnd;
+    const parts = this.#parts.splice(0, partsEnd - this.#coveredCount).filter((part) => part.text !== "");
+    const text = joinTexts(parts.map((part) => part.text));
+    const language = parts.find((part) => part.language !== null)?.language ?? null;
+    this.#coveredCount = partsEnd;
     if (text !== "") this.#finals.push(text);
     const final = {
       text,

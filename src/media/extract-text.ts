@@ -60,19 +60,19 @@ export class TextExtractor {
       return extractionFailure("broken", "is named or declared as a PDF, but is not one");
     const plain = real === null || real === SVG ? await decodeText(file.bytes, null, kind !== null) : null;
     if (plain === null)
-      return this.#shown(await documentText(this.#readers, { real, bytes: file.bytes }, signal), real === ZIP);
+      return this.#extractedText(await documentText(this.#readers, { real, bytes: file.bytes }, signal), real === ZIP);
     if (kind === "html" || (kind === null && beginsAsPage(plain))) return await this.#readPage(file.bytes, signal);
-    return this.#shown({ type: "text", text: plain }, kind === "markdown");
+    return this.#extractedText({ type: "text", text: plain }, kind === "markdown");
   }
 
   async #readPage(bytes: Uint8Array, signal: AbortSignal): Promise<ExtractedText> {
     const page = await this.#pages.readMarked(bytes, signal);
-    if (page.type === "text") return this.#shown(page, true);
+    if (page.type === "text") return this.#extractedText(page, true);
     if (page.type === "broken") return extractionFailure("broken", "is a page that cannot be read");
     return extractionFailure("too_large", "takes too much time or memory to read");
   }
 
-  #shown(outcome: DocumentText, isMarked: boolean): ExtractedText {
+  #extractedText(outcome: DocumentText, isMarked: boolean): ExtractedText {
     if (outcome.type !== "text") return extractionFailure(outcome.type, outcome.why);
     const { charactersMax } = this.#limits;
     if (outcome.text.length > charactersMax) return extractionFailure("too_large", tooLong(charactersMax).why);
@@ -123,13 +123,13 @@ function allAre(kind: Kind, extensions: readonly string[]): Readonly<Record<stri
 /** The kind by the name, then by the declared type; null if neither decides. */
 function declaredKind({ filename, mimeType }: NamedBytes): Kind | null {
   const extension = extname(filename).toLowerCase();
-  const known = Object.hasOwn(EXTENSIONS, extension) ? EXTENSIONS[extension] : undefined;
-  if (known !== undefined) return known;
-  const declared = mimeType.split(";")[0]?.trim().toLowerCase() ?? "";
-  if (declared === PDF) return "pdf";
-  if (declared === "text/html" || declared === "application/xhtml+xml") return "html";
-  if (declared === "text/markdown") return "markdown";
-  return TEXT_TYPES.test(declared) ? "text" : null;
+  const kind = Object.hasOwn(EXTENSIONS, extension) ? EXTENSIONS[extension] : undefined;
+  if (kind !== undefined) return kind;
+  const mediaType = mimeType.split(";")[0]?.trim().toLowerCase() ?? "";
+  if (mediaType === PDF) return "pdf";
+  if (mediaType === "text/html" || mediaType === "application/xhtml+xml") return "html";
+  if (mediaType === "text/markdown") return "markdown";
+  return TEXT_TYPES.test(mediaType) ? "text" : null;
 }
 
 function beginsAsPage(text: string): boolean {

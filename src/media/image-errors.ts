@@ -22,10 +22,10 @@ export function emptyImage(member: string): MediaError {
 
 /** `mimeType` is null if the bytes have no known type. */
 export function unsupportedImage(member: string, mimeType: string | null): MediaError {
-  const supported = "Supported are PNG, JPEG, GIF and WebP.";
+  const hint = "Supported are PNG, JPEG, GIF and WebP.";
   if (mimeType === null)
-    return new MediaError(`The image could not be recognised. ${supported}`, { code: "invalid_image_format", member });
-  const message = `The image is of the unsupported type '${mimeType}'. ${supported}`;
+    return new MediaError(`The image could not be recognised. ${hint}`, { code: "invalid_image_format", member });
+  const message = `The image is of the unsupported type '${mimeType}'. ${hint}`;
   return new MediaError(message, { code: "unsupported_image_media_type", member });
 }
 

@@ -74,10 +74,10 @@ export class LoadedParts {
     const { requestBytesMax } = this.#options.limits;
     const giveBack = await this.#slots.take(this.signal);
     try {
-      const loaded = await load();
-      this.#bytes += loaded?.bytes.length ?? 0;
+      const part = await load();
+      this.#bytes += part?.bytes.length ?? 0;
       if (this.#bytes > requestBytesMax) throw tooMuchMedia(requestBytesMax);
-      return loaded;
+      return part;
     } finally {
       giveBack();
     }

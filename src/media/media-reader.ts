@@ -23,10 +23,10 @@ export function createMediaReader(options: MediaOptions): MediaReader {
   const tools = { ...options, pdfs, office, texts: new TextCache(CACHED_CHARACTERS_MAX) };
   return {
     forRequest(owner, signal) {
-      const loaded = new LoadedParts(options, owner, signal);
+      const parts = new LoadedParts(options, owner, signal);
       return {
-        readImage: (image) => readImage(options, loaded, image),
-        readFile: (file) => readFile(tools, loaded, file),
+        readImage: (image) => readImage(options, parts, image),
+        readFile: (file) => readFile(tools, parts, file),
         readAudio: (audio, isAlone) => readAudio(tools, audio, isAlone, signal),
       };
     },

@@ -43,8 +43,8 @@ export async function readAudio(
   signal: AbortSignal,
 ): Promise<InputAudio | StoredInputText> {
   const recording = await readRecording(part.input_audio, tools.limits.audioBytesMax);
-  const accepted = tools.abilities.audioFormats.find((format) => format === recording.format);
-  if (accepted !== undefined) return await audioPart(accepted, part.input_audio, recording);
+  const acceptedFormat = tools.abilities.audioFormats.find((format) => format === recording.format);
+  if (acceptedFormat !== undefined) return await audioPart(acceptedFormat, part.input_audio, recording);
   const text = await transcript(tools, recording, part.input_audio.language_hint ?? null, signal);
   const warning = tools.speech?.warning() ?? null;
   return {
@@ -85,10 +85,10 @@ function wavOf(bytes: Uint8Array, sampleRateHz: number | undefined, channels: nu
 
 async function audioPart(
   format: "mp3" | "wav",
-  sent: InputAudio["input_audio"],
+  audio: InputAudio["input_audio"],
   { bytes, isPlain }: Recording,
 ): Promise<InputAudio> {
-  return { type: "input_audio", input_audio: { data: isPlain ? sent.data : await encodeBase64(bytes), format } };
+  return { type: "input_audio", input_audio: { data: isPlain ? audio.data : await encodeBase64(bytes), format } };
 }
 
 async function transcript(

@@ -30,10 +30,10 @@ interface LoadedFile {
 /** Prepares a file for the model: the file itself if the model reads files, otherwise its text with its name. */
 export async function readFile(
   tools: FileTools,
-  loaded: LoadedParts,
+  parts: LoadedParts,
   part: StoredInputFile,
 ): Promise<StoredInputFile | StoredInputText> {
-  const file = await loadFile(tools, loaded, part);
+  const file = await loadFile(tools, parts, part);
   if (file.bytes.length === 0) throw emptyFile(file.filename);
   const real = sniffType(file.bytes);
   if (real !== PDF && file.mimeType === PDF)
@@ -42,36 +42,36 @@ export async function readFile(
     real === null || real === SVG ? await decodeText(file.bytes, file.charset, TEXT_TYPES.test(file.mimeType)) : null;
   if (text !== null) return textPart(file, withinLimit(tools, file, text));
   if (tools.abilities.files) return filePart(part, file, real);
-  return textPart(file, await fileText(tools, file, real, loaded.signal));
+  return textPart(file, await fileText(tools, file, real, parts.signal));
 }
 
-async function loadFile(tools: FileTools, loaded: LoadedParts, part: StoredInputFile): Promise<LoadedFile> {
+async function loadFile(tools: FileTools, parts: LoadedParts, part: StoredInputFile): Promise<LoadedFile> {
   const bytesMax = tools.limits.fileBytesMax;
   if (part.file_data !== undefined) return inlineFile(part.file_data, part.filename, bytesMax);
-  if (part.file_id !== null) return uploadedFile(loaded, part.file_id, part.filename, bytesMax);
+  if (part.file_id !== null) return uploadedFile(parts, part.file_id, part.filename, bytesMax);
   if (part.file_url === undefined) throw fileMissing();
   const plan = { member: "file_url", bytesMax, accept: null, codes: FILE_DOWNLOAD };
-  const { bytes, mimeType, charset, filename } = await loaded.download(part.file_url, plan);
+  const { bytes, mimeType, charset, filename } = await parts.download(part.file_url, plan);
   return { filename: shownName(part.filename ?? filename), mimeType: mimeType ?? "", charset, bytes };
 }
 
 async function inlineFile(fileData: string, filename: string | undefined, bytesMax: number): Promise<LoadedFile> {
-  const parsed = parseDataUrl(fileData);
-  if (parsed === null || (await base64Form(parsed.base64)) === null) throw invalidFileData();
+  const dataParts = parseDataUrl(fileData);
+  if (dataParts === null || (await base64Form(dataParts.base64)) === null) throw invalidFileData();
   const name = shownName(filename);
-  const bytes = await decodeBase64(parsed.base64);
+  const bytes = await decodeBase64(dataParts.base64);
   if (bytes.length > bytesMax) throw fileTooLarge(name, `is larger than ${bytesMax} bytes`);
-  return { filename: name, mimeType: parsed.mimeType, charset: parsed.charset, bytes };
+  return { filename: name, mimeType: dataParts.mimeType, charset: dataParts.charset, bytes };
 }
 
 async function uploadedFile(
-  loaded: LoadedParts,
+  parts: LoadedParts,
   fileId: string,
   filename: string | undefined,
   bytesMax: number,
 ): Promise<LoadedFile> {
-  const file = await loaded.readUpload(fileId, (known) => {
-    if (known.bytes > bytesMax) throw fileTooLarge(shownName(known.filename), `is larger than ${bytesMax} bytes`);
+  const file = await parts.readUpload(fileId, (upload) => {
+    if (upload.bytes > bytesMax) throw fileTooLarge(shownName(upload.filename), `is larger than ${bytesMax} bytes`);
   });
   if (file === null) throw fileNotFound(fileId);
   const mimeType = file.mimeType.split(";")[0]?.trim().toLowerCase() ?? "";
@@ -79,11 +79,11 @@ async function uploadedFile(
 }
 
 async function filePart(part: StoredInputFile, file: LoadedFile, real: string | null): Promise<StoredInputFile> {
-  const { file_url: _url, ...kept } = part;
+  const { file_url: _url, ...rest } = part;
   const isContainer = real === ZIP || real === OLE; // Its name and declared type determine the container's content.
-  const known = isContainer ? file.mimeType || real : (real ?? file.mimeType);
-  const fileData = part.file_data ?? (await dataUrl(known || "application/octet-stream", file.bytes));
-  return { ...kept, file_id: null, file_data: fileData, filename: file.filename };
+  const mimeType = isContainer ? file.mimeType || real : (real ?? file.mimeType);
+  const fileData = part.file_data ?? (await dataUrl(mimeType || "application/octet-stream", file.bytes));
+  return { ...rest, file_id: null, file_data: fileData, filename: file.filename };
 }
 
 function textPart({ filename }: LoadedFile, text: string): StoredInputText {
@@ -114,6 +114,6 @@ function fileRefusal({ filename }: LoadedFile, { type, why }: Exclude<DocumentTe
 }
 
 function shownName(name: string | null | undefined): string {
-  const shown = (name ?? "").replaceAll(/[\p{Cc}\u2028\u2029]+/gu, " ").trim();
-  return shown === "" ? "file" : shown.slice(0, 255);
+  const text = (name ?? "").replaceAll(/[\p{Cc}\u2028\u2029]+/gu, " ").trim();
+  return text === "" ? "file" : text.slice(0, 255);
 }

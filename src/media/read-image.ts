@@ -20,33 +20,33 @@ import { IMAGE_TYPES, sniffBase64, sniffType } from "./sniff-type.ts";
 const ACCEPTED = ["image/*", "application/octet-stream", "binary/octet-stream"];
 
 /** The URL of an image for the model: the client's own URL, or a data URL with the content. */
-export async function readImage(options: MediaOptions, loaded: LoadedParts, image: ImageSource): Promise<string> {
+export async function readImage(options: MediaOptions, parts: LoadedParts, image: ImageSource): Promise<string> {
   const { abilities, limits } = options;
   if (!abilities.images) throw imagesNotSupported();
   const { image_url: url, file_id: fileId } = image;
   if (url == null) {
     if (fileId == null) throw imageMissing();
-    return readUpload(loaded, fileId, limits.imageBytesMax);
+    return readUpload(parts, fileId, limits.imageBytesMax);
   }
   if (/^data:/i.test(url)) return checkedDataUrl(url, limits.imageBytesMax);
   if (!/^https?:\/\//i.test(url) || !URL.canParse(url)) throw invalidImageUrl();
   if (abilities.imageUrls) return url;
   const member = "image_url";
   const plan: DownloadPlan = { member, bytesMax: limits.imageBytesMax, accept: ACCEPTED, codes: IMAGE_DOWNLOAD };
-  const { bytes } = await loaded.download(url, plan);
-  return inlined(bytes, member);
+  const { bytes } = await parts.download(url, plan);
+  return inlineImage(bytes, member);
 }
 
-async function readUpload(loaded: LoadedParts, fileId: string, bytesMax: number): Promise<string> {
+async function readUpload(parts: LoadedParts, fileId: string, bytesMax: number): Promise<string> {
   const member = "file_id";
-  const file = await loaded.readUpload(fileId, ({ bytes }) => {
+  const file = await parts.readUpload(fileId, ({ bytes }) => {
     if (bytes > bytesMax) throw imageTooLarge(member, bytesMax);
   });
   if (file === null) throw imageFileNotFound(fileId);
-  return inlined(file.bytes, member);
+  return inlineImage(file.bytes, member);
 }
 
-function inlined(bytes: Uint8Array, member: string): Promise<string> {
+function inlineImage(bytes: Uint8Array, member: string): Promise<string> {
   if (bytes.length === 0) throw emptyImage(member);
   return dataUrl(checkedType(sniffType(bytes), member), bytes);
 }
@@ -56,9 +56,9 @@ function inlined(bytes: Uint8Array, member: string): Promise<string> {
  */
 async function checkedDataUrl(url: string, bytesMax: number): Promise<string> {
   const member = "image_url";
-  const parsed = parseDataUrl(url);
-  if (parsed === null) throw invalidBase64Image();
-  const { base64, mimeType } = parsed;
+  const dataParts = parseDataUrl(url);
+  if (dataParts === null) throw invalidBase64Image();
+  const { base64, mimeType } = dataParts;
   if (base64.trim() === "") throw emptyImage(member);
   const form = await base64Form(base64);
   if (form === null) throw invalidBase64Image();
@@ -68,7 +68,7 @@ async function checkedDataUrl(url: string, bytesMax: number): Promise<string> {
 }
 
 function checkedType(type: string | null, member: string): string {
-  const known = IMAGE_TYPES.find((supported) => supported === type);
-  if (known === undefined) throw unsupportedImage(member, type);
-  return known;
+  const imageType = IMAGE_TYPES.find((candidate) => candidate === type);
+  if (imageType === undefined) throw unsupportedImage(member, type);
+  return imageType;
 }

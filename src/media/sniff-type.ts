@@ -37,8 +37,8 @@ const SNIFFED_BYTES = PDF_PREFACE_BYTES_MAX + PDF_MARK.length;
 export function sniffType(bytes: Uint8Array): string | null {
   const { buffer, byteOffset, byteLength } = bytes;
   const start = Buffer.from(buffer, byteOffset, Math.min(byteLength, SNIFFED_BYTES)).toString("latin1");
-  const known = SIGNATURES.find(([, ...starts]) => starts.some((signature) => begins(start, signature)));
-  if (known !== undefined) return known[0];
+  const match = SIGNATURES.find(([, ...starts]) => starts.some((signature) => begins(start, signature)));
+  if (match !== undefined) return match[0];
   if (start.includes(PDF_MARK)) return "application/pdf";
   return SVG_START.test(start) ? "image/svg+xml" : null;
 }

@@ -19,8 +19,8 @@ export class TextCache {
 
   /** Returns the text under `key`, or creates it with `make`. Failures are not cached. */
   async get(key: string, make: () => Promise<string>): Promise<string> {
-    const known = this.#texts.get(key);
-    if (known !== undefined) return known;
+    const earlier = this.#texts.get(key);
+    if (earlier !== undefined) return earlier;
     const text = await make();
     this.#texts.set(key, text);
     return text;

@@ -24,32 +24,32 @@ export interface FoundLater {
  */
 export function createFoundLater(options: FoundLaterOptions): FoundLater {
   const { standIn, standInModel, look, now = () => performance.now() } = options;
-  let found: ModelEngine | null = null;
+  let foundEngine: ModelEngine | null = null;
   let looking: Promise<void> | null = null;
   let lookedAt = Number.NEGATIVE_INFINITY;
   const find = async (): Promise<void> => {
-    if (found !== null || now() - lookedAt < LOOK_PAUSE_MS) return;
+    if (foundEngine !== null || now() - lookedAt < LOOK_PAUSE_MS) return;
     looking ??= look().then((engine) => {
-      found = engine;
+      foundEngine = engine;
       looking = null;
       lookedAt = now();
     });
     await looking;
   };
-  const current = (model: string): ModelEngine => (model === standInModel ? standIn : (found ?? standIn));
+  const current = (model: string): ModelEngine => (model === standInModel ? standIn : (foundEngine ?? standIn));
   const engineFor = async (model: string): Promise<ModelEngine> => {
     if (model !== standInModel) await find();
     return current(model);
   };
   const engine: ModelEngine = {
     name: standIn.name,
-    abilities: liveAbilities(() => (found ?? standIn).abilities),
-    sample: async (request, signal, begun) => (await engineFor(request.model)).sample(request, signal, begun),
+    abilities: liveAbilities(() => (foundEngine ?? standIn).abilities),
+    sample: async (request, signal, beginning) => (await engineFor(request.model)).sample(request, signal, beginning),
     continuesAnswers: async (model, signal) => (await engineFor(model)).continuesAnswers(model, signal),
     listModels: async (signal) => {
       await find();
       const own = await standIn.listModels(signal);
-      return found === null ? own : [...(await found.listModels(signal)), ...own];
+      return foundEngine === null ? own : [...(await foundEngine.listModels(signal)), ...own];
     },
     countTokens: async (request, signal) => (await engineFor(request.model)).countTokens(request, signal),
     estimateTokens: async (request, signal) => (await engineFor(request.model)).estimateTokens(request, signal),
@@ -57,7 +57,7 @@ export function createFoundLater(options: FoundLaterOptions): FoundLater {
     notesOn: (request) => current(request.model).notesOn(request),
     contextWindow: async (model, signal) => (await engineFor(model)).contextWindow(model, signal),
   };
-  return { engine, hasFound: () => found !== null };
+  return { engine, hasFound: () => foundEngine !== null };
 }
 
 function liveAbilities(current: () => ModelAbilities): ModelAbilities {

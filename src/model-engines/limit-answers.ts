@@ -22,9 +22,9 @@ export function limitAnswers(
 ): ModelEngine {
   return {
     ...engine,
-    sample: async (request, signal, begun) => {
+    sample: async (request, signal, beginning) => {
       const { model } = request; // So that the answer does not keep the request and its history in memory.
-      const turn = await engine.sample(request, signal, begun);
+      const turn = await engine.sample(request, signal, beginning);
       return new LimitedTurn(turn, new AnswerMeter(limits), () => onReached(model));
     },
   };

@@ -19,6 +19,6 @@ export async function withNearModel(
   );
   if (near === null) return refusal;
   const { status, type, code, param, retry, cause } = refusal;
-  const quoted = `Did you mean '${near}'?`;
-  return new ModelError(`${refusal.message} ${quoted}`, { status, type, code, param, quoted, retry, cause });
+  const quote = `Did you mean '${near}'?`;
+  return new ModelError(`${refusal.message} ${quote}`, { status, type, code, param, quoted: quote, retry, cause });
 }

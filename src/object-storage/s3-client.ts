@@ -127,9 +127,9 @@ export class S3Client {
       const data = await this.#request(call, signal);
       if (data.statusCode < FIRST_ERROR_STATUS) return { answer: await read(data) };
       const code = elementText(await readBodyText(data.body), "Code");
-      const refused = new S3Refused(call.method, { status: data.statusCode, code, isRepeated });
-      if (isPassing(refused)) return { fault: refused };
-      throw refused;
+      const refusal = new S3Refused(call.method, { status: data.statusCode, code, isRepeated });
+      if (isPassing(refusal)) return { fault: refusal };
+      throw refusal;
     } catch (error) {
       call.signal?.throwIfAborted();
       if (error instanceof S3Refused) throw error;
@@ -144,9 +144,9 @@ export class S3Client {
     signal: AbortSignal,
   ): Promise<Dispatcher.ResponseData> {
     const { region, accessKeyId, secretAccessKey } = this.#place;
-    const asked = new URLSearchParams(query).toString();
+    const queryText = new URLSearchParams(query).toString();
     const path = key === null ? "" : `/${objectPath(key)}`;
-    const url = `${this.#url}${path}${asked === "" ? "" : `?${asked}`}`;
+    const url = `${this.#url}${path}${queryText === "" ? "" : `?${queryText}`}`;
     const signer = new AwsV4Signer({
       method,
       url,
@@ -157,11 +157,11 @@ export class S3Client {
       secretAccessKey,
       cache: this.#signingKeys,
     });
-    const signed = await signer.sign();
-    return await request(signed.url, {
+    const signedRequest = await signer.sign();
+    return await request(signedRequest.url, {
       dispatcher: this.#agent,
       method,
-      headers: Object.fromEntries(signed.headers),
+      headers: Object.fromEntries(signedRequest.headers),
       body: part?.bytes ?? null,
       signal,
     });

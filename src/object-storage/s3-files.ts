@@ -55,14 +55,14 @@ export class S3Files implements FileBytes {
 
   /** If the connection breaks, resumes at the missing bytes. */
   async *stream(id: string): AsyncGenerator<Uint8Array> {
-    let sent = 0;
+    let offset = 0;
     let breaks = 0;
     for (;;) {
-      const { body } = await this.#openFrom(this.#keyOf(id), sent);
+      const { body } = await this.#openFrom(this.#keyOf(id), offset);
       try {
         for await (const piece of body) {
           if (!(piece instanceof Uint8Array)) continue;
-          [sent, breaks] = [sent + piece.length, 0];
+          [offset, breaks] = [offset + piece.length, 0];
           yield piece;
         }
         return;
@@ -108,14 +108,14 @@ export class S3Files implements FileBytes {
     signal: AbortSignal,
   ): Promise<number> {
     const upload = randomHex(UPLOAD_NAME_DIGITS);
-    const begun = await this.#client.send({
+    const creation = await this.#client.send({
       method: "POST",
       key,
       query: { uploads: "" },
       headers: { [UPLOAD_NAME]: upload },
       signal,
     });
-    const uploadId = elementText(begun, "UploadId");
+    const uploadId = elementText(creation, "UploadId");
     const tags: string[] = [];
     let bytes = 0;
     const send = async (part: FilePart): Promise<void> => {
@@ -145,10 +145,10 @@ export class S3Files implements FileBytes {
     }: { readonly uploadId: string; readonly tags: readonly string[]; readonly upload: string },
     signal: AbortSignal,
   ): Promise<void> {
-    const listed = tags.map(
+    const partTexts = tags.map(
       (tag, index) => `<Part><PartNumber>${index + 1}</PartNumber><ETag>${escapeXml(tag)}</ETag></Part>`,
     );
-    const body = Buffer.from(`<CompleteMultipartUpload>${listed.join("")}</CompleteMultipartUpload>`);
+    const body = Buffer.from(`<CompleteMultipartUpload>${partTexts.join("")}</CompleteMultipartUpload>`);
     const call = {
       method: "POST",
       key,

@@ -16,7 +16,7 @@ export interface ForkedProcess {
   readonly id: number;
   readonly pid: number;
   /** Resolves to the exit code once the process has ended and its output was copied; null if a signal ended it. */
-  readonly ended: Promise<number | null>;
+  readonly exit: Promise<number | null>;
   /** `onSent`: called when it was written, or never will be. */
   send(message: ToProcess, onSent?: () => void): void;
   /** Drops the text if the process reads too slowly. */
@@ -45,7 +45,7 @@ export function forkProcess(
   return {
     id: worker.id,
     pid,
-    ended: exitCode(worker, passedOn),
+    exit: exitCode(worker, passedOn),
     sendIfRoom: (message) => {
       const { length } = message.text;
       if (!worker.isConnected() || unread + length > UNREAD_CHARACTERS_MAX) return;

@@ -31,10 +31,10 @@ export function isForked(): boolean {
 export async function joinProcesses(): Promise<JoinedProcess | null> {
   if (!isForked()) return null;
   process.on("SIGHUP", () => {}); // A terminal sends it to all processes; only the primary reacts.
-  const joined = new JoinedProcess();
-  process.prependOnceListener("disconnect", () => joined.onDisconnect());
-  await joined.join();
-  return joined;
+  const joinedProcess = new JoinedProcess();
+  process.prependOnceListener("disconnect", () => joinedProcess.onDisconnect());
+  await joinedProcess.join();
+  return joinedProcess;
 }
 
 /** One of several serving processes, from its own side. */

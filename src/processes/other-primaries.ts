@@ -26,11 +26,11 @@ type ChannelEnd = Pick<NodeJS.Process, "connected" | "send"> & {
 
 /** The primary at the other end of a channel: a successor started in the background, or the predecessor. */
 export function otherPrimary(end: ChannelEnd): OtherPrimary {
-  const { promise: ended, resolve } = Promise.withResolvers<void>();
+  const { promise: exit, resolve } = Promise.withResolvers<void>();
   end.on("disconnect", () => resolve());
   end.on("error", () => resolve());
   return {
-    ended,
+    exit,
     send: (word: SuccessionWord) => {
       if (end.connected) end.send?.(word, undefined, {}, () => {});
     },

@@ -23,7 +23,7 @@ function stageProcess(id: number): StagedProcess {
   return {
     id,
     pid: id,
-    ended: ended.promise,
+    exit: ended.promise,
     heard,
     send: (message, onSent) => {
       heard.push(message);

@@ -37,7 +37,7 @@ const FINISHING_PER_PLACE_MAX = 3;
 interface Member extends ConnectedProcess {
   readonly startedAt: number;
   /** Resolves to null if the process ended before it served. */
-  readonly served: PromiseWithResolvers<Greeting | null>;
+  readonly greeting: PromiseWithResolvers<Greeting | null>;
   isServing: boolean;
   /** It was told to leave, or starts as a replacement: nothing replaces it. */
   isLeaving: boolean;
@@ -134,7 +134,7 @@ export class Primary {
   }
 
   async #startAll(places: readonly Place[]): Promise<Greeting[]> {
-    const greetings = await Promise.all(places.map((place) => this.#start(place).served.promise));
+    const greetings = await Promise.all(places.map((place) => this.#start(place).greeting.promise));
     return greetings.filter((greeting) => greeting !== null);
   }
 
@@ -150,7 +150,7 @@ export class Primary {
       number: place.number,
       process,
       startedAt: performance.now(),
-      served: Promise.withResolvers(),
+      greeting: Promise.withResolvers(),
       isServing: false,
       isLeaving: false,
       hasEnded: false,
@@ -161,8 +161,8 @@ export class Primary {
       if (message.type === "told") this.#tell(message.line);
       this.#switchboard.receive(member, message);
     });
-    void killLate(process, member.served.promise, START_MS_MAX);
-    void process.ended.then((code) => this.#ended(place, member, code));
+    void killLate(process, member.greeting.promise, START_MS_MAX);
+    void process.exit.then((code) => this.#onExit(place, member, code));
     return member;
   }
 
@@ -174,17 +174,17 @@ export class Primary {
   #serves(place: Place, member: Member, greeting: Greeting): void {
     member.isServing = true;
     place.failedStarts = 0;
-    member.served.resolve(greeting);
+    member.greeting.resolve(greeting);
   }
 
-  #ended(place: Place, member: Member, code: number | null): void {
+  #onExit(place: Place, member: Member, code: number | null): void {
     const { number, process, isServing } = member;
     member.hasEnded = true;
     this.#members.delete(member);
     this.#finishing.delete(member);
     this.#switchboard.forget(member);
     this.#options.metrics.end(process.id);
-    member.served.resolve(null);
+    member.greeting.resolve(null);
     if (this.#isEnding) {
       this.#exitCode ||= code ?? FAILURE_EXIT_CODE;
       return this.#endIfOver();
@@ -235,25 +235,25 @@ export class Primary {
     const old = place.member;
     const fresh = this.#fork(place);
     fresh.isLeaving = true;
-    if ((await fresh.served.promise) === null) return false;
+    if ((await fresh.greeting.promise) === null) return false;
     place.member = fresh;
     if (this.#isEnding) return true;
     fresh.isLeaving = false;
     if (old === null || old.hasEnded) return true;
     void this.#dismiss(old, true);
-    await waitAtMost(this.#options.overlapMs, old.process.ended);
+    await waitAtMost(this.#options.overlapMs, old.process.exit);
     return true;
   }
 
   /** Resolves when the process was told. */
   #dismiss(member: Member, isReplaced: boolean): Promise<void> {
     const { leaveMs, finishMs } = this.#options;
-    const { promise: told, resolve } = Promise.withResolvers<void>();
+    const { promise: notice, resolve } = Promise.withResolvers<void>();
     member.isLeaving = true;
     member.process.send({ type: "leave", isReplaced }, resolve);
-    void killLate(member.process, member.process.ended, isReplaced ? finishMs : leaveMs);
+    void killLate(member.process, member.process.exit, isReplaced ? finishMs : leaveMs);
     if (isReplaced) this.#limitFinishing(member);
-    return told;
+    return notice;
   }
 
   #limitFinishing(member: Member): void {
@@ -275,8 +275,8 @@ function newPlace(number: number): Place {
 }
 
 /** Kills a process if this does not happen in time. */
-async function killLate(process: ForkedProcess, happened: Promise<unknown>, ms: number): Promise<void> {
+async function killLate(process: ForkedProcess, event: Promise<unknown>, ms: number): Promise<void> {
   const timer = setTimeout(() => process.kill(), ms);
-  await happened;
+  await event;
   clearTimeout(timer);
 }

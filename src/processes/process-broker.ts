@@ -11,33 +11,33 @@ export class ProcessBroker implements Broker {
   readonly textBytesMax = TEXT_BYTES_MAX;
   /** Always connected: the process exits when its primary does. */
   readonly isConnected = true;
-  readonly #joined: JoinedProcess;
+  readonly #joinedProcess: JoinedProcess;
   #unsent = 0;
 
-  constructor(joined: JoinedProcess) {
-    this.#joined = joined;
+  constructor(joinedProcess: JoinedProcess) {
+    this.#joinedProcess = joinedProcess;
   }
 
   open(hear: (text: string) => void): void {
-    this.#joined.accept({ hear });
+    this.#joinedProcess.accept({ hear });
   }
 
   join(channel: string): void {
-    this.#joined.joinChannel(channel);
+    this.#joinedProcess.joinChannel(channel);
   }
 
   leave(channel: string): void {
-    this.#joined.leaveChannel(channel);
+    this.#joinedProcess.leaveChannel(channel);
   }
 
   send(channel: string, text: string): boolean {
     if (this.#unsent + text.length > UNSENT_CHARACTERS_MAX) return false;
     this.#unsent += text.length;
-    this.#joined.sendText(channel, text, () => (this.#unsent -= text.length));
+    this.#joinedProcess.sendText(channel, text, () => (this.#unsent -= text.length));
     return true;
   }
 
   async close(): Promise<void> {
-    this.#joined.accept({ hear: () => {} });
+    this.#joinedProcess.accept({ hear: () => {} });
   }
 }

@@ -10,7 +10,7 @@ function stageOther() {
   const other: OtherPrimary = {
     send: (word) => void heard.push(word),
     onWord: (added) => (listener = added),
-    ended: ended.promise,
+    exit: ended.promise,
   };
   return { other, heard, say: (word: SuccessionWord) => listener(word), end: () => ended.resolve() };
 }
@@ -55,7 +55,7 @@ test("a primary whose successor ends before it served goes on, and can start ano
   const { succession, successor, second, done, starts } = stageSuccession();
   succession.handOver();
   successor.end();
-  await successor.other.ended;
+  await successor.other.exit;
   expect(done).toEqual(["failed"]);
   succession.handOver();
   expect(starts()).toBe(2);
@@ -85,7 +85,7 @@ test("a primary that is stopped stops those before it, waits for them, and stops
   let hasWaited = false;
   const waiting = succession.waitForOthers().then(() => (hasWaited = true));
   predecessor.end();
-  await predecessor.other.ended;
+  await predecessor.other.exit;
   expect(hasWaited).toBe(false);
   successor.end();
   await waiting;

@@ -23,7 +23,7 @@ export interface OtherPrimary {
   send(word: SuccessionWord): void;
   onWord(listener: (word: SuccessionWord) => void): void;
   /** Resolves when it has ended. */
-  readonly ended: Promise<void>;
+  readonly exit: Promise<void>;
 }
 
 export interface SuccessionOptions {
@@ -68,7 +68,7 @@ export class Succession {
     const successor = this.#options.startSuccessor();
     this.#successor = successor;
     successor.onWord((word) => this.#hear(word));
-    void successor.ended.then(() => this.#ended());
+    void successor.exit.then(() => this.#onEnd());
   }
 
   /** The processes of this primary serve. */
@@ -87,7 +87,7 @@ export class Succession {
   /** A service manager kills the rest when the main process ends, so a stopped primary waits for the others. */
   async waitForOthers(): Promise<void> {
     if (!this.#isStopping) return;
-    await Promise.all([this.#options.predecessor?.ended, this.#isSucceeded ? null : this.#successor?.ended]);
+    await Promise.all([this.#options.predecessor?.exit, this.#isSucceeded ? null : this.#successor?.exit]);
   }
 
   #hear(word: SuccessionWord): void {
@@ -105,7 +105,7 @@ export class Succession {
     void this.#options.primary.retire().then(this.#options.onRetired);
   }
 
-  #ended(): void {
+  #onEnd(): void {
     if (this.#isSucceeded) return;
     this.#successor = null;
     if (this.#isStopping) return;

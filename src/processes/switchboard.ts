@@ -127,7 +127,7 @@ export class Switchboard {
     metrics.update(peer.process.id, text);
     const others = peers().filter((other) => other !== peer && other.isServing);
     const measure = ({ process }: ConnectedProcess): Promise<null> =>
-      this.#measurements.ask((asked) => process.send({ type: "measure", call: asked }), MEASURE_TIMEOUT_MS);
+      this.#measurements.ask((callNumber) => process.send({ type: "measure", call: callNumber }), MEASURE_TIMEOUT_MS);
     await Promise.all(others.map(measure));
     peer.process.send({ type: "scraped", call, text: metrics.text() });
   }

@@ -51,7 +51,7 @@ export async function* runProgram(call: ProgramCall): AsyncGenerator<Uint8Array>
   const { program, signal, timeoutMs } = call;
   if (signal.aborted) return;
   const child = await start(call);
-  const ended = childEnd(child);
+  const end = childEnd(child);
   let isLate = false;
   const kill = (): void => void child.process.kill("SIGKILL");
   const timer =
@@ -63,11 +63,11 @@ export async function* runProgram(call: ProgramCall): AsyncGenerator<Uint8Array>
         }, timeoutMs);
   signal.addEventListener("abort", kill, { once: true });
   if (signal.aborted) kill();
-  const fed = feed(child, call.input, ended);
+  const feeding = feed(child, call.input, end);
   try {
-    yield* limited(child.stdout, call);
-    const { code, complaint } = await ended;
-    const fault = await fed;
+    yield* limitOutput(child.stdout, call);
+    const { code, complaint } = await end;
+    const fault = await feeding;
     if (signal.aborted) return;
     if (isLate) throw new ProgramFailed(`${program} took longer than ${(timeoutMs ?? 0) / 1000} s`);
     if (fault !== null) throw fault.error;
@@ -78,8 +78,8 @@ export async function* runProgram(call: ProgramCall): AsyncGenerator<Uint8Array>
     if (timer !== null) clearTimeout(timer);
     signal.removeEventListener("abort", kill);
     kill();
-    await ended;
-    await fed;
+    await end;
+    await feeding;
   }
 }
 
@@ -122,16 +122,16 @@ async function childEnd(child: Child): Promise<{ readonly code: number | null; r
 async function feed(
   child: Child,
   input: ProgramCall["input"],
-  gone: Promise<unknown>,
+  exit: Promise<unknown>,
 ): Promise<{ error: unknown } | null> {
   const pieces = iteratorOf(input);
-  const left = gone.then(() => null);
+  const closing = exit.then(() => null);
   try {
     for (;;) {
-      const next = await Promise.race([pieces.next(), left]);
+      const next = await Promise.race([pieces.next(), closing]);
       if (next === null || next.done === true) return null;
       if (child.stdin.writable && !child.stdin.write(next.value))
-        await Promise.race([once(child.stdin, "drain"), left]);
+        await Promise.race([once(child.stdin, "drain"), closing]);
     }
   } catch (error) {
     return child.stdin.writable ? { error } : null;
@@ -144,7 +144,7 @@ function iteratorOf<T>(input: AsyncIterable<T> | Iterable<T>): AsyncIterator<T> 
   return Symbol.asyncIterator in input ? input[Symbol.asyncIterator]() : input[Symbol.iterator]();
 }
 
-async function* limited(output: Readable, { program, outputBytesMax }: ProgramCall): AsyncGenerator<Uint8Array> {
+async function* limitOutput(output: Readable, { program, outputBytesMax }: ProgramCall): AsyncGenerator<Uint8Array> {
   let bytes = 0;
   for await (const chunk of output) {
     if (!(chunk instanceof Uint8Array)) continue;

@@ -68,14 +68,14 @@ test("the end of a program is reported with the end of its output", async () => 
     args: ["-c", "echo first; echo last >&2; exit 3"],
     folder: "/",
   });
-  expect(await child.ended).toEqual({ status: 3, outputTail: expect.stringContaining("last") });
+  expect(await child.exit).toEqual({ status: 3, outputTail: expect.stringContaining("last") });
   const failing = runGuarded({ program: "/bin/sh", args: ["-c", "echo why >&2; exit 3"], folder: "/" }, never);
   await expect(failing).rejects.toMatchObject({
     name: "ProgramFailed",
     message: expect.stringMatching(/exit status 3: why$/),
   });
   const crashing = await startGuarded({ program: "/bin/sh", args: ["-c", "kill -ILL $$"], folder: "/" });
-  expect(statusText((await crashing.ended).status)).toBe("signal 4");
+  expect(statusText((await crashing.exit).status)).toBe("signal 4");
 });
 
 test("a missing program has its own error", async () => {
@@ -86,7 +86,7 @@ test("a missing program has its own error", async () => {
 test("killing ends the program and its children", async () => {
   const { child, pids } = await startFamily();
   child.kill();
-  await child.ended;
+  await child.exit;
   await Promise.all(pids.map(gone));
   child.kill(); // A second kill does nothing.
 });

@@ -60,7 +60,7 @@ export interface GuardedChild {
   /** The id of the process group of the guard, the program and its children. */
   readonly group: number;
   /** Resolves when the program has ended and all its output is read; never rejects. */
-  readonly ended: Promise<ProgramEnd>;
+  readonly exit: Promise<ProgramEnd>;
   /** Kills the whole group at once. */
   kill(): void;
 }
@@ -76,7 +76,7 @@ export async function startGuarded(call: GuardedProgram): Promise<GuardedChild> 
     stdio: ["pipe", "pipe", "pipe"],
     detached: true,
   });
-  const ended = programEnd(child, call.onOutput);
+  const exit = programEnd(child, call.onOutput);
   try {
     await once(child, "spawn");
   } catch (error) {
@@ -84,7 +84,7 @@ export async function startGuarded(call: GuardedProgram): Promise<GuardedChild> 
   }
   const group = child.pid;
   assert(group !== undefined, "a spawned child has a process id");
-  return { group, ended, kill: () => killGroup(child, group) };
+  return { group, exit, kill: () => killGroup(child, group) };
 }
 
 /**
@@ -97,7 +97,7 @@ export async function runGuarded(call: GuardedProgram, signal: AbortSignal): Pro
   const kill = (): void => child.kill();
   signal.addEventListener("abort", kill, { once: true });
   if (signal.aborted) kill();
-  const { status, outputTail } = await child.ended;
+  const { status, outputTail } = await child.exit;
   signal.removeEventListener("abort", kill);
   signal.throwIfAborted();
   if (status === NOT_FOUND || status === NOT_EXECUTABLE) throw new ProgramMissing(`${call.program} cannot be run`);

@@ -53,7 +53,7 @@ class NotifiedManager implements ServiceManager {
   readonly #watchdogMs: number | null;
   readonly #log: Logger;
   /** Resolves when everything so far was sent, to keep messages in order. */
-  #sent: Promise<void> = Promise.resolve();
+  #lastSend: Promise<void> = Promise.resolve();
   #timer: NodeJS.Timeout | null = null;
   #isSilent = false;
 
@@ -100,8 +100,8 @@ class NotifiedManager implements ServiceManager {
   }
 
   #send(...assignments: readonly string[]): Promise<void> {
-    this.#sent = this.#sent.then(() => this.#sendNow(assignments));
-    return this.#sent;
+    this.#lastSend = this.#lastSend.then(() => this.#sendNow(assignments));
+    return this.#lastSend;
   }
 
   #sendNow(assignments: readonly string[]): Promise<void> {

@@ -12,10 +12,10 @@ const IN_BACKGROUND = `sh -c 'LISTEN_PID=$$ exec "$@"' sh "$@" &`;
 export function startInBackground(
   command: readonly string[],
   sockets: readonly number[],
-  added: Readonly<Record<string, string>>,
+  variables: Readonly<Record<string, string>>,
 ): ChildProcess {
   return spawn("/bin/sh", ["-c", IN_BACKGROUND, "sh", ...command], {
     stdio: ["ignore", "inherit", "inherit", ...sockets, "ipc"],
-    env: { ...ownEnvironment(), ...added },
+    env: { ...ownEnvironment(), ...variables },
   });
 }

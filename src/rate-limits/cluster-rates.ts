@@ -29,7 +29,7 @@ export class ClusterRates implements RateLimiter {
   readonly #servers: () => number;
   readonly #alone: MinuteRates;
   /** The last known token usage of a key. */
-  readonly #heard = new CurrentMinutes<Heard>();
+  readonly #lastCounts = new CurrentMinutes<Heard>();
 
   constructor(defaults: MinuteLimits, counts: CountBatches, servers: () => number) {
     this.#defaults = defaults;
@@ -63,30 +63,30 @@ export class ClusterRates implements RateLimiter {
    * request. Null if it may be refused.
    */
   #foresee({ name, amount, limit }: CountChange): Used | null {
-    const heard = this.#heard.get(name);
-    if (heard === undefined || performance.now() - heard.heardAt > HEARD_MS_MAX) return null;
-    const used = heard.amount + amount;
-    if (amount > limit * PLENTY_TAKEN_MAX || used > limit * PLENTY_USED_MAX) return null;
-    this.#heard.set(name, { ...heard, amount: used });
-    return { amount: used, endsAt: heard.endsAt };
+    const count = this.#lastCounts.get(name);
+    if (count === undefined || performance.now() - count.heardAt > HEARD_MS_MAX) return null;
+    const total = count.amount + amount;
+    if (amount > limit * PLENTY_TAKEN_MAX || total > limit * PLENTY_USED_MAX) return null;
+    this.#lastCounts.set(name, { ...count, amount: total });
+    return { amount: total, endsAt: count.endsAt };
   }
 
   #hear({ name }: CountChange, { used, leftMs }: Count): Used {
     const endsAt = Date.now() + (leftMs === 0 ? MINUTE_MS : leftMs);
-    this.#heard.set(name, { amount: used, endsAt, heardAt: performance.now() });
+    this.#lastCounts.set(name, { amount: used, endsAt, heardAt: performance.now() });
     return { amount: used, endsAt };
   }
 
-  #taking(change: CountChange, taken: boolean, used: Used): RateTaking {
+  #taking(change: CountChange, taken: boolean, usage: Used): RateTaking {
     return {
       taken,
-      standing: standingOf(change.limit, used),
-      correct: (spent) => {
-        const amount = spent - change.amount;
-        const leftMsMax = used.endsAt - Date.now() + CLOCK_DRIFT_MS;
+      standing: standingOf(change.limit, usage),
+      correct: (actual) => {
+        const amount = actual - change.amount;
+        const leftMsMax = usage.endsAt - Date.now() + CLOCK_DRIFT_MS;
         if (amount > 0 || (amount < 0 && leftMsMax > CLOCK_DRIFT_MS)) {
           this.#counts.send({ ...change, kind: "charge", amount, leftMsMax });
-          this.#correctHeard(change.name, amount, used.endsAt);
+          this.#correctHeard(change.name, amount, usage.endsAt);
         }
       },
     };
@@ -94,9 +94,9 @@ export class ClusterRates implements RateLimiter {
 
   /** The known state of the minute whose take is corrected. */
   #correctHeard(name: string, amount: number, endsAt: number): void {
-    const heard = this.#heard.get(name);
-    if (heard === undefined || Math.abs(heard.endsAt - endsAt) > CLOCK_DRIFT_MS) return;
-    this.#heard.set(name, { ...heard, amount: Math.max(0, heard.amount + amount) });
+    const count = this.#lastCounts.get(name);
+    if (count === undefined || Math.abs(count.endsAt - endsAt) > CLOCK_DRIFT_MS) return;
+    this.#lastCounts.set(name, { ...count, amount: Math.max(0, count.amount + amount) });
   }
 
   /** A single take larger than this server's share uses the whole share, because the common counters may allow it. */

@@ -21,7 +21,7 @@ export class ClusterStreamRates implements StreamRates {
   readonly #limits: StreamLimits;
   readonly #counts: CountBatches;
   readonly #alone: MemoryStreamRates;
-  readonly #uncounted = new CurrentMinutes<Uncounted>();
+  readonly #remainders = new CurrentMinutes<Uncounted>();
 
   constructor(limits: StreamLimits, counts: CountBatches) {
     this.#limits = limits;
@@ -38,12 +38,12 @@ export class ClusterStreamRates implements StreamRates {
   }
 
   async takeSound(keyId: string, ms: number): Promise<number | null> {
-    const uncounted = this.#uncounted.get(keyId) ?? { endsAt: Date.now() + MINUTE_MS, ms: 0 };
-    this.#uncounted.set(keyId, uncounted);
-    uncounted.ms += ms;
-    if (uncounted.ms < SECOND_MS) return null;
-    const amount = uncounted.ms;
-    uncounted.ms = 0;
+    const remainder = this.#remainders.get(keyId) ?? { endsAt: Date.now() + MINUTE_MS, ms: 0 };
+    this.#remainders.set(keyId, remainder);
+    remainder.ms += ms;
+    if (remainder.ms < SECOND_MS) return null;
+    const amount = remainder.ms;
+    remainder.ms = 0;
     const count = await this.#counts.change(this.#sound(keyId, amount));
     return count === null ? await this.#alone.takeSound(keyId, amount) : waitOf(count);
   }

@@ -16,11 +16,11 @@ export class MinuteCounters {
 
   of(bucket: RateBucket, limit: number): MinuteCounter {
     const name = counterName(bucket, limit);
-    const known = this.#counters.get(name);
-    if (known !== undefined) return known;
-    const made = new MinuteCounter(name, limit);
-    this.#counters.set(name, made);
-    return made;
+    const earlier = this.#counters.get(name);
+    if (earlier !== undefined) return earlier;
+    const counter = new MinuteCounter(name, limit);
+    this.#counters.set(name, counter);
+    return counter;
   }
 }
 
@@ -60,9 +60,9 @@ export class MinuteCounter {
     return usedOf(await this.#memory.reward(keyId, amount));
   }
 
-  async used(keyId: string): Promise<Used> {
-    const counted = await this.#memory.get(keyId);
-    return counted === null ? nothingUsed() : usedOf(counted);
+  async usage(keyId: string): Promise<Used> {
+    const count = await this.#memory.get(keyId);
+    return count === null ? nothingUsed() : usedOf(count);
   }
 }
 

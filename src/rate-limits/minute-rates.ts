@@ -19,16 +19,16 @@ export class MinuteRates implements RateLimiter {
     return {
       taken,
       standing: standingOf(counter.limit, used),
-      correct: (spent) => {
-        if (spent > amount) void counter.charge(key.keyId, spent - amount);
-        else if (spent < amount && Date.now() < used.endsAt) void counter.giveBack(key.keyId, amount - spent);
+      correct: (actual) => {
+        if (actual > amount) void counter.charge(key.keyId, actual - amount);
+        else if (actual < amount && Date.now() < used.endsAt) void counter.giveBack(key.keyId, amount - actual);
       },
     };
   }
 
   async standing(key: RatedKey, bucket: RateBucket): Promise<RateStanding> {
     const counter = this.#counter(key, bucket);
-    return standingOf(counter.limit, await counter.used(key.keyId));
+    return standingOf(counter.limit, await counter.usage(key.keyId));
   }
 
   #counter(key: RatedKey, bucket: RateBucket): MinuteCounter {

@@ -51,7 +51,7 @@ export class RedisCounts implements CommonCounts {
   readonly #findNamespace: () => Promise<string>;
   #keyPrefix: Promise<string> | null = null;
   #client: ReturnType<typeof connect>;
-  #unanswered = 0;
+  #questionCount = 0;
 
   /** `findNamespace` distinguishes the counters of databases that share a Redis. */
   constructor(url: string, findNamespace: () => Promise<string>) {
@@ -64,7 +64,7 @@ export class RedisCounts implements CommonCounts {
     try {
       const reply = await answerWithin(ANSWER_MS_MAX, run(this.#client, await this.#prefix(), changes));
       const counts = readCounts(reply, changes.length);
-      this.#unanswered = 0;
+      this.#questionCount = 0;
       return counts;
     } catch (error) {
       if (error instanceof NoAnswer) this.#noteUnanswered();
@@ -89,9 +89,9 @@ export class RedisCounts implements CommonCounts {
 
   /** The other end may be gone silently. */
   #noteUnanswered(): void {
-    this.#unanswered += 1;
-    if (this.#unanswered < UNANSWERED_MAX) return;
-    this.#unanswered = 0;
+    this.#questionCount += 1;
+    if (this.#questionCount < UNANSWERED_MAX) return;
+    this.#questionCount = 0;
     this.#client.destroy();
     this.#client = connect(this.#url);
   }
@@ -138,9 +138,9 @@ function readCounts(reply: unknown, count: number): readonly Count[] {
   if (!Array.isArray(reply) || reply.length !== count)
     throw new Error("Redis replied with another number of counts than requested");
   return reply.map((fields: unknown) => {
-    const [taken, used, leftMs] = Array.isArray(fields) ? fields.map(Number) : [];
-    if (taken === undefined || used === undefined || leftMs === undefined)
+    const [takenFlag, usedAmount, leftMs] = Array.isArray(fields) ? fields.map(Number) : [];
+    if (takenFlag === undefined || usedAmount === undefined || leftMs === undefined)
       throw new Error("Redis replied without a count");
-    return { taken: taken === 1, used, leftMs };
+    return { taken: takenFlag === 1, used: usedAmount, leftMs };
   });
 }

@@ -63,7 +63,7 @@ export class SharedCounts {
     const counter = this.#counters.of(ask.bucket, ask.limit);
     const { keyId, amount, unused } = ask;
     if (unused > 0) await takeBack(counter, keyId, unused);
-    if (amount === 0) return { taken: true, used: await counter.used(keyId), block: 0 };
+    if (amount === 0) return { taken: true, used: await counter.usage(keyId), block: 0 };
     const first = await counter.take(keyId, amount);
     if (first.taken) return await this.#withBlock(process, ask, first.used);
     const isRecalled = amount <= ask.limit && (await this.#recall(ask, counter));
@@ -76,10 +76,10 @@ export class SharedCounts {
     else if (amount < 0 && Date.now() < endsAt) void counter.giveBack(keyId, -amount);
   }
 
-  async #withBlock(process: number, ask: RateAsk, used: Used): Promise<RateGrant> {
+  async #withBlock(process: number, ask: RateAsk, usage: Used): Promise<RateGrant> {
     const block = ask.amount * BLOCK_TAKINGS;
-    const room = ask.limit - used.amount;
-    if (room < block * BLOCKS_IN_RESERVE * this.#processes) return { taken: true, used, block: 0 };
+    const room = ask.limit - usage.amount;
+    if (room < block * BLOCKS_IN_RESERVE * this.#processes) return { taken: true, used: usage, block: 0 };
     const after = await this.#counters.of(ask.bucket, ask.limit).charge(ask.keyId, block);
     const holders = this.#holders.get(placeName(ask));
     if (holders !== undefined && holders.recall === null) holders.processes.add(process);
@@ -106,7 +106,7 @@ export class SharedCounts {
 
 /** The minute may have ended before the process replied. Its rest must not enlarge the next one. */
 async function takeBack(counter: MinuteCounter, keyId: string, rest: number): Promise<void> {
-  if ((await counter.used(keyId)).amount >= rest) await counter.giveBack(keyId, rest);
+  if ((await counter.usage(keyId)).amount >= rest) await counter.giveBack(keyId, rest);
 }
 
 /** The name of a limit of a key. */

@@ -13,9 +13,9 @@ export interface RateCounter {
 
 /** What this process may use of a limit without a request. */
 interface Block {
-  readonly used: Used;
+  readonly usage: Used;
   readonly endsAt: number;
-  left: number;
+  amountLeft: number;
 }
 
 /** Rate limits per minute, counted by one process for several. If it does not respond, requests are allowed. */
@@ -32,8 +32,8 @@ export class SharedRates implements RateLimiter {
   async take(key: RatedKey, bucket: RateBucket, amount: number): Promise<RateTaking> {
     const place = this.#place(key, bucket);
     const block = this.#blocks.get(placeName(place));
-    if (block !== undefined && block.left >= amount) {
-      block.left -= amount;
+    if (block !== undefined && block.amountLeft >= amount) {
+      block.amountLeft -= amount;
       return this.#taking(place, amount, { taken: true, used: withoutRest(block) });
     }
     const grant = await this.#ask(place, amount, block);
@@ -43,7 +43,7 @@ export class SharedRates implements RateLimiter {
   async standing(key: RatedKey, bucket: RateBucket): Promise<RateStanding> {
     const place = this.#place(key, bucket);
     const block = this.#blocks.get(placeName(place));
-    if (block !== undefined && block.left > 0) return standingOf(place.limit, withoutRest(block));
+    if (block !== undefined && block.amountLeft > 0) return standingOf(place.limit, withoutRest(block));
     const grant = await this.#counter.take({ ...place, amount: 0, unused: 0 });
     return standingOf(place.limit, grant?.used ?? nothingUsed());
   }
@@ -51,19 +51,20 @@ export class SharedRates implements RateLimiter {
   /** Returns the rest of the block. */
   recall(place: RatePlace): number {
     const block = this.#blocks.get(placeName(place));
-    const rest = block?.left ?? 0;
-    if (block !== undefined) block.left = 0;
+    const rest = block?.amountLeft ?? 0;
+    if (block !== undefined) block.amountLeft = 0;
     return rest;
   }
 
   async #ask(place: RatePlace, amount: number, block: Block | undefined): Promise<RateGrant | null> {
-    const unused = block?.left ?? 0;
-    if (block !== undefined) block.left = 0; // Returned with the request, so that nobody uses it twice.
-    const grant = await this.#counter.take({ ...place, amount, unused });
+    const rest = block?.amountLeft ?? 0;
+    if (block !== undefined) block.amountLeft = 0; // Returned with the request, so that nobody uses it twice.
+    const grant = await this.#counter.take({ ...place, amount, unused: rest });
     if (grant === null || grant.block === 0) return grant;
     const { endsAt } = grant.used;
-    const left = grant.block + (this.#blocks.get(placeName(place))?.left ?? 0); // From a concurrent request.
-    this.#blocks.set(placeName(place), { used: grant.used, endsAt, left });
+    // From a concurrent request.
+    const amountLeft = grant.block + (this.#blocks.get(placeName(place))?.amountLeft ?? 0);
+    this.#blocks.set(placeName(place), { usage: grant.used, endsAt, amountLeft });
     return { ...grant, used: { amount: grant.used.amount - grant.block, endsAt } };
   }
 
@@ -72,7 +73,7 @@ export class SharedRates implements RateLimiter {
     return {
       taken,
       standing: standingOf(place.limit, used),
-      correct: (spent) => this.#correct({ ...place, amount: spent - amount, endsAt }),
+      correct: (actual) => this.#correct({ ...place, amount: actual - amount, endsAt }),
     };
   }
 
@@ -81,10 +82,10 @@ export class SharedRates implements RateLimiter {
     const { amount, endsAt } = correction;
     if (amount === 0 || (amount < 0 && Date.now() >= endsAt)) return;
     const block = this.#blocks.get(placeName(correction));
-    if (block === undefined || block.left === 0) return this.#counter.correct(correction);
-    const covered = Math.min(amount, block.left); // The whole refund, below 0.
-    block.left -= covered;
-    if (amount > covered) this.#counter.correct({ ...correction, amount: amount - covered });
+    if (block === undefined || block.amountLeft === 0) return this.#counter.correct(correction);
+    const share = Math.min(amount, block.amountLeft); // The whole refund, below 0.
+    block.amountLeft -= share;
+    if (amount > share) this.#counter.correct({ ...correction, amount: amount - share });
   }
 
   #place({ keyId, limits }: RatedKey, bucket: RateBucket): RatePlace {
@@ -93,6 +94,6 @@ export class SharedRates implements RateLimiter {
 }
 
 /** The usage without the rest of its own block. */
-function withoutRest({ used, left }: Block): Used {
-  return { amount: used.amount - left, endsAt: used.endsAt };
+function withoutRest({ usage, amountLeft }: Block): Used {
+  return { amount: usage.amount - amountLeft, endsAt: usage.endsAt };
 }

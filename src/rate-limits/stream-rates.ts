@@ -49,7 +49,7 @@ async function take(counter: RateLimiterMemory, keyId: string, amount: number): 
 }
 
 async function waitOf(counter: RateLimiterMemory, keyId: string): Promise<number | null> {
-  const counted = await counter.get(keyId);
-  if (counted === null || counted.consumedPoints <= counter.points || counted.msBeforeNext <= 0) return null;
-  return counted.msBeforeNext;
+  const count = await counter.get(keyId);
+  if (count === null || count.consumedPoints <= counter.points || count.msBeforeNext <= 0) return null;
+  return count.msBeforeNext;
 }

@@ -5,7 +5,7 @@ export interface Sealer {
   /** Deterministic: the same text, place and owner give the same seal until a newer key is added. */
   seal(text: string, place: string, owner: string): string;
   /** The text; null if the seal is not from this server, was changed, or is another owner's. */
-  open(sealed: string, owner: string): string | null;
+  open(sealedText: string, owner: string): string | null;
 }
 
 /** Returns keys of 32 bytes, newest first, at least one. */
@@ -39,8 +39,8 @@ export function createSealer(readKeys: ReadSealKeys, nowMs: () => number = () =>
   let readAtMs = nowMs();
 
   const findKey = (id: Buffer): SealKey | undefined => {
-    const known = keys.find((key) => key.id.equals(id));
-    if (known !== undefined || nowMs() - readAtMs < REREAD_MS) return known;
+    const match = keys.find((key) => key.id.equals(id));
+    if (match !== undefined || nowMs() - readAtMs < REREAD_MS) return match;
     readAtMs = nowMs();
     const read = readKeys().map(sealKey);
     keys = [...read, ...keys.filter((old) => !read.some((key) => key.id.equals(old.id)))];
@@ -57,9 +57,9 @@ export function createSealer(readKeys: ReadSealKeys, nowMs: () => number = () =>
       const body = Buffer.concat([cipher.update(text, "utf8"), cipher.final()]);
       return Buffer.concat([head, cipher.getAuthTag(), body]).toString("base64url");
     },
-    open(sealed, owner) {
-      const bytes = Buffer.from(sealed, "base64url");
-      if (bytes.toString("base64url") !== sealed) return null; // Buffer's decoder ignores invalid characters.
+    open(sealedText, owner) {
+      const bytes = Buffer.from(sealedText, "base64url");
+      if (bytes.toString("base64url") !== sealedText) return null; // Buffer's decoder ignores invalid characters.
       if (bytes[0] === WITHOUT_KEY_ID) return openWithAny(keys, bytes.subarray(1), owner);
       if (bytes[0] !== WITH_KEY_ID) return null;
       const key = findKey(bytes.subarray(1, 1 + KEY_ID_BYTES));
@@ -69,12 +69,12 @@ export function createSealer(readKeys: ReadSealKeys, nowMs: () => number = () =>
 }
 
 function sealKey(bytes: Uint8Array): SealKey {
-  const derived = (use: string): Buffer => hmac(bytes, `antiphon seal: ${use}`);
+  const derive = (use: string): Buffer => hmac(bytes, `antiphon seal: ${use}`);
   return {
     bytes,
-    id: derived("id").subarray(0, KEY_ID_BYTES),
-    cipherKey: derived("cipher"),
-    nonceKey: derived("nonce"),
+    id: derive("id").subarray(0, KEY_ID_BYTES),
+    cipherKey: derive("cipher"),
+    nonceKey: derive("nonce"),
   };
 }
 

@@ -13,7 +13,7 @@ export interface HostedRun {
   run: HostableRun | null;
   /** Whether its model was called. */
   hasBegun: boolean;
-  readonly ended: Promise<void>;
+  readonly completion: Promise<void>;
   /** Call when this process is done with the run. */
   readonly end: () => void;
 }

@@ -39,9 +39,9 @@ export class Numbering {
   }
 
   #delta(event: PartDelta, part: number, number: number): RecordedEvent {
-    const known = this.#templates.get(event.type);
-    if (known !== undefined && known.itemId === event.item_id && known.part === part)
-      return new RecordedDelta(number, known.template, event.delta);
+    const entry = this.#templates.get(event.type);
+    if (entry !== undefined && entry.itemId === event.item_id && entry.part === part)
+      return new RecordedDelta(number, entry.template, event.delta);
     const template = DeltaTemplate.of(event);
     this.#templates.set(event.type, { itemId: event.item_id, part, template });
     return new RecordedDelta(number, template, event.delta);

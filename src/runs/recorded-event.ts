@@ -165,15 +165,15 @@ export class DeltaTemplate {
   }
 
   get type(): string {
-    this.#type ??= typeIn(this.before) ?? this.#made.type;
+    this.#type ??= typeIn(this.before) ?? this.#event.type;
     return this.#type;
   }
 
   eventOf(delta: string, number: number): ResponseStreamEvent {
-    return { ...this.#made, delta, sequence_number: number };
+    return { ...this.#event, delta, sequence_number: number };
   }
 
-  get #made(): TextDelta<ResponseStreamEvent> {
+  get #event(): TextDelta<ResponseStreamEvent> {
     this.#sample ??= readOwnJson<TextDelta<ResponseStreamEvent>>(
       `${this.before}${EMPTY_TEXT}${this.after}${NUMBER_AND_END}`,
     );

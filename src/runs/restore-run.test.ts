@@ -184,19 +184,22 @@ describe("a run can go on", () => {
   };
 
   test("within a call of a tool", () => {
-    const { shown } = shownAfter({ type: "reasoning_delta", text: "Hm" }, { type: "item_started", item: first });
-    expect(shown).toMatchObject({ output: [{ type: "reasoning" }], open: { type: "hosted", item: { id: "mcp_1" } } });
+    const { shownAnswer } = shownAfter({ type: "reasoning_delta", text: "Hm" }, { type: "item_started", item: first });
+    expect(shownAnswer).toMatchObject({
+      output: [{ type: "reasoning" }],
+      open: { type: "hosted", item: { id: "mcp_1" } },
+    });
   });
 
   test("after a call of a tool", () => {
-    const { shown } = shownAfter({ type: "item_started", item: first }, { type: "item_finished", item: last });
-    expect(shown).toMatchObject({ output: [{ id: "mcp_1" }], open: null });
+    const { shownAnswer } = shownAfter({ type: "item_started", item: first }, { type: "item_finished", item: last });
+    expect(shownAnswer).toMatchObject({ output: [{ id: "mcp_1" }], open: null });
   });
 
   test("within reasoning, which ends as it is", () => {
-    const { state, shown } = shownAfter({ type: "reasoning_delta", text: "Hm" });
+    const { state, shownAnswer } = shownAfter({ type: "reasoning_delta", text: "Hm" });
     const item = { type: "reasoning", content: [{ type: "reasoning_text", text: "Hm" }] };
-    expect(shown).toMatchObject({ output: [], open: { type: "reasoning", item } });
+    expect(shownAnswer).toMatchObject({ output: [], open: { type: "reasoning", item } });
     const ended = transition(state, { type: "model", event: { type: "turn_cut" } });
     expect(ended.events.at(-1)?.type).toBe("response.output_item.done");
     expect(ended.state).toMatchObject({ open: null, output: [item] });
@@ -208,9 +211,9 @@ describe("a run can go on", () => {
       { type: "text_delta", text: "Hm" },
       { type: "item_started", item: first },
     ];
-    expect(shownAfter(...call).shown?.sound).toBe("not begun");
-    expect(shownAfter(sound, ...call).shown?.sound).toBe("open");
-    expect(shownAfter(sound, { type: "audio_done" }, ...call).shown?.sound).toBe("over");
+    expect(shownAfter(...call).shownAnswer?.sound).toBe("not begun");
+    expect(shownAfter(sound, ...call).shownAnswer?.sound).toBe("open");
+    expect(shownAfter(sound, { type: "audio_done" }, ...call).shownAnswer?.sound).toBe("over");
   });
 
   test.each<[string, readonly ModelEvent[], object]>([
@@ -226,15 +229,15 @@ describe("a run can go on", () => {
       { type: "call", kind: "function", name: "f", namespace: null, text: "{" },
     ],
   ])("within %s, with the text that was shown", (_name, events, open) => {
-    expect(shownAfter(...events).shown).toEqual({ output: [], open, sound: "not begun" });
+    expect(shownAfter(...events).shownAnswer).toEqual({ output: [], open, sound: "not begun" });
   });
 
   test("after a message that is whole, and after one that broke off", () => {
     const text: ModelEvent = { type: "text_delta", text: "Hm" };
     const whole = shownAfter(text, { type: "message_finished" });
-    expect(whole.shown).toMatchObject({ output: [{ type: "message", status: "completed" }], open: null });
+    expect(whole.shownAnswer).toMatchObject({ output: [{ type: "message", status: "completed" }], open: null });
     const cut = shownAfter(text, { type: "turn_cut" });
-    expect(cut.shown).toMatchObject({ output: [{ type: "message", status: "incomplete" }], open: null });
+    expect(cut.shownAnswer).toMatchObject({ output: [{ type: "message", status: "incomplete" }], open: null });
     const events = cut.end({ type: "model_ended", at: 0 }).events;
     expect(events.at(-1)).toMatchObject({ response: { output: [{ status: "incomplete" }] } });
   });
@@ -267,9 +270,9 @@ describe("events that another release has stored", () => {
     const events = logged.filter((_event, index) => index !== left);
     const ended = events.flatMap(({ event }) => (event.type === "response.output_item.done" ? [event.item] : []));
     const restored = restoreRun(plan, events);
-    const { shown } = restored;
-    expect(shown?.output).toEqual(ended);
-    expect(shown?.open).toMatchObject({ type: "message", text: "Well" });
+    const { shownAnswer } = restored;
+    expect(shownAnswer?.output).toEqual(ended);
+    expect(shownAnswer?.open).toMatchObject({ type: "message", text: "Well" });
     expect(restored.end(interrupted).events.at(-1)?.type).toBe("response.failed");
   });
 });

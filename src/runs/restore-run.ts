@@ -51,7 +51,7 @@ export interface RestoredRun {
   /** Whether any part of the answer was shown. */
   readonly hasAnswer: boolean;
   /** Null if nothing was shown yet, or if the run cannot continue. */
-  readonly shown: ShownAnswer | null;
+  readonly shownAnswer: ShownAnswer | null;
   /** The missing events after the log if `last` ends the run. */
   end(last: RunSignal): Transition;
 }
@@ -61,44 +61,47 @@ export interface RestoredRun {
  * finished item are turned back into signals and replayed: if the replay gives the logged events and more, the log
  * lacks those. The log of another release may differ, and then counts as complete.
  */
-export function restoreRun(plan: RunPlan, logged: readonly RecordedEvent[]): RestoredRun {
-  const split = logged.findLastIndex(({ type }) => type === "response.output_item.done") + 1;
-  const tail = logged.slice(split);
-  const replayed: UnnumberedEvent[] = [];
-  let state = stateAfter(plan, logged.slice(0, split));
+export function restoreRun(plan: RunPlan, loggedEvents: readonly RecordedEvent[]): RestoredRun {
+  const split = loggedEvents.findLastIndex(({ type }) => type === "response.output_item.done") + 1;
+  const tail = loggedEvents.slice(split);
+  const replayEvents: UnnumberedEvent[] = [];
+  let state = stateAfter(plan, loggedEvents.slice(0, split));
   for (const { event } of tail) {
     for (const signal of signalsOf(event)) {
       const next = transition(state, signal);
       state = next.state;
-      replayed.push(...next.events);
+      replayEvents.push(...next.events);
     }
   }
-  const restored = state;
-  const matchesLog = replayed.every((event, index) => index >= tail.length || event.type === tail[index]?.type);
-  const isWhole = !matchesLog || replayed.length <= tail.length;
+  const restoredState = state;
+  const matchesLog = replayEvents.every((event, index) => index >= tail.length || event.type === tail[index]?.type);
+  const isWhole = !matchesLog || replayEvents.length <= tail.length;
   return {
-    state: restored,
-    hasAnswer: logged.some((event) => !isBeginning(event)),
-    shown: isWhole ? shownAnswer(restored, logged.some(isSound)) : null,
+    state: restoredState,
+    hasAnswer: loggedEvents.some((event) => !isBeginning(event)),
+    shownAnswer: isWhole ? shownAnswer(restoredState, loggedEvents.some(isSound)) : null,
     end: (last) => {
-      const next = transition(asAccepted(restored), last);
-      return { state: next.state, events: matchesLog ? [...replayed, ...next.events].slice(tail.length) : next.events };
+      const next = transition(asAccepted(restoredState), last);
+      return {
+        state: next.state,
+        events: matchesLog ? [...replayEvents, ...next.events].slice(tail.length) : next.events,
+      };
     },
   };
 }
 
 /** The state after these events, the last of which ended an item. */
-function stateAfter(plan: RunPlan, logged: readonly RecordedEvent[]): RunState {
-  if (logged.length === 0) return initialState(plan);
+function stateAfter(plan: RunPlan, loggedEvents: readonly RecordedEvent[]): RunState {
+  if (loggedEvents.length === 0) return initialState(plan);
   const state = transition(
-    logged.some(({ type }) => type === "response.queued") ? { phase: "queued", plan } : initialState(plan),
+    loggedEvents.some(({ type }) => type === "response.queued") ? { phase: "queued", plan } : initialState(plan),
     { type: "accepted" },
   ).state;
   assert(state.phase === "answering", "a run answers once its model has accepted");
   let characters = 0;
   let isSoundOpen = false;
   const output: OutputItem[] = [];
-  for (const { event } of logged) {
+  for (const { event } of loggedEvents) {
     if (event.type === "response.output_item.done") output.push(event.item);
     if (event.type === "response.audio.delta" || event.type === "response.audio.transcript.delta") isSoundOpen = true;
     else if (event.type === "response.audio.done") isSoundOpen = false;
@@ -114,8 +117,8 @@ function asAccepted(state: RunState): RunState {
 
 function shownAnswer(state: RunState, hasSound: boolean): ShownAnswer | null {
   if (state.phase !== "answering") return null;
-  const heard = hasSound ? "over" : "not begun";
-  return { output: state.output, open: openItem(state), sound: state.isSoundOpen ? "open" : heard };
+  const soundState = hasSound ? "over" : "not begun";
+  return { output: state.output, open: openItem(state), sound: state.isSoundOpen ? "open" : soundState };
 }
 
 function openItem(state: Answering): OpenItem | null {
@@ -159,9 +162,9 @@ function signalsOf(event: ResponseStreamEvent): readonly RunSignal[] {
   if (event.type === "response.queued") return [{ type: "queued" }];
   if (event.type === "response.in_progress") return [{ type: "accepted" }];
   const end = /^response\.\w+\.(completed|failed)$/.exec(event.type)?.[1];
-  if (end !== undefined) return [{ type: "item_end_shown", failed: end === "failed" }];
-  const heard = itemEventOf(event) ?? modelEventOf(event);
-  return heard === null ? [] : [{ type: "model", event: heard }];
+  if (end !== undefined) return [{ type: "item_end_shown", hasFailed: end === "failed" }];
+  const modelEvent = itemEventOf(event) ?? modelEventOf(event);
+  return modelEvent === null ? [] : [{ type: "model", event: modelEvent }];
 }
 
 /** The model event that caused a wire event; null if another wire event implies it. */

@@ -54,7 +54,7 @@ function begin(changes: Partial<RunStart>): Promise<LiveRun> {
   const response = aResponse({ id: `resp_${runs}`, store: changes.log !== null });
   return startRun({
     plan: aPlan({ response }),
-    opened: { owner, response, inputItems: [] },
+    openedRun: { owner, response, inputItems: [] },
     log: store.events,
     ask: async () => turn([says("Hi")], [stops]),
     signal: new AbortController().signal,
@@ -110,7 +110,7 @@ describe("a stored run", () => {
     const batches = Array.from({ length: count / 64 }, () => Array.from({ length: 64 }, () => says("x")));
     const run = await begin({ ask: async () => turn(...batches, [stops]) });
     const first: IteratorResult<readonly RecordedEvent[], unknown> = await run.events.next();
-    await run.ended; // The reader reads nothing meanwhile.
+    await run.outcome; // The reader reads nothing meanwhile.
     const seen = first.done === true ? [] : first.value;
     const numbers = [...seen, ...(await allOf(run.events))].map(({ number }) => number);
     expect(numbers).toEqual(numbers.map((_, index) => index));
@@ -197,7 +197,7 @@ describe("a run whose storing fails", () => {
       expect(types.slice(-2)).toEqual(["error", "response.failed"]);
       const count = (type: string): number => types.filter((other) => other === type).length;
       expect(count("response.output_item.done")).toBe(count("response.output_item.added"));
-      await run.ended;
+      await run.outcome;
     },
   );
 });
@@ -207,12 +207,12 @@ test("a run that cannot be stored when it begins is refused, and told to nobody 
   const watch: RunWatch = {
     trace: null,
     began: () => told.push("began"),
-    said: () => {},
-    failed: () => told.push("failed"),
-    ended: () => told.push("ended"),
-    refused: () => told.push("refused"),
-    left: () => told.push("left"),
-    happened: () => told.push("happened"),
+    countEvents: () => {},
+    noteFailure: () => told.push("failed"),
+    noteEnd: () => told.push("ended"),
+    noteRefusal: () => told.push("refused"),
+    noteLeave: () => told.push("left"),
+    noteHappening: () => told.push("happened"),
   };
   const log: EventLog = {
     ...eventLogOf(store),

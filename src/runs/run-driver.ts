@@ -30,13 +30,13 @@ export type AskForTurn = (signal: AbortSignal, storeNow: () => Promise<void>) =>
 
 export interface RunStart {
   readonly plan: RunPlan;
-  readonly opened: OpenedRun;
+  readonly openedRun: OpenedRun;
   /** Null if the run is not stored. */
   readonly log: EventLog | null;
   /** Calls the model. Resolves once the model has accepted the turn; rejects with `ModelError` if it refused. */
   readonly ask: AskForTurn;
   /** Requests the rest of an answer whose beginning, `shown`, was shown before a crash; null if that is impossible. */
-  readonly resume?: (shown: ShownAnswer) => AskForTurn | null;
+  readonly resume?: (shownAnswer: ShownAnswer) => AskForTurn | null;
   /**
    * How many milliseconds a foreground run waits for the model to accept before its first events are shown. No limit if
    * absent.
@@ -108,8 +108,8 @@ export class RunDriver {
     this.#state = state;
   }
 
-  async open(opened: OpenedRun, first: RunSignal): Promise<void> {
-    await this.#recorder.open(opened, this.#step(first));
+  async open(openedRun: OpenedRun, first: RunSignal): Promise<void> {
+    await this.#recorder.open(openedRun, this.#step(first));
   }
 
   /**
@@ -117,14 +117,14 @@ export class RunDriver {
    * the first words are stored right after the beginning. If it rejects, there is no run to report.
    */
   drive(ask: RunStart["ask"], opening: Promise<void> = OPENED): Promise<RunOutcome> {
-    const opened = opening.then(
+    const openFailure = opening.then(
       () => null,
       (fault: unknown): RunOutcome => ({ type: "unstored", fault }),
     );
     return this.#reportFaults(async () => {
-      const last = await this.#runTurn(ask, opened);
-      const unopened = await opened;
-      if (unopened !== null) return unopened;
+      const last = await this.#runTurn(ask, openFailure);
+      const failure = await openFailure;
+      if (failure !== null) return failure;
       return last.type === "left" ? this.#leave(last.reason) : await this.#end(transition(this.#state, last.signal));
     });
   }
@@ -154,13 +154,13 @@ export class RunDriver {
     } catch (fault) {
       return fault instanceof RunLost ? this.#leave(fault) : await this.#endUnstored(response, fault);
     }
-    this.#start.watch?.ended(response);
+    this.#start.watch?.noteEnd(response);
     return { type: "ended", response, notes, isStored: true };
   }
 
   #leave(fault: unknown): RunOutcome {
     this.#recorder.closeFeed();
-    this.#start.watch?.left();
+    this.#start.watch?.noteLeave();
     return this.#recorder.isStored ? { type: "left", cause: leaveCause(fault) } : { type: "unstored", fault };
   }
 
@@ -169,53 +169,53 @@ export class RunDriver {
    */
   async #endUnstored(response: Response, fault: unknown): Promise<RunOutcome> {
     this.#start.onFault(fault);
-    this.#start.watch?.failed(fault);
-    this.#start.watch?.ended(unstored(response));
+    this.#start.watch?.noteFailure(fault);
+    this.#start.watch?.noteEnd(unstoredResponse(response));
     if (!this.#recorder.isStored) {
       this.#recorder.closeFeed();
       return { type: "unstored", fault };
     }
     const { state, events } = await this.#failedEndAfterStored();
     this.#recorder.showUnstoredEnd(events);
-    const shown = state.phase === "ended" ? state.response : unstored(response);
-    return { type: "ended", response: shown, notes: [], isStored: false };
+    const finalResponse = state.phase === "ended" ? state.response : unstoredResponse(response);
+    return { type: "ended", response: finalResponse, notes: [], isStored: false };
   }
 
   /** The failed end. Readers have seen the stored events, which may stop within an item. */
   async #failedEndAfterStored(): Promise<Transition> {
     const { log, plan } = this.#start;
-    const stored: RecordedEvent[] = [];
+    const events: RecordedEvent[] = [];
     try {
-      for await (const batch of log?.read(plan.response.id, -1) ?? []) stored.push(...batch);
+      for await (const batch of log?.read(plan.response.id, -1) ?? []) events.push(...batch);
     } catch (fault) {
       this.#start.onFault(fault);
     }
-    return restoreRun(plan, stored).end({ type: "model_failed", failure: STORAGE_FAILURE });
+    return restoreRun(plan, events).end({ type: "model_failed", failure: STORAGE_FAILURE });
   }
 
   /** Records the model's answer. */
-  async #runTurn(ask: RunStart["ask"], opened: Promise<RunOutcome | null>): Promise<Last> {
+  async #runTurn(ask: RunStart["ask"], openFailure: Promise<RunOutcome | null>): Promise<Last> {
     const { signal } = this.#start;
     try {
       if (!signal.aborted) await this.#recordTurn(await ask(signal, IS_STORED));
     } catch (fault) {
       const isAway = fault instanceof StoreBusy && this.#recorder.isStored;
-      if (fault instanceof RunLost || isAway || (await opened) !== null) return { type: "left", reason: fault };
+      if (fault instanceof RunLost || isAway || (await openFailure) !== null) return { type: "left", reason: fault };
       if (!signal.aborted) return ending({ type: "model_failed", failure: this.#failureOf(fault) });
     }
-    if (signal.aborted) return stopped(signal);
+    if (signal.aborted) return endOfStop(signal);
     if (this.#isTooLong()) return ending({ type: "model_failed", failure: TOO_LONG_FAILURE });
     return ending({ type: "model_ended", at: this.#start.now() });
   }
 
   async #recordTurn(turn: Turn): Promise<void> {
-    const started = this.#step({ type: "accepted" });
-    if (started.length > 0 && this.#state.phase === "answering")
-      await this.#recorder.advance(started, this.#state.plan.response);
+    const firstEvents = this.#step({ type: "accepted" });
+    if (firstEvents.length > 0 && this.#state.phase === "answering")
+      await this.#recorder.advance(firstEvents, this.#state.plan.response);
     for await (const batch of turn) {
       const { state, events } = transitionAll(this.#state, batch);
       this.#state = state;
-      this.#start.watch?.said(events.length);
+      this.#start.watch?.countEvents(events.length);
       const room = events.length === 0 ? undefined : this.#recorder.record(events);
       if (room !== undefined) await room;
       if (this.#isTooLong() || this.#start.signal.aborted) return;
@@ -233,7 +233,7 @@ export class RunDriver {
   }
 
   #failureOf(fault: unknown): RunFailure {
-    this.#start.watch?.failed(fault);
+    this.#start.watch?.noteFailure(fault);
     if (fault instanceof ModelError) return modelFailure(fault);
     this.#start.onFault(fault);
     return INTERNAL_FAILURE;
@@ -243,7 +243,7 @@ export class RunDriver {
 /** For runs that are stored from their beginning, or never. */
 const IS_STORED = async (): Promise<void> => {};
 
-function unstored(response: Response): Response {
+function unstoredResponse(response: Response): Response {
   const { responseCode, message } = STORAGE_FAILURE;
   return { ...response, status: "failed", error: { code: responseCode, message } };
 }
@@ -255,7 +255,7 @@ function ending(signal: RunSignal): Last {
   return { type: "ends", signal };
 }
 
-function stopped({ reason }: AbortSignal): Last {
+function endOfStop({ reason }: AbortSignal): Last {
   if (!(reason instanceof RunStopped)) return ending({ type: "cancelled" }); // The client left.
   return reason.signal === null ? { type: "left", reason } : ending(reason.signal);
 }

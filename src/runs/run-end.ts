@@ -65,9 +65,9 @@ export interface UsageEstimate {
   readonly outputTokensMax: number | null;
 }
 
-/** The `usage` of a response. `counted` is the model server's own count, or null. */
-export function responseUsage(counted: ModelUsage | null, estimate: UsageEstimate): Usage {
-  const { inputTokens, cachedTokens, cacheWriteTokens, outputTokens, reasoningTokens } = counted ?? {
+/** The `usage` of a response. `modelUsage` is the model server's own count, or null. */
+export function responseUsage(modelUsage: ModelUsage | null, estimate: UsageEstimate): Usage {
+  const { inputTokens, cachedTokens, cacheWriteTokens, outputTokens, reasoningTokens } = modelUsage ?? {
     inputTokens: estimate.inputTokens,
     cachedTokens: 0,
     cacheWriteTokens: 0,

@@ -99,7 +99,7 @@ export class RunStopped extends Error {
     this.signal = signal;
   }
 
-  static cancelled(): RunStopped {
+  static forCancel(): RunStopped {
     return new RunStopped("the response was cancelled", { type: "cancelled" });
   }
 
@@ -111,7 +111,7 @@ export class RunStopped extends Error {
     return new RunStopped("the response cannot be stored", { type: "model_failed", failure: STORAGE_FAILURE });
   }
 
-  static released(): RunStopped {
+  static forRelease(): RunStopped {
     return new RunStopped("the response is left to another worker", null);
   }
 }

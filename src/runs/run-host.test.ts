@@ -30,7 +30,7 @@ function orderFor(id: string, log: EventLog | null, changes: Partial<RunOrder> =
   const response = aResponse({ id, store: log !== null, background: true, status: "queued" });
   return {
     plan: aPlan({ response }),
-    opened: { owner: OWNER, response, inputItems: [] },
+    openedRun: { owner: OWNER, response, inputItems: [] },
     log,
     ask: silentModel().ask,
     now: () => 1_800_000_001,
@@ -68,7 +68,7 @@ test("the model call is aborted if the run is lost before the first batch", asyn
   const signal = await model.asked;
   await host.idle();
   expect(signal.aborted).toBe(true);
-  expect(host.load).toEqual({ foreground: 0, background: 0, queued: 0 });
+  expect(host.load).toEqual({ foreground: 0, background: 0, queueLength: 0 });
 });
 
 test("a commit that fails once leaves no gap in the numbers", async () => {
@@ -119,8 +119,8 @@ test("a run that times out before its model accepts ends with the timeout failur
     });
   const response = aResponse({ id: "resp_1" });
   const order = orderFor("resp_1", events, { ask, plan: aPlan({ response }) });
-  const run = await host.start({ ...order, opened: { ...order.opened, response } }, new AbortController().signal);
-  await run.ended;
+  const run = await host.start({ ...order, openedRun: { ...order.openedRun, response } }, new AbortController().signal);
+  await run.outcome;
   expect((await readAll(events, "resp_1")).at(-1)?.json).toContain("took longer than");
 });
 
@@ -128,8 +128,8 @@ test("a run that only has to be ended does not wait in the queue", async () => {
   const { events } = await openTestStore();
   const host = new RunHost({ ...LIMITS, backgroundRunsMax: 1 });
   await host.enqueue(orderFor("resp_running", events));
-  const { opened } = orderFor("resp_left", events);
-  await events.open(opened, []);
+  const { openedRun } = orderFor("resp_left", events);
+  await events.open(openedRun, []);
   await host.resume(orderFor("resp_left", events), [], INTERRUPTED_FAILURE);
   expect((await readAll(events, "resp_left")).at(-1)?.event.type).toBe("response.failed");
   await host.releaseAll(host.list());

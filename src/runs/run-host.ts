@@ -72,20 +72,20 @@ const RUN_OVER = new Error("the run is over");
 
 interface WaitingRun {
   readonly run: QueuedRun;
-  readonly hosted: HostedRun;
+  readonly hostedRun: HostedRun;
 }
 
 /** The runs of this process. Limits how many run and wait, publishes their events to readers, and stops them. */
 export class RunHost {
   readonly #options: RunHostOptions;
-  readonly #hosted = new ShortLivedMap<string, HostedRun>();
+  readonly #hostedRuns = new ShortLivedMap<string, HostedRun>();
   /** Runs that are being stored and will then wait in the queue. */
   readonly #entering = new Set<Promise<unknown>>();
   #queue: WaitingRun[] = [];
   #foreground = 0;
   #background = 0;
   #queueClosed = false;
-  #shared: SharedQueue | null = null;
+  #sharedQueue: SharedQueue | null = null;
   #onLeave: OnLeave = () => {};
 
   constructor(options: RunHostOptions) {
@@ -94,7 +94,7 @@ export class RunHost {
 
   /** Sets the queue for new background runs without a free place. */
   shareQueue(queue: SharedQueue): void {
-    this.#shared = queue;
+    this.#sharedQueue = queue;
   }
 
   onLeave(listener: OnLeave): void {
@@ -103,13 +103,13 @@ export class RunHost {
 
   /** How many more waiting runs from elsewhere can be made here now; unlimited if there is no shared queue. */
   get placesForWaiting(): number {
-    if (this.#shared === null) return Number.POSITIVE_INFINITY;
+    if (this.#sharedQueue === null) return Number.POSITIVE_INFINITY;
     return Math.max(0, this.#freePlaces() - this.#queue.length - this.#entering.size);
   }
 
   /** The numbers of runs, for metrics. */
-  get load(): { readonly foreground: number; readonly background: number; readonly queued: number } {
-    return { foreground: this.#foreground, background: this.#background, queued: this.#queue.length };
+  get load(): { readonly foreground: number; readonly background: number; readonly queueLength: number } {
+    return { foreground: this.#foreground, background: this.#background, queueLength: this.#queue.length };
   }
 
   /** True once the queue is closed and its runs are left to other workers. */
@@ -133,10 +133,10 @@ export class RunHost {
    */
   async startPlain(order: RunOrder, client: AbortSignal): Promise<PlainRun> {
     const isUnstored = order.log === null;
-    const { run, hosted } = await this.#startInForeground(order, client, startPlainRun, (plain) => plain);
+    const { run, hostedRun } = await this.#startInForeground(order, client, startPlainRun, (plain) => plain);
     if (isUnstored) return run;
-    if (this.#queueClosed) await this.#storeNow(hosted);
-    else this.#limitUnstoredTime(hosted);
+    if (this.#queueClosed) await this.#storeNow(hostedRun);
+    else this.#limitUnstoredTime(hostedRun);
     return run;
   }
 
@@ -149,20 +149,20 @@ export class RunHost {
     if (this.#queueClosed) throw new QueueClosed("this process starts no further background runs");
     if (this.#queue.length + this.#entering.size >= queueMax + this.#freePlaces())
       throw new RunsExhausted("queue", queueMax);
-    if (this.placesForWaiting === 0 && this.#shared !== null && (await this.#shared.count()) >= queueMax)
+    if (this.placesForWaiting === 0 && this.#sharedQueue !== null && (await this.#sharedQueue.count()) >= queueMax)
       throw new RunsExhausted("queue", queueMax);
-    const hosted = this.#admit(order);
-    const entering = queueRun({ ...order, signal: hosted.controller.signal });
+    const hostedRun = this.#admit(order);
+    const entering = queueRun({ ...order, signal: hostedRun.controller.signal });
     this.#entering.add(entering);
     try {
       const run = await entering;
-      hosted.run = hostable(run, order.log !== null);
+      hostedRun.run = hostable(run, order.log !== null);
       this.#entering.delete(entering);
-      this.#wait({ run, hosted });
-      await this.#shareWaiting(hosted);
+      this.#wait({ run, hostedRun });
+      await this.#shareWaiting(hostedRun);
     } catch (error) {
       this.#entering.delete(entering);
-      hosted.end();
+      hostedRun.end();
       throw error;
     }
   }
@@ -171,51 +171,51 @@ export class RunHost {
    * Continues another worker's run. The limit of waiting runs does not apply, because the run was already admitted.
    * `askFailure`: see `resumeRun`. Resolves once the run waits in the queue, or has ended if its model is not called.
    */
-  async resume(order: RunOrder, logged: readonly RecordedEvent[], askFailure: RunFailure | null): Promise<void> {
-    const hosted = this.#admit(order);
+  async resume(order: RunOrder, loggedEvents: readonly RecordedEvent[], askFailure: RunFailure | null): Promise<void> {
+    const hostedRun = this.#admit(order);
     try {
-      const run = resumeRun({ ...order, signal: hosted.controller.signal }, logged, askFailure);
-      hosted.run = hostable(run, order.log !== null);
-      if (run.asksModel) return this.#wait({ run, hosted });
-      this.#end(hosted, await run.drive());
+      const run = resumeRun({ ...order, signal: hostedRun.controller.signal }, loggedEvents, askFailure);
+      hostedRun.run = hostable(run, order.log !== null);
+      if (run.asksModel) return this.#wait({ run, hostedRun });
+      this.#end(hostedRun, await run.drive());
     } catch (error) {
-      hosted.end();
+      hostedRun.end();
       throw error;
     }
   }
 
   /** Subscribes to the events of a run from now on; null if another process makes it. */
   subscribe(responseId: string): Subscription | null {
-    return this.#hosted.get(responseId)?.run?.subscribe() ?? null;
+    return this.#hostedRuns.get(responseId)?.run?.subscribe() ?? null;
   }
 
   /** The times of a run's events so far; null if this process does not make it, or does not store it. */
   timesOf(responseId: string): RunTimes | null {
-    return this.#hosted.get(responseId)?.run?.times?.soFar() ?? null;
+    return this.#hostedRuns.get(responseId)?.run?.times?.soFar() ?? null;
   }
 
   /** Whether the model of a run was called here. */
   hasBegun(responseId: string): boolean {
-    return this.#hosted.get(responseId)?.hasBegun === true;
+    return this.#hostedRuns.get(responseId)?.hasBegun === true;
   }
 
   has(responseId: string): boolean {
-    return this.#hosted.has(responseId);
+    return this.#hostedRuns.has(responseId);
   }
 
   /** Cancels a run. Resolves to true once it has ended, or to false if another process makes it. */
   async stop(responseId: string): Promise<boolean> {
-    const hosted = this.#hosted.get(responseId);
-    if (hosted === undefined) return false;
-    this.#stop(hosted, RunStopped.cancelled());
-    await hosted.ended;
+    const hostedRun = this.#hostedRuns.get(responseId);
+    if (hostedRun === undefined) return false;
+    this.#stop(hostedRun, RunStopped.forCancel());
+    await hostedRun.completion;
     return true;
   }
 
   /** Stores the plain runs that continue this response, so that a delete keeps its items for them. */
   async storeContinuing(responseId: string): Promise<void> {
-    const continuing = [...this.#hosted.values()].filter(({ previousId }) => previousId === responseId);
-    await Promise.all(continuing.map((hosted) => this.#storeNow(hosted)));
+    const continuing = [...this.#hostedRuns.values()].filter(({ previousId }) => previousId === responseId);
+    await Promise.all(continuing.map((hostedRun) => this.#storeNow(hostedRun)));
   }
 
   /**
@@ -225,27 +225,27 @@ export class RunHost {
   async closeQueue(): Promise<readonly string[]> {
     this.#queueClosed = true;
     await Promise.allSettled(this.#entering);
-    await Promise.all([...this.#hosted.values()].map((hosted) => this.#storeNow(hosted)));
-    const left = this.#queue.map(({ run }) => run.responseId);
-    await this.releaseAll(left);
-    return left;
+    await Promise.all([...this.#hostedRuns.values()].map((hostedRun) => this.#storeNow(hostedRun)));
+    const runIds = this.#queue.map(({ run }) => run.responseId);
+    await this.releaseAll(runIds);
+    return runIds;
   }
 
   /** Stops runs here without ending them. Resolves once this process stores no more of their events. */
   async releaseAll(responseIds: Iterable<string>): Promise<void> {
     const leaving: Promise<void>[] = [];
     for (const responseId of responseIds) {
-      const hosted = this.#hosted.get(responseId);
-      if (hosted === undefined) continue;
-      this.#stop(hosted, RunStopped.released());
-      leaving.push(hosted.ended);
+      const hostedRun = this.#hostedRuns.get(responseId);
+      if (hostedRun === undefined) continue;
+      this.#stop(hostedRun, RunStopped.forRelease());
+      leaving.push(hostedRun.completion);
     }
     await Promise.all(leaving);
   }
 
   /** Resolves to true once the present runs have ended, or to false when `signal` aborts. */
   async idle(signal?: AbortSignal): Promise<boolean> {
-    const all = Promise.all([...this.#hosted.values()].map(({ ended }) => ended)).then(() => true);
+    const all = Promise.all([...this.#hostedRuns.values()].map(({ completion }) => completion)).then(() => true);
     if (signal === undefined) return await all;
     const { promise, resolve } = Promise.withResolvers<boolean>();
     if (signal.aborted) resolve(false);
@@ -255,40 +255,42 @@ export class RunHost {
 
   /** The ids of all runs of this process, waiting or running. */
   list(): readonly string[] {
-    return [...this.#hosted.keys()];
+    return [...this.#hostedRuns.keys()];
   }
 
   /** The ids of the stored runs. Until they end, the ledger lists them as held by this worker. */
   listStored(): readonly string[] {
-    return [...this.#hosted.values()].filter(({ run }) => run?.isStored() === true).map(({ responseId }) => responseId);
+    return [...this.#hostedRuns.values()]
+      .filter(({ run }) => run?.isStored() === true)
+      .map(({ responseId }) => responseId);
   }
 
-  async #startInForeground<Run extends { readonly ended: Promise<RunOutcome> }>(
+  async #startInForeground<Run extends { readonly outcome: Promise<RunOutcome> }>(
     order: RunOrder,
     client: AbortSignal,
     begin: (start: RunStart) => Promise<Run>,
     hosting: (run: Run) => HostableRun,
-  ): Promise<{ readonly run: Run; readonly hosted: HostedRun }> {
+  ): Promise<{ readonly run: Run; readonly hostedRun: HostedRun }> {
     const { runsMax } = this.#options;
     if (this.#foreground + this.#background >= runsMax) throw new RunsExhausted("runs", runsMax);
-    const hosted = this.#admit(order);
-    const stopClock = this.#limitTime(hosted);
+    const hostedRun = this.#admit(order);
+    const stopClock = this.#limitTime(hostedRun);
     this.#foreground += 1;
-    hosted.hasBegun = true;
-    const forgetClient = stopWithClient(hosted, client, order.log !== null);
+    hostedRun.hasBegun = true;
+    const forgetClient = stopWithClient(hostedRun, client, order.log !== null);
     const finish = (outcome: RunOutcome | null): void => {
       forgetClient();
       stopClock();
-      this.#leavePlace(hosted, outcome, () => (this.#foreground -= 1));
+      this.#leavePlace(hostedRun, outcome, () => (this.#foreground -= 1));
     };
     try {
-      const run = await begin({ ...order, signal: hosted.controller.signal });
-      hosted.run = hosting(run);
-      const ended = run.ended.then((outcome) => {
+      const run = await begin({ ...order, signal: hostedRun.controller.signal });
+      hostedRun.run = hosting(run);
+      const ending = run.outcome.then((outcome) => {
         finish(outcome);
         return outcome;
       });
-      return { run: { ...run, ended }, hosted };
+      return { run: { ...run, outcome: ending }, hostedRun };
     } catch (error) {
       finish(null);
       throw error;
@@ -296,10 +298,10 @@ export class RunHost {
   }
 
   /** This process is done with a run. */
-  #end(hosted: HostedRun, outcome: RunOutcome | null): void {
-    if (outcome?.type === "left") this.#onLeave(hosted.responseId, outcome.cause);
-    if (outcome?.type === "ended" && !outcome.isStored) this.#onLeave(hosted.responseId, { type: "unstored_end" });
-    hosted.end();
+  #end(hostedRun: HostedRun, outcome: RunOutcome | null): void {
+    if (outcome?.type === "left") this.#onLeave(hostedRun.responseId, outcome.cause);
+    if (outcome?.type === "ended" && !outcome.isStored) this.#onLeave(hostedRun.responseId, { type: "unstored_end" });
+    hostedRun.end();
   }
 
   #admit({ plan, onOver }: RunOrder): HostedRun {
@@ -307,14 +309,22 @@ export class RunHost {
     const controller = new AbortController();
     const { promise, resolve } = Promise.withResolvers<void>();
     const end = (): void => {
-      this.#hosted.delete(responseId);
+      this.#hostedRuns.delete(responseId);
       onOver?.();
       controller.abort(RUN_OVER); // Stops everything that still works for the run.
       resolve();
     };
-    const hosted: HostedRun = { responseId, previousId, controller, run: null, hasBegun: false, ended: promise, end };
-    this.#hosted.add(responseId, hosted);
-    return hosted;
+    const hostedRun: HostedRun = {
+      responseId,
+      previousId,
+      controller,
+      run: null,
+      hasBegun: false,
+      completion: promise,
+      end,
+    };
+    this.#hostedRuns.add(responseId, hostedRun);
+    return hostedRun;
   }
 
   #wait(waiting: WaitingRun): void {
@@ -323,10 +333,10 @@ export class RunHost {
   }
 
   /** Moves a run to the shared queue if it is waiting here. */
-  async #shareWaiting(hosted: HostedRun): Promise<void> {
-    if (this.#shared === null || !this.#queue.some((waiting) => waiting.hosted === hosted)) return;
-    await this.releaseAll([hosted.responseId]);
-    this.#shared.take([hosted.responseId]);
+  async #shareWaiting(hostedRun: HostedRun): Promise<void> {
+    if (this.#sharedQueue === null || !this.#queue.some((waiting) => waiting.hostedRun === hostedRun)) return;
+    await this.releaseAll([hostedRun.responseId]);
+    this.#sharedQueue.take([hostedRun.responseId]);
   }
 
   #freePlaces(): number {
@@ -341,37 +351,37 @@ export class RunHost {
     }
   }
 
-  async #run({ run, hosted }: WaitingRun): Promise<void> {
+  async #run({ run, hostedRun }: WaitingRun): Promise<void> {
     this.#background += 1;
-    hosted.hasBegun = true;
-    const stopClock = this.#limitTime(hosted);
+    hostedRun.hasBegun = true;
+    const stopClock = this.#limitTime(hostedRun);
     const outcome = await run.drive();
     stopClock();
-    this.#leavePlace(hosted, outcome, () => (this.#background -= 1));
+    this.#leavePlace(hostedRun, outcome, () => (this.#background -= 1));
   }
 
   /** Ends a run, frees its place by `leave`, and fills the place with another run. */
-  #leavePlace(hosted: HostedRun, outcome: RunOutcome | null, leave: () => void): void {
+  #leavePlace(hostedRun: HostedRun, outcome: RunOutcome | null, leave: () => void): void {
     const hadPlace = this.#freePlaces() > 0;
     leave();
-    this.#end(hosted, outcome);
+    this.#end(hostedRun, outcome);
     this.#pump();
-    if (!hadPlace) this.#shared?.hasPlace();
+    if (!hadPlace) this.#sharedQueue?.hasPlace();
   }
 
   /** Stops a run. A waiting run ends at once; it needs no free place. */
-  #stop(hosted: HostedRun, reason: RunStopped): void {
-    hosted.controller.abort(reason);
-    const waiting = this.#queue.find((other) => other.hosted === hosted);
+  #stop(hostedRun: HostedRun, reason: RunStopped): void {
+    hostedRun.controller.abort(reason);
+    const waiting = this.#queue.find((other) => other.hostedRun === hostedRun);
     if (waiting === undefined) return;
     this.#queue = this.#queue.filter((other) => other !== waiting);
-    void waiting.run.drive().then((outcome) => this.#end(hosted, outcome));
+    void waiting.run.drive().then((outcome) => this.#end(hostedRun, outcome));
   }
 
   /** Stores a plain run early if it takes long. */
-  #limitUnstoredTime(hosted: HostedRun): void {
-    const timer = setTimeout(() => void this.#storeNow(hosted), UNSTORED_MS_MAX);
-    void hosted.ended.then(() => clearTimeout(timer));
+  #limitUnstoredTime(hostedRun: HostedRun): void {
+    const timer = setTimeout(() => void this.#storeNow(hostedRun), UNSTORED_MS_MAX);
+    void hostedRun.completion.then(() => clearTimeout(timer));
   }
 
   /** Never rejects. A run that cannot be stored is stopped, because its reply would name an unknown response. */

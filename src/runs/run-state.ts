@@ -82,4 +82,4 @@ export type RunSignal =
    * Only in a restored run: the event before the `output_item.done` of the open item was sent, such as
    * `response.mcp_call.completed`.
    */
-  | { readonly type: "item_end_shown"; readonly failed: boolean };
+  | { readonly type: "item_end_shown"; readonly hasFailed: boolean };

@@ -26,7 +26,7 @@ export interface LiveRun {
   /** The times of its events so far; null if it is not stored. */
   readonly times: EventTimes | null;
   /** Resolves when the run has ended and all its data is stored. Never rejects. */
-  readonly ended: Promise<RunOutcome>;
+  readonly outcome: Promise<RunOutcome>;
 }
 
 /** A foreground run whose reply is its final snapshot. Nobody knows its id, so nobody reads its events. */
@@ -45,7 +45,7 @@ export interface PlainRun {
   /** As in `LiveRun`. */
   readonly times: EventTimes | null;
   /** Resolves when the run has ended and all its data is stored. Never rejects. */
-  readonly ended: Promise<RunOutcome>;
+  readonly outcome: Promise<RunOutcome>;
 }
 
 /** A stored run that is waiting to start. */
@@ -71,20 +71,20 @@ export interface QueuedRun {
  */
 export async function startRun(start: RunStart): Promise<LiveRun> {
   const { log, plan } = start;
-  const stored = Promise.withResolvers<void>();
-  stored.promise.catch(() => {}); // The opener of the run handles the rejection.
-  const turn = askedBy(start, () => stored.promise);
+  const storing = Promise.withResolvers<void>();
+  storing.promise.catch(() => {}); // The opener of the run handles the rejection.
+  const turn = askedBy(start, () => storing.promise);
   await settledWithin(turn, start.acceptWaitMs);
   const { driver, feed, times } = driverOf(start, { nextNumber: 0, state: initialState(plan) });
   const live = feed.subscribe();
-  const opening = driver.open(start.opened, { type: "accepted" });
-  opening.then(stored.resolve, stored.reject);
+  const opening = driver.open(start.openedRun, { type: "accepted" });
+  opening.then(storing.resolve, storing.reject);
   if (log === null) await opening;
-  const ended = driver.drive(() => turn, opening);
+  const outcome = driver.drive(() => turn, opening);
   await opening;
   const responseId = plan.response.id;
   const events = readEvents({ responseId, log, live, isLiveFromStart: true }, -1);
-  return { responseId, events, subscribe: () => feed.subscribe(), times, ended };
+  return { responseId, events, subscribe: () => feed.subscribe(), times, outcome };
 }
 
 /**
@@ -97,14 +97,14 @@ export async function startPlainRun(start: RunStart): Promise<PlainRun> {
   const recorder = log === null ? new SilentRecorder() : new LateRecorder(plan.response.id, log, feed);
   const turn = await askedBy(start, () => recorder.storeNow());
   const driver = new RunDriver(lastingPartsOf(start), recorder, initialState(plan));
-  await driver.open(start.opened, { type: "accepted" });
+  await driver.open(start.openedRun, { type: "accepted" });
   return {
     responseId: plan.response.id,
     isStored: () => recorder.isStored,
     storeNow: () => recorder.storeNow(),
     subscribe: () => feed.subscribe(),
     times: recorder.times,
-    ended: driver.drive(async () => turn),
+    outcome: driver.drive(async () => turn),
   };
 }
 
@@ -129,9 +129,9 @@ async function settledWithin(work: Promise<unknown>, ms: number | undefined): Pr
 
 /** Stores a background run before its model is called. Resolves once its first events are stored. */
 export async function queueRun(start: RunStart): Promise<QueuedRun> {
-  const { driver, ...shown } = driverOf(start, { nextNumber: 0, state: initialState(start.plan) });
-  await driver.open(start.opened, { type: "queued" });
-  return queued(start, shown, () => driver.drive(watchedAsk(start, start.ask)));
+  const { driver, ...view } = driverOf(start, { nextNumber: 0, state: initialState(start.plan) });
+  await driver.open(start.openedRun, { type: "queued" });
+  return toQueuedRun(start, view, () => driver.drive(watchedAsk(start, start.ask)));
 }
 
 /**
@@ -139,19 +139,23 @@ export async function queueRun(start: RunStart): Promise<QueuedRun> {
  * answer if that is possible. Otherwise, open items are closed and the run fails. `askFailure`: the failure if its
  * model cannot be called; null if it can.
  */
-export function resumeRun(start: RunStart, logged: readonly RecordedEvent[], askFailure: RunFailure | null): QueuedRun {
-  const restored = restoreRun(start.plan, logged);
-  const nextNumber = (logged.at(-1)?.number ?? -1) + 1;
-  const { driver, ...shown } = driverOf(start, { nextNumber, state: restored.state });
-  const goOn = restored.shown === null ? null : (start.resume?.(restored.shown) ?? null);
-  const ask = goOn ?? (restored.hasAnswer ? null : start.ask);
-  if (askFailure === null && ask !== null) return queued(start, shown, () => driver.drive(watchedAsk(start, ask)));
-  const failure = restored.hasAnswer ? INTERRUPTED_FAILURE : (askFailure ?? INTERRUPTED_FAILURE);
-  const end = restored.end({ type: "model_failed", failure });
-  return { ...queued(start, shown, () => driver.end(end)), asksModel: false };
+export function resumeRun(
+  start: RunStart,
+  loggedEvents: readonly RecordedEvent[],
+  askFailure: RunFailure | null,
+): QueuedRun {
+  const restoredRun = restoreRun(start.plan, loggedEvents);
+  const nextNumber = (loggedEvents.at(-1)?.number ?? -1) + 1;
+  const { driver, ...view } = driverOf(start, { nextNumber, state: restoredRun.state });
+  const goOn = restoredRun.shownAnswer === null ? null : (start.resume?.(restoredRun.shownAnswer) ?? null);
+  const ask = goOn ?? (restoredRun.hasAnswer ? null : start.ask);
+  if (askFailure === null && ask !== null) return toQueuedRun(start, view, () => driver.drive(watchedAsk(start, ask)));
+  const failure = restoredRun.hasAnswer ? INTERRUPTED_FAILURE : (askFailure ?? INTERRUPTED_FAILURE);
+  const end = restoredRun.end({ type: "model_failed", failure });
+  return { ...toQueuedRun(start, view, () => driver.end(end)), asksModel: false };
 }
 
-function queued({ plan }: RunStart, { feed, times }: ShownRun, drive: QueuedRun["drive"]): QueuedRun {
+function toQueuedRun({ plan }: RunStart, { feed, times }: ShownRun, drive: QueuedRun["drive"]): QueuedRun {
   return { responseId: plan.response.id, asksModel: true, subscribe: () => feed.subscribe(), times, drive };
 }
 

@@ -51,19 +51,19 @@ export function transition(state: RunState, signal: RunSignal): Transition {
 export function transitionAll(state: RunState, batch: readonly ModelEvent[]): Transition {
   assert(state.phase === "answering", "a model is heard only after it has accepted");
   const events: UnnumberedEvent[] = [];
-  let answered = state;
+  let result = state;
   let texts: TextDelta[] = [];
   for (const event of batch) {
     if (event.type === "text_delta") {
       if (event.text !== "") texts.push(event);
       continue;
     }
-    if (texts.length > 0) answered = addToMessage(answered, texts, events);
+    if (texts.length > 0) result = addToMessage(result, texts, events);
     texts = [];
-    answered = applyModelEvent(answered, event, events);
+    result = applyModelEvent(result, event, events);
   }
-  if (texts.length > 0) answered = addToMessage(answered, texts, events);
-  return { state: answered, events };
+  if (texts.length > 0) result = addToMessage(result, texts, events);
+  return { state: result, events };
 }
 
 export function initialState(plan: RunPlan): RunState {
@@ -121,7 +121,7 @@ function applySignal(state: Answering, signal: RunSignal, events: UnnumberedEven
     case "cancelled":
       return cancel(state, events);
     case "item_end_shown":
-      return state.open?.kind === "hosted" ? { ...state, open: endWork(state.open, signal.failed, events) } : state;
+      return state.open?.kind === "hosted" ? { ...state, open: endWork(state.open, signal.hasFailed, events) } : state;
     default:
       return assertNever(signal);
   }
@@ -189,8 +189,11 @@ function applyModelEvent(state: Answering, event: ModelEvent, events: Unnumbered
 }
 
 /** A model server may answer `m` with `m-2026-01-01`. Any other name, such as a path, is not shown. */
-function isDatedForm(resolved: string, asked: string): boolean {
-  return resolved.startsWith(`${asked}-`) && /^-\d{4}-\d{2}-\d{2}$/.test(resolved.slice(asked.length));
+function isDatedForm(resolvedModel: string, requestedModel: string): boolean {
+  return (
+    resolvedModel.startsWith(`${requestedModel}-`) &&
+    /^-\d{4}-\d{2}-\d{2}$/.test(resolvedModel.slice(requestedModel.length))
+  );
 }
 
 function addToMessage(state: Answering, deltas: readonly TextDelta[], events: UnnumberedEvent[]): Answering {
@@ -203,8 +206,8 @@ function addToMessage(state: Answering, deltas: readonly TextDelta[], events: Un
 /** The open message; opens one if there is none. */
 function ensureMessage(state: Answering, events: UnnumberedEvent[]): readonly [Answering, MessageBlock] {
   if (state.open?.kind === "message") return [state, state.open];
-  const begun = beginMessage(state, null, events);
-  return [begun, begun.open];
+  const ready = beginMessage(state, null, events);
+  return [ready, ready.open];
 }
 
 function beginMessage(
@@ -212,8 +215,8 @@ function beginMessage(
   phase: Phase | null,
   events: UnnumberedEvent[],
 ): Answering & { readonly open: MessageBlock } {
-  const closed = closeOpen(state, "completed", events);
-  return { ...closed, open: openMessage(nextId("msg", closed), closed.output.length, phase, events) };
+  const closedState = closeOpen(state, "completed", events);
+  return { ...closedState, open: openMessage(nextId("msg", closedState), closedState.output.length, phase, events) };
 }
 
 /** Ends the open message or reasoning. */
@@ -224,9 +227,9 @@ function endText(state: Answering, events: UnnumberedEvent[]): Answering {
 
 function ensureReasoning(state: Answering, events: UnnumberedEvent[]): readonly [Answering, ReasoningBlock] {
   if (state.open?.kind === "reasoning") return [state, state.open];
-  const closed = closeOpen(state, "completed", events);
-  const open = openReasoning(nextId("rs", closed), closed.output.length, state.plan.sealReasoning, events);
-  return [{ ...closed, open }, open];
+  const closedState = closeOpen(state, "completed", events);
+  const open = openReasoning(nextId("rs", closedState), closedState.output.length, state.plan.sealReasoning, events);
+  return [{ ...closedState, open }, open];
 }
 
 function beginCall(
@@ -236,16 +239,16 @@ function beginCall(
 ): Answering {
   const { kind } = call;
   assert(kind !== "hosted", "the tool loop answers the calls of hosted functions itself");
-  const closed = closeOpen(state, "completed", events);
+  const closedState = closeOpen(state, "completed", events);
   const block = {
     tool: kind,
-    id: nextId(kind === "function" ? "fc" : "ctc", closed),
-    index: closed.output.length,
-    callId: uniqueCallId(closed, call.callId),
+    id: nextId(kind === "function" ? "fc" : "ctc", closedState),
+    index: closedState.output.length,
+    callId: uniqueCallId(closedState, call.callId),
     name: call.name,
     namespace: call.namespace ?? null,
   };
-  return { ...closed, open: openCall(block, events) };
+  return { ...closedState, open: openCall(block, events) };
 }
 
 /** Closes open sound and the open item at the end of a run. */
@@ -256,19 +259,19 @@ function closeAll(state: Answering, end: BlockEnd, events: UnnumberedEvent[]): A
 function finish(state: Answering, at: number, events: UnnumberedEvent[]): RunState {
   const whole = state.finish === "stop";
   const nothingSaid = whole && state.open === null && state.output.length === 0 && state.plan.isWarmUp !== true;
-  const closed = closeAll(
+  const closedState = closeAll(
     nothingSaid ? beginMessage(state, null, events) : state,
     whole ? "completed" : "incomplete",
     events,
   );
-  const response = finishedResponse(closed, at);
+  const response = finishedResponse(closedState, at);
   events.push(whole ? { type: "response.completed", response } : { type: "response.incomplete", response });
-  return { phase: "ended", response, notes: notesAtEnd(closed) };
+  return { phase: "ended", response, notes: notesAtEnd(closedState) };
 }
 
 function fail(state: Answering, failure: RunFailure, events: UnnumberedEvent[]): RunState {
-  const closed = closeAll(state, "incomplete", events);
-  const response = failedResponse(closed, failure);
+  const closedState = closeAll(state, "incomplete", events);
+  const response = failedResponse(closedState, failure);
   const { type, code, message, param } = failure;
   events.push({ type: "error", error: { type, code, message, param } });
   events.push({ type: "response.failed", response });

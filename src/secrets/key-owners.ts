@@ -20,8 +20,8 @@ export function ownerText({ organization, project }: Owner): string {
 }
 
 /** The stored form of a key's owners. A key without owners gets the default owner and ignores the routing headers. */
-export function ownersOf(named: readonly Owner[]): Pick<KnownKey, "owners" | "isRouted"> {
-  const [first, ...others] = named;
+export function ownersOf(owners: readonly Owner[]): Pick<KnownKey, "owners" | "isRouted"> {
+  const [first, ...others] = owners;
   return first === undefined
     ? { owners: [DEFAULT_OWNER], isRouted: false }
     : { owners: [first, ...others], isRouted: true };

@@ -15,13 +15,13 @@ const KEY = /^[0-9a-f]{64}$/i;
  * file with a key per line. If it is empty, the keys are the lines of `seal-key` in the data folder, which is created
  * if missing.
  */
-export function readSealKeys(given: readonly string[], dataDir: string): readonly Uint8Array[] {
-  const [first] = given;
+export function readSealKeys(keyTexts: readonly string[], dataDir: string): readonly Uint8Array[] {
+  const [first] = keyTexts;
   if (first === undefined) return openSealKeys(dataDir);
-  if (given.length === 1 && isAbsolute(first)) return keysOfFile(first);
-  const bad = given.findIndex((key) => !KEY.test(key));
+  if (keyTexts.length === 1 && isAbsolute(first)) return keysOfFile(first);
+  const bad = keyTexts.findIndex((key) => !KEY.test(key));
   if (bad !== -1) throw new ConfigError([`Key ${bad + 1} of SEAL_KEYS is not 64 hexadecimal digits.`]);
-  return given.map((key) => Buffer.from(key, "hex"));
+  return keyTexts.map((key) => Buffer.from(key, "hex"));
 }
 
 function keysOfFile(file: string): readonly Uint8Array[] {

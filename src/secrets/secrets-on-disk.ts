@@ -17,7 +17,7 @@ const FIRST_KEY_FILE = "api-key";
 export interface ApiKeys {
   readonly finder: KeyFinder;
   /** The key created at this start, to be shown once; null if there were keys already. */
-  readonly made: string | null;
+  readonly firstKey: string | null;
   /** The file of the first key. */
   readonly file: string;
 }
@@ -26,15 +26,15 @@ export interface ApiKeys {
  * The keys that may call the API: configured and stored ones. If there are none, creates one, stores its hash, and
  * writes it to `api-key` in the data folder. If several servers start at the same time, only one does.
  */
-export async function openApiKeys(configured: readonly string[], store: KeyStore, dataDir: string): Promise<ApiKeys> {
+export async function openApiKeys(keyTexts: readonly string[], store: KeyStore, dataDir: string): Promise<ApiKeys> {
   const file = join(dataDir, FIRST_KEY_FILE);
-  const byHash = configuredKeys(configured);
+  const byHash = configuredKeys(keyTexts);
   const finder: KeyFinder = { findByHash: async (hash) => byHash.get(hash) ?? store.findByHash(hash) };
-  if (byHash.size > 0 || (await store.count()) > 0) return { finder, made: null, file };
-  const made = newApiKey();
-  if (!(await store.addFirstKey(newKey(made, "first start")))) return { finder, made: null, file };
-  writeSecret(dataDir, file, `${made}\n`);
-  return { finder, made, file };
+  if (byHash.size > 0 || (await store.count()) > 0) return { finder, firstKey: null, file };
+  const firstKey = newApiKey();
+  if (!(await store.addFirstKey(newKey(firstKey, "first start")))) return { finder, firstKey: null, file };
+  writeSecret(dataDir, file, `${firstKey}\n`);
+  return { finder, firstKey, file };
 }
 
 /** The key that the first start created; null if it created none. */
@@ -60,9 +60,9 @@ export function newKey(key: string, name: string, more: Partial<NewKey> = {}): N
 /** Configured keys by their hash. A key listed several times acts for each of its listed owners. */
 function configuredKeys(entries: readonly string[]): ReadonlyMap<string, KnownKey> {
   const keys = new Map<string, KnownKey>();
-  for (const [key, written] of Map.groupBy(entries.map(readConfiguredKey), (entry) => entry.key)) {
+  for (const [key, group] of Map.groupBy(entries.map(readConfiguredKey), (entry) => entry.key)) {
     const hash = hashApiKey(key);
-    const owners = ownersOf(written.flatMap(({ owner }) => (owner === null ? [] : [owner])));
+    const owners = ownersOf(group.flatMap(({ owner }) => (owner === null ? [] : [owner])));
     keys.set(hash, { id: `configured_${hash.slice(0, 12)}`, ...owners, limits: { requests: null, tokens: null } });
   }
   return keys;

@@ -14,10 +14,10 @@ const budgets = new WeakMap<Config, ByteBudgets>();
 
 /** The budgets of the process with this configuration. All of its interfaces get the same objects. */
 export function byteBudgetsOf(config: Config): ByteBudgets {
-  const known = budgets.get(config) ?? {
+  const byteBudgets = budgets.get(config) ?? {
     incoming: new ByteBudget(config.incomingBytesMax),
     unread: new UnreadBytes({ bytesMax: config.unreadBytesMax, idleTimeoutMs: config.unreadTimeoutMs }),
   };
-  budgets.set(config, known);
-  return known;
+  budgets.set(config, byteBudgets);
+  return byteBudgets;
 }

@@ -39,10 +39,10 @@ export function notImplementedSttOperations(): readonly OperationId[] {
 export async function startLocalStt(config: Config, log: Logger, hearing: Hearing): Promise<RunningServer> {
   const parts = localSttParts(config, log, hearing);
   const { sttPort: port, drainMs, sockets } = config;
-  const served = application(parts, config, log);
+  const app = application(parts, config, log);
   const server = await (sockets.speech.length > 0
-    ? listenOnSockets(served, sockets.speech, config)
-    : listenOnLoopback(served, { port, drainMs }));
+    ? listenOnSockets(app, sockets.speech, config)
+    : listenOnLoopback(app, { port, drainMs }));
   const close = async (until?: AbortSignal): Promise<void> => {
     await server.close(until);
     parts.answers.close();
@@ -96,9 +96,9 @@ function speechOverWebSocket({ sessions }: LocalSttParts): Upgrade<null> {
 }
 
 /** Listens on 127.0.0.1, and on the same port of ::1 if this machine has IPv6 and the port is free. */
-async function listenOnLoopback(served: Application, options: Omit<ListenOptions, "host">): Promise<RunningServer> {
-  const server = await listen(served, { ...options, host: "127.0.0.1" });
-  const other = await listen(served, { ...options, host: "::1", port: server.address.port }).catch(
+async function listenOnLoopback(app: Application, options: Omit<ListenOptions, "host">): Promise<RunningServer> {
+  const server = await listen(app, { ...options, host: "127.0.0.1" });
+  const other = await listen(app, { ...options, host: "::1", port: server.address.port }).catch(
     async (error: unknown) => {
       if (isUnavailable(error)) return null;
       await server.close();
@@ -110,12 +110,12 @@ async function listenOnLoopback(served: Application, options: Omit<ListenOptions
 
 /** Listens on sockets that are already open. Their addresses must be loopback addresses. */
 async function listenOnSockets(
-  served: Application,
+  app: Application,
   sockets: readonly ListeningSocket[],
   { drainMs }: Pick<Config, "drainMs">,
 ): Promise<RunningServer> {
   const servers: RunningServer[] = [];
-  for (const socket of sockets) servers.push(await listen(served, { host: "", port: 0, drainMs, socket }));
+  for (const socket of sockets) servers.push(await listen(app, { host: "", port: 0, drainMs, socket }));
   const [first, ...others] = servers;
   assert(first !== undefined, "there is a socket");
   const open = servers.find(({ address }) => !LOOPBACK.has(address.address));

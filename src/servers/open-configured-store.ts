@@ -18,7 +18,7 @@ export interface ConfiguredStore extends Store {
 /** Opens the configured store, for a server or for a command that runs beside a server. */
 export async function openConfiguredStore(
   config: Config,
-  told: Pick<StoreOptions, "claims" | "onCommit" | "onFilesWaiting"> = {},
+  observers: Pick<StoreOptions, "claims" | "onCommit" | "onFilesWaiting"> = {},
 ): Promise<ConfiguredStore> {
   makeDataFolders(config);
   const elsewhere = chooseFiles(config);
@@ -44,7 +44,7 @@ export async function openConfiguredStore(
     ownerContainersMax: config.ownerContainersMax,
     ownerContainerBytesMax: config.ownerContainerBytesMax,
     elsewhere,
-    ...told,
+    ...observers,
   });
   try {
     const store = await opening;
@@ -55,7 +55,7 @@ export async function openConfiguredStore(
     return { ...store, close, reachesFiles: elsewhere === null ? null : () => elsewhere.isReachable() };
   } catch (error) {
     await elsewhere?.close();
-    throw config.databaseUrl === null ? explained(error, config.databaseFile) : explainedRemote(error);
+    throw config.databaseUrl === null ? explainError(error, config.databaseFile) : explainedRemote(error);
   }
 }
 
@@ -70,7 +70,7 @@ export function explainedRemote(error: unknown): unknown {
 }
 
 /** Explains to operators what to do about a database that cannot be opened. */
-function explained(error: unknown, file: string): unknown {
+function explainError(error: unknown, file: string): unknown {
   if (error instanceof StoreBusy) return new DatabaseError(`Cannot use ${file}. ${error.message}`, { cause: error });
   if (!(error instanceof StoreSpoilt)) return error;
   const lines = [

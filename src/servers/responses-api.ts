@@ -74,7 +74,7 @@ export interface ServedWith {
   /** Transcribes recordings if no transcription server is configured. */
   readonly speech?: FileTranscriber | null;
   /** Present in one of several processes. */
-  readonly joined?: JoinedProcess | null;
+  readonly joinedProcess?: JoinedProcess | null;
   /** Served beside the configured tools. */
   readonly moreTools?: readonly HostedTool[];
 }
@@ -83,24 +83,24 @@ export interface ServedWith {
 export async function startResponsesApi(
   config: Config,
   log: Logger,
-  { speech = null, joined = null, moreTools = [] }: ServedWith = {},
+  { speech = null, joinedProcess = null, moreTools = [] }: ServedWith = {},
 ): Promise<ResponsesApiServer> {
   const telemetry = await chooseTelemetry(config, log);
   const filesWaiting = new FilesWaiting();
-  const told = { onCommit: telemetry.onCommit, claims: telemetry.claims, onFilesWaiting: filesWaiting.tell };
-  const store = await openTriedStore(config, told, log);
+  const observers = { onCommit: telemetry.onCommit, claims: telemetry.claims, onFilesWaiting: filesWaiting.tell };
+  const store = await openTriedStore(config, observers, log);
   const stopping = new AbortController();
   const runs = openRunHost(config, telemetry);
-  const bus = await chooseBus(config, { places: store.places, runs, observer: telemetry.bus, joined }, log);
+  const bus = await chooseBus(config, { places: store.places, runs, observer: telemetry.bus, joinedProcess }, log);
   telemetry.watchOthers(store, bus);
-  const rates = await chooseRates(config, { store, joined }, log);
+  const rates = await chooseRates(config, { store, joinedProcess }, log);
   try {
-    const keys = await openApiKeys(revealed(config.apiKeys), store.keys, config.dataDir);
+    const keys = await openApiKeys(revealAll(config.apiKeys), store.keys, config.dataDir);
     const model = telemetry.watchModel(await chooseModel(config, log));
     const guards = chooseEgress(config, log);
-    const searched = chooseVectorStores(config, { store, model, telemetry, filesWaiting, joined }, log);
-    const code = chooseCode(config, { stored: store.sessionContainers, telemetry }, log);
-    const own = [searched.fileSearch, ...codeTools(config, code, store)];
+    const vectorStoreParts = chooseVectorStores(config, { store, model, telemetry, filesWaiting, joinedProcess }, log);
+    const code = chooseCode(config, { containers: store.sessionContainers, telemetry }, log);
+    const own = [vectorStoreParts.fileSearch, ...codeTools(config, code, store)];
     const tools = await chooseTools(config, guards, log, [...own, ...moreTools]);
     const isLeaving = (): boolean => stopping.signal.aborted;
     const watching = { store: store.responses, eventLog: store.events, runs, neighbours: bus };
@@ -109,18 +109,19 @@ export async function startResponsesApi(
     const parts = { store, model, tools, media, limiter: rates.rates, watching, telemetry };
     const creating = createContext(config, parts, log);
     const readiness = chooseReadiness(config, { store, model, neighbours: bus, isLeaving, code });
-    const monitoring = { readiness, metrics: shownMetrics(config, metricsOfAll(telemetry, joined)) };
-    const contexts = handlerContexts(config, creating, monitoring, { store, passages: searched.passages });
+    const monitoring = { readiness, metrics: shownMetrics(config, metricsOfAll(telemetry, joinedProcess)) };
+    const contexts = handlerContexts(config, creating, monitoring, { store, passages: vectorStoreParts.passages });
     const keeper = await startKeeper(config, claimContext(creating, store), bus, log);
-    const intake = searched.startIntake();
+    const intake = vectorStoreParts.startIntake();
     const stopClaiming = () => Promise.all([keeper.stopClaiming(), intake.stop()]);
-    joined?.accept({ measure: () => telemetry.metricsText() });
-    const served = application(contexts, { keys, bus, requests: telemetry.requests }, config, log);
+    joinedProcess?.accept({ measure: () => telemetry.metricsText() });
+    const app = application(contexts, { keys, bus, requests: telemetry.requests }, config, log);
     const { drainMs } = config;
     const stops = [stopClaiming, () => keeper.close(AbortSignal.abort()), () => code.close()];
-    const server = await openServer(served, config, stops);
+    const server = await openServer(app, config, stops);
     code.start();
-    const sweeping = joined === null || joined.seat.number === 1 ? sweepExpired(store, config, log) : null;
+    const sweeping =
+      joinedProcess === null || joinedProcess.seat.number === 1 ? sweepExpired(store, config, log) : null;
     const closeOnce = async ({ isReplaced, until }: Leaving): Promise<void> => {
       await (isReplaced ? server.handOver() : announceLeaving(server, stopping, config.drainDelayMs));
       await drain([stopClaiming, (over) => server.close(over), (over) => keeper.close(over)], drainMs, until);
@@ -165,10 +166,10 @@ async function announceLeaving(
 async function drain(
   steps: readonly ((until: AbortSignal) => Promise<unknown>)[],
   drainMs: number,
-  given: AbortSignal | null,
+  signal: AbortSignal | null,
 ): Promise<void> {
   const deadline = new Deadline(drainMs);
-  for (const step of steps) await step(given ?? deadline.signal);
+  for (const step of steps) await step(signal ?? deadline.signal);
   deadline.clear();
 }
 
@@ -177,7 +178,7 @@ const ON_ITS_OWN: Leaving = { isReplaced: false, until: null };
 /** First checks what servers that share a database need, so that a misconfigured server does not start. */
 async function openTriedStore(
   config: Config,
-  told: Parameters<typeof openConfiguredStore>[1],
+  observers: Parameters<typeof openConfiguredStore>[1],
   log: Logger,
 ): ReturnType<typeof openConfiguredStore> {
   requireSealKeys(config);
@@ -185,7 +186,7 @@ async function openTriedStore(
     log.warn({}, "DATABASE_URL is set without FILES_URL: other servers find files only if they share DATA_DIR");
   await tryFiles(config, log);
   const openedAt = performance.now();
-  const store = await openConfiguredStore(config, told);
+  const store = await openConfiguredStore(config, observers);
   log.debug({ ms: Math.round(performance.now() - openedAt) }, "the database is open");
   return store;
 }
@@ -270,8 +271,8 @@ function application(
     faults: responsesApiFaults,
     log,
     observer: requests,
-    onRefused: ({ operationId, principal, sent, error }) => {
-      if (operationId === "createResponse") contexts.creating.refusalKeeper.note(principal, sent, error);
+    onRefused: ({ operationId, principal, sentBody, error }) => {
+      if (operationId === "createResponse") contexts.creating.refusalKeeper.note(principal, sentBody, error);
     },
     assets: { ...frontDoor(), ...docsAssets("responses-api"), ...inspectorPage(log) },
     upgrades: [websocketMode(contexts.creating, config)],
@@ -300,7 +301,7 @@ const QUIET_OPERATIONS: ReadonlySet<string> = new Set([
   "listResponses",
 ]);
 
-function revealed(secrets: readonly { reveal(): string }[]): readonly string[] {
+function revealAll(secrets: readonly { reveal(): string }[]): readonly string[] {
   return secrets.map((secret) => secret.reveal());
 }
 
@@ -315,9 +316,9 @@ const ANYONE: Principal = {
 };
 
 /** Checks a page's origin against CORS_ORIGINS: origins, and the words `loopback`, `*` and `none`. */
-function webPages(listed: readonly string[]): (origin: string) => boolean {
-  const isListed = originsAmong(listed);
-  const everyone = listed.includes("*");
-  const neighbours = listed.includes("loopback");
+function webPages(origins: readonly string[]): (origin: string) => boolean {
+  const isListed = originsAmong(origins);
+  const everyone = origins.includes("*");
+  const neighbours = origins.includes("loopback");
   return (origin) => everyone || (neighbours && isLoopbackOrigin(origin)) || isListed(origin);
 }

@@ -37,11 +37,11 @@ export interface SttCloudServer extends RunningServer {
 export async function startSttCloud(config: Config, log: Logger, speech: SpeechEngine): Promise<SttCloudServer> {
   const store = await openConfiguredStore(config);
   try {
-    const configured = config.apiKeys.map((key) => key.reveal());
-    const keys = await openApiKeys(configured, store.keys, config.dataDir);
+    const keyTexts = config.apiKeys.map((key) => key.reveal());
+    const keys = await openApiKeys(keyTexts, store.keys, config.dataDir);
     const { sttCloudHost: host, sttCloudPort: port, drainMs } = config;
-    const chosen = await chooseStreamRates(config, log);
-    const server = await listen(application(config, log, { speech, keys, rates: chosen.rates }), {
+    const choice = await chooseStreamRates(config, log);
+    const server = await listen(application(config, log, { speech, keys, rates: choice.rates }), {
       host,
       port,
       drainMs,
@@ -49,7 +49,7 @@ export async function startSttCloud(config: Config, log: Logger, speech: SpeechE
     });
     const closeAll = async (): Promise<void> => {
       await server.close();
-      await chosen.close();
+      await choice.close();
       await store.close();
     };
     let closing: Promise<void> | null = null;

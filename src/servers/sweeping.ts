@@ -46,15 +46,15 @@ export function sweepExpired(
 function responseSweep(expiry: Expiry, ttlMs: number, log: Logger): Sweep {
   return async (signal) => {
     const before = Math.floor((Date.now() - ttlMs) / 1000);
-    let removed = 0;
+    let count = 0;
     let cursor: ExpiryCursor | null = null;
     do {
       const step = await expiry.deleteExpired(before, cursor);
-      removed += step.deleted;
+      count += step.deleted;
       cursor = step.next;
       if (cursor !== null) await sleep(STEP_PAUSE_MS, null, { signal });
     } while (cursor !== null);
-    if (removed > 0) log.info({ removed }, "old responses were removed");
+    if (count > 0) log.info({ removed: count }, "old responses were removed");
   };
 }
 
@@ -74,15 +74,15 @@ function exchangeSweep(exchanges: Store["exchanges"], ttlMs: number): Sweep {
 /** Erases deleted data once nothing stored refers to it. */
 function erasureSweep(erasure: Erasure, log: Logger): Sweep {
   return async (signal) => {
-    let erased = 0;
+    let count = 0;
     let cursor: ErasureCursor | null = "";
     do {
       const step: ErasureStep = await erasure.eraseUnused(cursor);
-      erased += step.erased;
+      count += step.erased;
       cursor = step.next;
       if (cursor !== null) await sleep(STEP_PAUSE_MS, null, { signal });
     } while (cursor !== null);
-    if (erased > 0) log.info({ erased }, "deleted data was erased");
+    if (count > 0) log.info({ erased: count }, "deleted data was erased");
   };
 }
 
@@ -93,11 +93,11 @@ function erasureSweep(erasure: Erasure, log: Logger): Sweep {
 function startSweeping(sweeps: readonly Sweep[], intervalMs: number, log: Logger): Sweeping {
   const controller = new AbortController();
   const { signal } = controller;
-  const done = sweepRegularly(sweeps, intervalMs, signal, log);
+  const sweeping = sweepRegularly(sweeps, intervalMs, signal, log);
   return {
     stop: async () => {
       controller.abort();
-      await done;
+      await sweeping;
     },
   };
 }

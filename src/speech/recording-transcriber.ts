@@ -45,7 +45,7 @@ const HELD_MAX = 32;
 export class RecordingTranscriber implements FileTranscriber {
   readonly #parts: RecordingParts;
   readonly #slots = new Semaphore(RECORDINGS_MAX);
-  #held = 0;
+  #recordingCount = 0;
 
   constructor(parts: RecordingParts) {
     this.#parts = parts;
@@ -58,9 +58,9 @@ export class RecordingTranscriber implements FileTranscriber {
   async transcribe(recording: Recording, request: RecordingRequest): Promise<TranscribedRecording> {
     const refusal = this.#parts.engine.refusal();
     if (refusal !== null) throw refusal;
-    if (this.#held >= HELD_MAX)
+    if (this.#recordingCount >= HELD_MAX)
       throw new SpeechError("busy", `${HELD_MAX} recordings are already being transcribed or waiting`);
-    this.#held += 1;
+    this.#recordingCount += 1;
     try {
       const giveBack = await this.#slots.take(request.signal);
       return await this.#transcribe(recording, request).finally(giveBack);
@@ -68,7 +68,7 @@ export class RecordingTranscriber implements FileTranscriber {
       request.signal.throwIfAborted();
       throw error;
     } finally {
-      this.#held -= 1;
+      this.#recordingCount -= 1;
     }
   }
 
@@ -89,18 +89,18 @@ export class RecordingTranscriber implements FileTranscriber {
 
   async #transcribe(recording: Recording, request: RecordingRequest): Promise<TranscribedRecording> {
     const segmenter = new Segmenter(RECORDED_SEGMENTS);
-    const heard: Transcript[] = [];
+    const transcripts: Transcript[] = [];
     let samples = 0;
     for await (const piece of this.#parts.decoder.decode(recording, request.signal)) {
       samples += piece.length;
-      for (const segment of segmenter.push(piece)) heard.push(await this.#ask(segment.samples, request));
+      for (const segment of segmenter.push(piece)) transcripts.push(await this.#ask(segment.samples, request));
     }
     const last = segmenter.cut();
-    if (last !== null) heard.push(await this.#ask(last.samples, request));
+    if (last !== null) transcripts.push(await this.#ask(last.samples, request));
     const durationMs = Math.round((samples * 1000) / DECODED_RATE_HZ);
-    const spoken = heard.filter(({ text }) => text.trim() !== "");
-    const text = spoken.map((part) => part.text.trim()).join(" ");
-    return { text, durationMs, language: spoken[0]?.language ?? null, warning: this.warning() };
+    const parts = transcripts.filter(({ text }) => text.trim() !== "");
+    const text = parts.map((part) => part.text.trim()).join(" ");
+    return { text, durationMs, language: parts[0]?.language ?? null, warning: this.warning() };
   }
 
   #ask(samples: Int16Array, request: RecordingRequest): Promise<Transcript> {

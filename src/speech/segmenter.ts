@@ -161,7 +161,7 @@ export class Segmenter {
    * `then` is `speaking`.
    */
   #close(frames: number, then: "speaking" | "silent" | "cut"): SpeechSegment | null {
-    const taken = this.#frames.slice(0, frames);
+    const pieces = this.#frames.slice(0, frames);
     const startMs = this.#startSample / SAMPLES_PER_MS;
     const isWord = this.#voicedFrames >= WORD_FRAMES;
     this.#frames = this.#frames.slice(frames);
@@ -170,11 +170,11 @@ export class Segmenter {
     this.#voicedFrames = this.#isOpen ? this.#frames.length : 0;
     this.#run = 0;
     if (then === "cut" && this.#frames.length === 0) {
-      taken.push(this.#rest);
+      pieces.push(this.#rest);
       this.#startSample += this.#rest.length;
       this.#rest = new Int16Array(0);
     }
-    return isWord ? { samples: joinSamples(taken), startMs } : null;
+    return isWord ? { samples: joinSamples(pieces), startMs } : null;
   }
 }
 

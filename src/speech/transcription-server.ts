@@ -82,7 +82,7 @@ function readTranscript(reply: Response, body: unknown, apiKey: string | null): 
   }
   if (!REFUSALS.has(reply.status))
     throw new SpeechError("unavailable", `The transcription server answered with status ${reply.status}`);
-  const detail = redacted(refusalMessage(body), apiKey).slice(0, MESSAGE_CHARACTERS_MAX);
+  const detail = redactKey(refusalMessage(body), apiKey).slice(0, MESSAGE_CHARACTERS_MAX);
   throw new SpeechError(
     "refused",
     `The transcription server refused the recording${detail === "" ? "" : `: ${detail}`}`,
@@ -95,6 +95,6 @@ function refusalMessage(body: unknown): string {
   return typeof message === "string" ? message.trim().replace(/\.$/, "") : "";
 }
 
-function redacted(message: string, apiKey: string | null): string {
+function redactKey(message: string, apiKey: string | null): string {
   return apiKey === null ? message : message.replaceAll(apiKey, "***");
 }

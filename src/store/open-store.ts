@@ -190,12 +190,12 @@ export async function assembleStore(
   const keys = new StoredKeys(db);
   const folder = new FileFolder(filesFolder(options));
   const files = new StoredFiles(db, calls, options.elsewhere?.files ?? folder, quota);
-  const contained = containersOf(db, calls, { files, quota }, options);
+  const containerParts = containersOf(db, calls, { files, quota }, options);
   const patient = new PatientWrites(options.leaseMs ?? LEASE_MS);
   await folder.removeAbandoned();
   // Each sweep of expired files retries and reports the error.
   await files.removeLeftovers().catch(() => {});
-  await contained.writer.removeLeftovers().catch(() => {});
+  await containerParts.writer.removeLeftovers().catch(() => {});
   return {
     responses: new StoredResponses(db, queue, contextBytesMax),
     ...inspectionOf(db, options),
@@ -216,8 +216,8 @@ export async function assembleStore(
     }),
     vectorRenewal: new StoredVectorRenewal(db, calls),
     chunks,
-    containers: contained.containers,
-    sessionContainers: contained.sessionContainers,
+    containers: containerParts.containers,
+    sessionContainers: containerParts.sessionContainers,
     countWorkers: async () => (await findLivingWorkers(db, calls)).size,
     isReady: () => calls.isSound().catch(() => false),
     hasRoom: () => succeeds(folder.probe()),
@@ -226,7 +226,7 @@ export async function assembleStore(
       await chunks.close();
       await queue.close();
       await calls.close();
-      if (isInMemory(options)) await Promise.all([folder.removeAll(), contained.folder.removeAll()]);
+      if (isInMemory(options)) await Promise.all([folder.removeAll(), containerParts.folder.removeAll()]);
     },
   };
 }

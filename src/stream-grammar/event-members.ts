@@ -103,8 +103,8 @@ export function isAboutItem(name: string): boolean {
 /** The required members that are missing or have a wrong type, one sentence each. */
 export function findMemberFaults(name: string, event: Readonly<Record<string, unknown>>): readonly string[] {
   const members = (MEMBERS[name] ?? "").split(" ").filter((member) => member !== "");
-  return members.flatMap((written) => {
-    const [member, [words, fits]] = written === "streams" ? ["delta", OBJECT] : [written, memberKind(written)];
+  return members.flatMap((text) => {
+    const [member, [words, fits]] = text === "streams" ? ["delta", OBJECT] : [text, memberKind(text)];
     if (!Object.hasOwn(event, member)) return [`'${member}' is missing`];
     return fits(event[member]) ? [] : [`'${member}' is not ${words}`];
   });

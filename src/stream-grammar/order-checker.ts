@@ -20,7 +20,7 @@ export class OrderChecker {
     const rest = after(this.#rest, name);
     if (rest === NOTHING) {
       this.#hasFailed = true;
-      report(this.#rule, `${shown(name)} comes instead of ${this.#expected()}`);
+      report(this.#rule, `${showName(name)} comes instead of ${this.#expectation()}`);
     } else this.#rest = rest;
   }
 
@@ -33,14 +33,14 @@ export class OrderChecker {
     return !this.#hasFailed && !mayEnd(this.#rest);
   }
 
-  #expected(): string {
-    const names = nextNames(this.#rest).map(shown);
+  #expectation(): string {
+    const names = nextNames(this.#rest).map(showName);
     return names.length === 0 ? "nothing" : names.join(" or ");
   }
 }
 
-function shown(name: string): string {
+function showName(name: string): string {
   if (name === "inside") return "an event about an item";
-  const [, event = name, carried] = /^([^<]+)(<\w+>)?$/.exec(name) ?? [];
-  return `${typeOfName(event)}${carried ?? ""}`;
+  const [, event = name, suffix] = /^([^<]+)(<\w+>)?$/.exec(name) ?? [];
+  return `${typeOfName(event)}${suffix ?? ""}`;
 }

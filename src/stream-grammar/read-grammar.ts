@@ -9,13 +9,13 @@ export type Grammar = ReadonlyMap<string, Expression>;
  * earlier definitions, `a b` for a sequence, `a | b` for a choice, `a*` for any number, `a+` for at least one, `[a]`
  * for an optional part, and parentheses.
  */
-export function readGrammar(text: string, known: Grammar = new Map()): Grammar {
+export function readGrammar(text: string, baseGrammar: Grammar = new Map()): Grammar {
   const grammar = new Map<string, Expression>();
   for (const line of text.trim().split(/\n(?=\S)/)) {
     const [, name = "", definition = ""] = /^(\S+)\s+=\s+(.*)$/s.exec(line) ?? [];
     assert(name !== "" && !grammar.has(name), `a grammar defines each name once: ${line}`);
     const words = definition.match(WORD) ?? [];
-    const reader = new ExpressionReader(words, (word) => grammar.get(word) ?? known.get(word));
+    const reader = new ExpressionReader(words, (word) => grammar.get(word) ?? baseGrammar.get(word));
     grammar.set(name, reader.readWhole());
   }
   return grammar;

@@ -3,7 +3,7 @@ import { type Dialect, dialectOf, toReferenceEvent } from "./dialect.ts";
 import { findMemberFaults, isAboutItem, nameOfType } from "./event-members.ts";
 import { SOUND_GRAMMAR, STREAM_GRAMMAR } from "./grammar.ts";
 import { Items } from "./items/items.ts";
-import { quoted } from "./items/texts.ts";
+import { quoteValue } from "./items/texts.ts";
 import { textOf } from "./items/values.ts";
 import { OrderChecker } from "./order-checker.ts";
 import type { Note, NoteName, Report, RuleName } from "./rules.ts";
@@ -88,7 +88,7 @@ export class StreamLinter {
     this.#type = isRecord(event) && typeof event["type"] === "string" ? event["type"] : null;
     if (isRecord(event) && this.#type !== null) this.#checkTyped(this.#type, event);
     else {
-      this.report("event-json", `${quoted(event)} is not an object with a type`);
+      this.report("event-json", `${quoteValue(event)} is not an object with a type`);
       this.#nextNumber++;
     }
     this.#type = null;
@@ -110,11 +110,11 @@ export class StreamLinter {
   #checkTyped(type: string, event: Members): void {
     const itemType = this.#items.typeAt(event["output_index"]);
     this.#dialect ??= dialectOf(type);
-    const known = this.#dialect === "extension" ? toReferenceEvent(type, event, itemType) : event;
-    if (known === null) {
+    const referenceEvent = this.#dialect === "extension" ? toReferenceEvent(type, event, itemType) : event;
+    if (referenceEvent === null) {
       this.#checkNumber(event, false);
       this.report("known-type", `the extension dialect has no ${type} here`);
-    } else this.#checkEvent(textOf(known["type"]), known);
+    } else this.#checkEvent(textOf(referenceEvent["type"]), referenceEvent);
   }
 
   #checkEvent(type: string, event: Members): void {
@@ -149,7 +149,7 @@ export class StreamLinter {
     const number = event["sequence_number"];
     const isRepeated = this.#mayRepeatNumber && number === this.#nextNumber - 1;
     if (number !== this.#nextNumber && !isRepeated)
-      this.report("sequence-number", `'sequence_number' is ${quoted(number)}, but should be ${this.#nextNumber}`);
+      this.report("sequence-number", `'sequence_number' is ${quoteValue(number)}, but should be ${this.#nextNumber}`);
     this.#mayRepeatNumber = isKeepAlive;
     this.#nextNumber = (typeof number === "number" ? number : this.#nextNumber) + 1;
   }
@@ -164,9 +164,9 @@ export class StreamLinter {
 
   #checkSnapshot(name: string, response: Members): void {
     const { id, output, usage } = response;
-    if (typeof id !== "string" || id === "") this.report("response-id", `'response.id' is ${quoted(id)}`);
+    if (typeof id !== "string" || id === "") this.report("response-id", `'response.id' is ${quoteValue(id)}`);
     else if (this.#responseId !== null && id !== this.#responseId)
-      this.report("response-id", `'response.id' is ${quoted(id)}, but was ${quoted(this.#responseId)}`);
+      this.report("response-id", `'response.id' is ${quoteValue(id)}, but was ${quoteValue(this.#responseId)}`);
     else this.#responseId = id;
     if (ENDINGS.has(name)) {
       this.#hasEnded = true;

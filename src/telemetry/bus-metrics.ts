@@ -7,7 +7,7 @@ const MS_PER_S = 1000;
 /** Measures messages between servers. */
 export function measureBus(meters: Meters): BusObserver {
   const messages = { sent: 0, heard: 0 };
-  const dropped = meters.counter(
+  const drops = meters.counter(
     METRICS.busDropped,
     (["full", "away", "unread"] as const).map((reason) => ({ reason })),
   );
@@ -16,17 +16,17 @@ export function measureBus(meters: Meters): BusObserver {
     (["missed", "silent"] as const).map((reason) => ({ reason })),
   );
   const answers = meters.histogram(METRICS.busAnswer);
-  let reconnected = 0;
+  let reconnects = 0;
   meters.watch(METRICS.busMessages, () =>
     Object.entries(messages).map(([direction, value]) => ({ value, labels: { direction } })),
   );
-  meters.watch(METRICS.busReconnects, () => reconnected);
+  meters.watch(METRICS.busReconnects, () => reconnects);
   return {
-    sent: () => void (messages.sent += 1),
-    heard: () => void (messages.heard += 1),
-    dropped: (reason) => dropped.add(1, { reason }),
-    reconnected: () => void (reconnected += 1),
-    answered: (ms) => answers.record(ms / MS_PER_S),
+    countSent: () => void (messages.sent += 1),
+    countReceived: () => void (messages.heard += 1),
+    countDrop: (reason) => drops.add(1, { reason }),
+    countReconnect: () => void (reconnects += 1),
+    noteAnswer: (ms) => answers.record(ms / MS_PER_S),
     caughtUp: (reason) => caughtUp.add(1, { reason }),
   };
 }
@@ -34,7 +34,7 @@ export function measureBus(meters: Meters): BusObserver {
 /** The bus's values for metrics. */
 export interface WatchedBus {
   readonly isConnected: boolean;
-  readonly load: { readonly watched: number; readonly told: number; readonly silentWorkers: number };
+  readonly load: { readonly watchedRuns: number; readonly toldRuns: number; readonly silentWorkers: number };
 }
 
 /** Measures whether a bus is connected, and how many runs it publishes and follows. */
@@ -42,7 +42,7 @@ export function watchBus(meters: Meters, bus: WatchedBus): void {
   meters.watch(METRICS.busConnected, () => (bus.isConnected ? 1 : 0));
   meters.watch(METRICS.busSilent, () => bus.load.silentWorkers);
   meters.watch(METRICS.runsWatched, () => [
-    { value: bus.load.watched, labels: { where: "elsewhere" } },
-    { value: bus.load.told, labels: { where: "here" } },
+    { value: bus.load.watchedRuns, labels: { where: "elsewhere" } },
+    { value: bus.load.toldRuns, labels: { where: "here" } },
   ]);
 }

@@ -17,8 +17,8 @@ const REASONS = [
 /** Observes sessions that run code. */
 export interface CodeObserver {
   /** The number of sessions in this engine. */
-  counted(sessions: number, engine: string): void;
-  ended(reason: (typeof REASONS)[number]): void;
+  countSessions(sessions: number, engine: string): void;
+  noteEnd(reason: (typeof REASONS)[number]): void;
 }
 
 /** Counts sessions that run code. */
@@ -30,7 +30,7 @@ export function measureCode(meters: Meters): CodeObserver {
   const sessions = new Map<string, number>();
   meters.watch(METRICS.codeSessions, () => [...sessions].map(([engine, value]) => ({ value, labels: { engine } })));
   return {
-    counted: (count, engine) => void sessions.set(engine, count),
-    ended: (reason) => kills.add(1, { reason }),
+    countSessions: (count, engine) => void sessions.set(engine, count),
+    noteEnd: (reason) => kills.add(1, { reason }),
   };
 }

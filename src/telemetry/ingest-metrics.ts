@@ -5,7 +5,7 @@ const OUTCOMES = ["completed", "unsupported_file", "invalid_file", "server_error
 
 /** Observes the ingestion of files into vector stores. */
 export interface IngestObserver {
-  ended(outcome: (typeof OUTCOMES)[number]): void;
+  noteEnd(outcome: (typeof OUTCOMES)[number]): void;
   /** The number of files waiting or being ingested. */
   waiting(files: number): void;
 }
@@ -19,7 +19,7 @@ export function measureIngest(meters: Meters): IngestObserver {
   let queue = 0;
   meters.watch(METRICS.ingestQueue, () => queue);
   return {
-    ended: (outcome) => files.add(1, { outcome }),
+    noteEnd: (outcome) => files.add(1, { outcome }),
     waiting: (count) => {
       queue = count;
     },

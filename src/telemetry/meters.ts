@@ -16,10 +16,10 @@ export class Meters {
     this.#meter = new MeterProvider({ readers: [this.#reader], resource: emptyResource() }).getMeter("antiphon");
   }
 
-  /** `known` labels are shown from the start, with 0. */
-  counter(metric: Kind<"counter">, known: readonly Labels[] = []): Counter {
+  /** `labelSets` are shown from the start, with 0. */
+  counter(metric: Kind<"counter">, labelSets: readonly Labels[] = []): Counter {
     const counter = new Counter();
-    for (const labels of known) counter.add(0, labels);
+    for (const labels of labelSets) counter.add(0, labels);
     this.watch(metric, () => counter.readings());
     return counter;
   }

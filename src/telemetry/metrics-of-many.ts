@@ -17,7 +17,7 @@ const ACROSS: ReadonlyMap<string, Across> = new Map(
  */
 export class MetricsOfMany {
   readonly #latest = new Map<number, Readings>();
-  #ended: Readings = new Map();
+  #pastReadings: Readings = new Map();
 
   /** Takes the latest text of a process, in the format of Prometheus. */
   update(process: number, text: string): void {
@@ -29,12 +29,12 @@ export class MetricsOfMany {
     const last = this.#latest.get(process);
     if (last === undefined) return;
     this.#latest.delete(process);
-    const counted = [...last].filter(([, { head }]) => !head.some((line) => line.endsWith(" gauge")));
-    this.#ended = addUp([this.#ended, new Map(counted)]);
+    const counts = [...last].filter(([, { head }]) => !head.some((line) => line.endsWith(" gauge")));
+    this.#pastReadings = addUp([this.#pastReadings, new Map(counts)]);
   }
 
   text(): string {
-    return [...addUp([this.#ended, ...this.#latest.values()]).values()]
+    return [...addUp([this.#pastReadings, ...this.#latest.values()]).values()]
       .flatMap(({ head, series }) => [...head, ...[...series].map(([name, value]) => `${name} ${value}`)])
       .map((line) => `${line}\n`)
       .join("");
@@ -47,8 +47,8 @@ function addUp(all: readonly Readings[]): Readings {
     const metric = sum.get(name) ?? { head, series: new Map<string, number>() };
     sum.set(name, metric);
     for (const [key, value] of series) {
-      const known = metric.series.get(key);
-      metric.series.set(key, known === undefined ? value : JOIN[ACROSS.get(name) ?? "sum"](known, value));
+      const earlier = metric.series.get(key);
+      metric.series.set(key, earlier === undefined ? value : JOIN[ACROSS.get(name) ?? "sum"](earlier, value));
     }
   }
   return sum;

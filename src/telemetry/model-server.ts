@@ -22,10 +22,10 @@ const PROVIDERS: readonly (readonly [host: string, provider: string])[] = [
 export function modelServerOf(baseUrl: string | null): ModelServer {
   if (baseUrl === null) return { provider: "antiphon", address: null };
   const { hostname, port, protocol } = new URL(baseUrl);
-  const known = PROVIDERS.find(([host]) => hostname === host || hostname.endsWith(`.${host}`));
+  const match = PROVIDERS.find(([host]) => hostname === host || hostname.endsWith(`.${host}`));
   const standardPort = protocol === "https:" ? 443 : 80;
   return {
-    provider: known?.[1] ?? "openai_compatible",
+    provider: match?.[1] ?? "openai_compatible",
     address: { host: hostname, port: port === "" ? standardPort : Number(port) },
   };
 }

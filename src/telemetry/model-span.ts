@@ -15,13 +15,13 @@ type Batches = AsyncIterable<readonly ModelEvent[]>;
 export function watchEngine(tracer: Tracer, engine: ModelEngine, server: ModelServer): ModelEngine {
   return {
     ...engine,
-    sample: async (request, signal, begun) => {
+    sample: async (request, signal, beginning) => {
       const startedAt = performance.now();
       const kind = server.address === null ? SpanKind.INTERNAL : SpanKind.CLIENT;
       const attributes = { ...serverAttributes(server), ...requestAttributes(request) };
       const span = tracer.startSpan(`chat ${request.model}`, { kind, attributes }, contextOf(request.trace));
       try {
-        const turn = await engine.sample({ ...request, trace: traceOf(span) }, signal, begun);
+        const turn = await engine.sample({ ...request, trace: traceOf(span) }, signal, beginning);
         return span.isRecording() ? new WatchedTurn(turn, span, startedAt) : turn;
       } catch (fault) {
         fail(span, fault);
@@ -41,17 +41,20 @@ function requestAttributes(request: ModelRequest): Attributes {
   return {
     "gen_ai.request.model": request.model,
     "gen_ai.request.stream": true,
-    ...given("gen_ai.request.max_tokens", request.maxOutputTokens),
-    ...given("gen_ai.request.temperature", request.temperature),
-    ...given("gen_ai.request.top_p", request.topP),
-    ...given("gen_ai.request.presence_penalty", request.presencePenalty),
-    ...given("gen_ai.request.frequency_penalty", request.frequencyPenalty),
-    ...given("gen_ai.request.reasoning.level", request.reasoning.effort),
-    ...given("gen_ai.output.type", request.text.format == null || request.text.format.type === "text" ? null : "json"),
+    ...attribute("gen_ai.request.max_tokens", request.maxOutputTokens),
+    ...attribute("gen_ai.request.temperature", request.temperature),
+    ...attribute("gen_ai.request.top_p", request.topP),
+    ...attribute("gen_ai.request.presence_penalty", request.presencePenalty),
+    ...attribute("gen_ai.request.frequency_penalty", request.frequencyPenalty),
+    ...attribute("gen_ai.request.reasoning.level", request.reasoning.effort),
+    ...attribute(
+      "gen_ai.output.type",
+      request.text.format == null || request.text.format.type === "text" ? null : "json",
+    ),
   };
 }
 
-function given(name: string, value: string | number | null): Attributes {
+function attribute(name: string, value: string | number | null): Attributes {
   return value === null ? {} : { [name]: value };
 }
 
@@ -73,7 +76,7 @@ class WatchedTurn implements Batches {
     return {
       next: async () => {
         try {
-          return this.#seen(await source.next());
+          return this.#observe(await source.next());
         } catch (fault) {
           fail(this.#span, fault);
           this.#span.end();
@@ -87,7 +90,7 @@ class WatchedTurn implements Batches {
     };
   }
 
-  #seen(step: IteratorResult<readonly ModelEvent[]>): IteratorResult<readonly ModelEvent[]> {
+  #observe(step: IteratorResult<readonly ModelEvent[]>): IteratorResult<readonly ModelEvent[]> {
     if (step.done === true) {
       this.#span.end();
       return step;

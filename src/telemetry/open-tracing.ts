@@ -66,10 +66,10 @@ export function openTracing(options: TracingOptions): Tracing {
     beginTool: (call) => beginToolSpan(tracer, call),
     watchEngine: (engine, server) => watchEngine(tracer, engine, server),
     close: async () => {
-      const stopped = provider
+      const shutdown = provider
         .shutdown()
         .catch((error: unknown) => options.log.warn({ err: error }, "could not send spans"));
-      await Promise.race([stopped, new Promise((resolve) => setTimeout(resolve, EXPORT_TIMEOUT_MS).unref())]);
+      await Promise.race([shutdown, new Promise((resolve) => setTimeout(resolve, EXPORT_TIMEOUT_MS).unref())]);
     },
   };
 }

@@ -20,28 +20,28 @@ const TOKEN_TYPES = ["input", "cached_input", "output", "reasoning"] as const;
 
 /** The metrics of runs. */
 export class RunMetrics {
-  readonly #begun;
-  readonly #ended;
-  readonly #failed;
-  readonly #refused;
+  readonly #begins;
+  readonly #ends;
+  readonly #failures;
+  readonly #refusals;
   readonly #queue;
   readonly #firstEvent;
   readonly #duration;
   readonly #tokens;
   readonly #modelErrors;
-  readonly #interrupted;
-  readonly #waited;
-  readonly #continued;
+  readonly #interruptions;
+  readonly #waits;
+  readonly #continuations;
   /** Events of all runs. */
   events = 0;
 
   constructor(meters: Meters) {
     const modes = MODES.map((mode) => ({ mode }));
-    this.#begun = meters.counter(METRICS.runsBegun, modes);
+    this.#begins = meters.counter(METRICS.runsBegun, modes);
     const ends = modes.flatMap((labels) => END_STATUSES.map((status) => ({ ...labels, status })));
-    this.#ended = meters.counter(METRICS.runsEnded, ends);
-    this.#failed = meters.counter(METRICS.runsFailed, [{ code: "server_error" }]);
-    this.#refused = meters.counter(
+    this.#ends = meters.counter(METRICS.runsEnded, ends);
+    this.#failures = meters.counter(METRICS.runsFailed, [{ code: "server_error" }]);
+    this.#refusals = meters.counter(
       METRICS.runsRefused,
       REFUSAL_REASONS.map((reason) => ({ reason })),
     );
@@ -56,12 +56,12 @@ export class RunMetrics {
       METRICS.modelErrors,
       MODEL_ERROR_REASONS.map((reason) => ({ reason })),
     );
-    this.#interrupted = meters.counter(
+    this.#interruptions = meters.counter(
       METRICS.runsInterrupted,
       INTERRUPTIONS.map((by) => ({ by })),
     );
-    this.#waited = meters.counter(METRICS.runsWaited, [{}]);
-    this.#continued = meters.counter(
+    this.#waits = meters.counter(METRICS.runsWaited, [{}]);
+    this.#continuations = meters.counter(
       METRICS.runsContinued,
       CONTINUATIONS.map((how) => ({ how })),
     );
@@ -69,7 +69,7 @@ export class RunMetrics {
   }
 
   began(isBackground: boolean, waitedMs: number): void {
-    this.#begun.add(1, { mode: modeOf(isBackground) });
+    this.#begins.add(1, { mode: modeOf(isBackground) });
     if (isBackground) this.#queue.record(waitedMs / 1000);
   }
 
@@ -81,11 +81,11 @@ export class RunMetrics {
     this.#modelErrors.add(1, { reason: modelErrorReason(error) });
   }
 
-  ended({ status, error, usage }: Response, { isBackground, ms }: EndedRun): void {
+  noteEnd({ status, error, usage }: Response, { isBackground, ms }: EndedRun): void {
     const mode = modeOf(isBackground);
-    this.#ended.add(1, { mode, status: status ?? "completed" });
+    this.#ends.add(1, { mode, status: status ?? "completed" });
     this.#duration.record(ms / 1000, { mode });
-    if (error != null) this.#failed.add(1, { code: error.code });
+    if (error != null) this.#failures.add(1, { code: error.code });
     if (usage == null) return;
     this.#tokens.add(usage.input_tokens, { type: "input" });
     this.#tokens.add(usage.input_tokens_details.cached_tokens, { type: "cached_input" });
@@ -93,18 +93,18 @@ export class RunMetrics {
     this.#tokens.add(usage.output_tokens_details.reasoning_tokens, { type: "reasoning" });
   }
 
-  left(isBackground: boolean): void {
-    this.#ended.add(1, { mode: modeOf(isBackground), status: "left" });
+  noteLeave(isBackground: boolean): void {
+    this.#ends.add(1, { mode: modeOf(isBackground), status: "left" });
   }
 
-  happened(happening: RunHappening): void {
+  noteHappening(happening: RunHappening): void {
     switch (happening.type) {
       case "interrupted":
-        return this.#interrupted.add(1, { by: happening.by });
+        return this.#interruptions.add(1, { by: happening.by });
       case "waited":
-        return this.#waited.add(1, {});
+        return this.#waits.add(1, {});
       case "continued":
-        return this.#continued.add(1, { how: happening.how });
+        return this.#continuations.add(1, { how: happening.how });
       case "held_back":
         return; // The run had no incident.
       default:
@@ -112,8 +112,8 @@ export class RunMetrics {
     }
   }
 
-  refused(reason: unknown): void {
-    this.#refused.add(1, { reason: refusalReason(reason) });
+  noteRefusal(reason: unknown): void {
+    this.#refusals.add(1, { reason: refusalReason(reason) });
     if (reason instanceof ModelError) this.modelFailed(reason);
   }
 }

@@ -25,7 +25,7 @@ export function beginRunSpan(tracer: Tracer, run: WatchedRun): RunSpan {
   return {
     trace: traceOf(span),
     began: endWait,
-    failed: (reason) => span.setAttribute("error.type", reason).setStatus({ code: SpanStatusCode.ERROR }),
+    noteFailure: (reason) => span.setAttribute("error.type", reason).setStatus({ code: SpanStatusCode.ERROR }),
     end: (response) => {
       endWait();
       if (response?.status != null) span.setAttribute("antiphon.response.status", response.status);

@@ -67,15 +67,15 @@ class RunRecord implements RunWatch {
     this.#parts.log[isBackground ? "info" : "debug"]({ ...this.#names(), background: isBackground }, "run began");
   }
 
-  said(events: number): void {
+  countEvents(events: number): void {
     this.#events += events;
     this.#parts.metrics.events += events;
     if (this.#firstEventAt === null && events > 0) this.#heardFirst();
   }
 
-  failed(fault: unknown): void {
+  noteFailure(fault: unknown): void {
     this.#reason = faultReason(fault);
-    this.#span?.failed(this.#reason);
+    this.#span?.noteFailure(this.#reason);
     if (!(fault instanceof ModelError)) return; // Other faults are logged where they are caught.
     this.#parts.metrics.modelFailed(fault);
     const isWarning = !CALLERS_REASONS.has(this.#reason);
@@ -85,9 +85,9 @@ class RunRecord implements RunWatch {
     this.#parts.log[level]({ ...this.#names(), ...fields }, "model server aborted an answer");
   }
 
-  ended(response: Response): void {
+  noteEnd(response: Response): void {
     const ms = this.#sinceBegun();
-    this.#parts.metrics.ended(response, { isBackground: this.#run.isBackground, ms });
+    this.#parts.metrics.noteEnd(response, { isBackground: this.#run.isBackground, ms });
     this.#span?.end(response);
     const { status } = response;
     const facts = this.#factsOf(response);
@@ -108,23 +108,23 @@ class RunRecord implements RunWatch {
     };
   }
 
-  refused(reason: unknown): void {
-    this.#parts.metrics.refused(reason);
-    const named = faultReason(reason);
-    this.#span?.failed(named);
+  noteRefusal(reason: unknown): void {
+    this.#parts.metrics.noteRefusal(reason);
+    const reasonName = faultReason(reason);
+    this.#span?.noteFailure(reasonName);
     this.#span?.end(null);
-    if (this.#tellRequest({ reason: named })) return;
-    this.#parts.log.info({ ...this.#names(), reason: named }, "run refused");
+    if (this.#tellRequest({ reason: reasonName })) return;
+    this.#parts.log.info({ ...this.#names(), reason: reasonName }, "run refused");
   }
 
-  happened(happening: RunHappening): void {
-    this.#parts.metrics.happened(happening);
+  noteHappening(happening: RunHappening): void {
+    this.#parts.metrics.noteHappening(happening);
     const { type, ...facts } = withoutTexts(happening);
     this.#parts.log.info({ ...this.#names(), ...facts }, HAPPENED[type]);
   }
 
-  left(): void {
-    this.#parts.metrics.left(this.#run.isBackground);
+  noteLeave(): void {
+    this.#parts.metrics.noteLeave(this.#run.isBackground);
     this.#span?.end(null);
     this.#parts.log.info(this.#names(), "run left to another server");
   }

@@ -12,17 +12,17 @@ export interface SpeechMetrics {
 /** Measures the local speech server. `restarts` returns the number of its engine's restarts. */
 export function measureSpeech(meters: Meters, restarts: () => number): SpeechMetrics {
   let open = 0;
-  let opened = 0;
+  let openCount = 0;
   let heardMs = 0;
   const wait = meters.histogram(METRICS.speechFinalWait);
   meters.watch(METRICS.speechStreamsOpen, () => open);
-  meters.watch(METRICS.speechStreamsOpened, () => opened);
+  meters.watch(METRICS.speechStreamsOpened, () => openCount);
   meters.watch(METRICS.speechAudio, () => heardMs / 1000);
   meters.watch(METRICS.speechEngineRestarts, restarts);
   return {
     streamOpened: () => {
       open += 1;
-      opened += 1;
+      openCount += 1;
       return () => {
         open -= 1;
       };

@@ -5,7 +5,7 @@ import { METRICS } from "./metric-table.ts";
 export interface Commit {
   readonly jobs: number;
   readonly durationMs: number;
-  readonly failed: boolean;
+  readonly hasFailed: boolean;
 }
 
 /** The connections of one kind to the database, and the number of waiting statements. */
@@ -31,18 +31,18 @@ const ORIGINS = ["queue", "dead", "own"] as const;
 
 /** Counts runs that no server makes, and how they are handled. */
 export function measureClaims(meters: Meters) {
-  const claimed = meters.counter(
+  const claims = meters.counter(
     METRICS.runsClaimed,
     ORIGINS.map((from) => ({ from })),
   );
   let unmade = 0;
-  let lost = 0;
+  let losses = 0;
   meters.watch(METRICS.runsUnmade, () => unmade);
-  meters.watch(METRICS.leasesLost, () => lost);
+  meters.watch(METRICS.leasesLost, () => losses);
   return {
-    found: (runs: number) => void (unmade = runs),
-    claimed: (from: (typeof ORIGINS)[number], runs: number) => claimed.add(runs, { from }),
-    lostLease: () => void (lost += 1),
+    countUnmade: (runs: number) => void (unmade = runs),
+    countClaims: (from: (typeof ORIGINS)[number], runs: number) => claims.add(runs, { from }),
+    lostLease: () => void (losses += 1),
   };
 }
 
@@ -55,9 +55,9 @@ export function measureCommits(meters: Meters): (commit: Commit) => void {
     Object.entries(commits).map(([outcome, value]) => ({ value, labels: { outcome } })),
   );
   meters.watch(METRICS.commitJobs, () => jobsStored);
-  return ({ jobs, durationMs, failed }) => {
-    commits[failed ? "failed" : "stored"] += 1;
+  return ({ jobs, durationMs, hasFailed }) => {
+    commits[hasFailed ? "failed" : "stored"] += 1;
     duration.record(durationMs / 1000);
-    if (!failed) jobsStored += jobs;
+    if (!hasFailed) jobsStored += jobs;
   };
 }

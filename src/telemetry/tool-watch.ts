@@ -15,17 +15,17 @@ export function observeTools(meters: Meters, tracing: Tracing | null, log: Logge
     METRICS.toolLimits,
     LIMITS.map((limit) => ({ limit })),
   );
-  const omitted = meters.counter(METRICS.toolsOmitted);
-  const ended = ({ kind, responseId }: WatchedToolCall, outcome: ToolCallEnd, ms: number): void => {
+  const omissions = meters.counter(METRICS.toolsOmitted);
+  const countEnd = ({ kind, responseId }: WatchedToolCall, outcome: ToolCallEnd, ms: number): void => {
     calls.add(1, { tool: kind, outcome });
     duration.record(ms / 1000, { tool: kind });
     log.info({ responseId, tool: kind, ms: Math.round(ms), outcome }, "tool call ended");
   };
   return {
-    began: (call) => watchCall(call, tracing?.beginTool(call) ?? null, ended),
-    ended: (count) => turns.record(count),
-    limited: (limit) => limits.add(1, { limit }),
-    omitted: (kind) => omitted.add(1, { tool: kind }),
+    began: (call) => watchCall(call, tracing?.beginTool(call) ?? null, countEnd),
+    noteLoopEnd: (count) => turns.record(count),
+    noteLimit: (limit) => limits.add(1, { limit }),
+    noteOmission: (kind) => omissions.add(1, { tool: kind }),
   };
 }
 
@@ -36,7 +36,7 @@ function watchCall(
 ): ToolWatch {
   const begunAt = performance.now();
   return {
-    ended: (outcome) => {
+    noteEnd: (outcome) => {
       tell(call, outcome, performance.now() - begunAt);
       span?.end(outcome);
     },

@@ -34,7 +34,7 @@ export interface RunSpan {
   readonly trace: TraceContext;
   began(): void;
   /** `reason`: from a closed list. */
-  failed(reason: string): void;
+  noteFailure(reason: string): void;
   /** Null if the run did not end in this process. */
   end(response: Response | null): void;
 }

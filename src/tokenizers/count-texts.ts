@@ -42,12 +42,12 @@ const counters = new Map<Encoding, Promise<CountPiece>>();
 
 /** Reads the vocabulary on the first call, which blocks the thread for about a tenth of a second. */
 export function counterFor(encoding: Encoding): Promise<CountPiece> {
-  const known = counters.get(encoding);
-  if (known !== undefined) return known;
-  const made = makeCounter(encoding);
-  counters.set(encoding, made);
-  made.catch(() => counters.delete(encoding)); // The next call retries.
-  return made;
+  const earlier = counters.get(encoding);
+  if (earlier !== undefined) return earlier;
+  const counter = makeCounter(encoding);
+  counters.set(encoding, counter);
+  counter.catch(() => counters.delete(encoding)); // The next call retries.
+  return counter;
 }
 
 async function makeCounter(encoding: Encoding): Promise<CountPiece> {

@@ -46,16 +46,16 @@ const USUAL_SIZE: ImageSize = { width: 1024, height: 1024 };
 export function imageTokens(model: string, detail: ImageDetail, size: ImageSize | null): number {
   const name = model.slice(model.lastIndexOf("/") + 1);
   const rule = RULES.find(([family]) => family.test(name))?.[1] ?? USUAL_RULE;
-  const known = size ?? USUAL_SIZE;
-  if (rule.kind === "patches") return patchTokens(rule, known);
-  return detail === "low" ? rule.base : rule.base + rule.tile * tilesOf(known);
+  const knownSize = size ?? USUAL_SIZE;
+  if (rule.kind === "patches") return patchTokens(rule, knownSize);
+  return detail === "low" ? rule.base : rule.base + rule.tile * tilesOf(knownSize);
 }
 
 /** Scales the image down to 2048 × 2048, then its short side to 768, and counts the tiles that cover it. */
 function tilesOf(size: ImageSize): number {
-  const fitted = shrink(size, LONG_SIDE_MAX / Math.max(size.width, size.height));
-  const scaled = shrink(fitted, SHORT_SIDE_MAX / Math.min(fitted.width, fitted.height));
-  return Math.ceil(scaled.width / TILE_PIXELS) * Math.ceil(scaled.height / TILE_PIXELS);
+  const fittedSize = shrink(size, LONG_SIDE_MAX / Math.max(size.width, size.height));
+  const scaledSize = shrink(fittedSize, SHORT_SIDE_MAX / Math.min(fittedSize.width, fittedSize.height));
+  return Math.ceil(scaledSize.width / TILE_PIXELS) * Math.ceil(scaledSize.height / TILE_PIXELS);
 }
 
 function patchTokens({ pixels, patchesMax, factor }: PatchRule, { width, height }: ImageSize): number {

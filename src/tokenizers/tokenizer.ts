@@ -25,9 +25,9 @@ export function tokenizerFor(model: string): Tokenizer {
       for (const each of texts) {
         characters += each.length;
         if (text.length === COUNTED_CHARS_MAX) continue;
-        const counted = each.slice(0, COUNTED_CHARS_MAX - text.length);
-        text += counted;
-        lengths.push(counted.length);
+        const piece = each.slice(0, COUNTED_CHARS_MAX - text.length);
+        text += piece;
+        lengths.push(piece.length);
       }
       if (text === "" || signal.aborted) return 0;
       const tokens = await thread.count({ encoding, text, lengths: Uint32Array.from(lengths) }, signal);

@@ -19,7 +19,7 @@ export function toolScope(changes: Partial<ToolScope> = {}): ToolScope {
     context: [],
     approvals: [],
     readsPrivately: false,
-    deferred: [],
+    laterTools: [],
     signal: new AbortController().signal,
     newItemId: MADE.newItemId,
     ...changes,

@@ -21,8 +21,8 @@ export interface Faults {
   /** A file of a form, or the form as a whole, is larger than this. */
   fileTooLarge(bytesMax: number): ApiError;
   bodyTimedOut(): ApiError;
-  unsupportedMediaType(given: string, operationId: string): ApiError;
-  unsupportedEncoding(given: string): ApiError;
+  unsupportedMediaType(contentType: string, operationId: string): ApiError;
+  unsupportedEncoding(encoding: string): ApiError;
   /** `part` is the name of the invalid part, or null if it is not known. */
   invalidForm(reason: string, part: string | null): ApiError;
   invalidBody(operationId: string, body: unknown, refusals: readonly SchemaRefusal[]): ApiError;

@@ -11,7 +11,7 @@ export interface Flight {
 export class InFlight {
   /** Keyed by the numbers of their beginnings. */
   readonly #flights = new ShortLivedMap<number, Flight>();
-  #begun = 0;
+  #count = 0;
   readonly #whenEmpty = new Set<() => void>();
   readonly #stopping = new AbortController();
   #leaving = false;
@@ -36,8 +36,8 @@ export class InFlight {
 
   begin(): Flight {
     const controller = new AbortController();
-    this.#begun += 1;
-    const number = this.#begun;
+    this.#count += 1;
+    const number = this.#count;
     const flight: Flight = {
       signal: controller.signal,
       abort: (reason) => controller.abort(reason),

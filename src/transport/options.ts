@@ -26,7 +26,7 @@ export interface ServedInterface<P = unknown> {
   /** Called for every request. */
   readonly observer?: RequestObserver;
   /** Called for requests whose body was refused before a handler saw it. Must not throw. */
-  onRefused?(refused: RefusedBody<P>): void;
+  onRefused?(refusal: RefusedBody<P>): void;
   readonly log: Logger;
 }
 
@@ -35,7 +35,7 @@ export interface RefusedBody<P> {
   readonly operationId: string;
   readonly principal: P;
   /** Null if unreadable. */
-  readonly sent: unknown;
+  readonly sentBody: unknown;
   readonly error: unknown;
 }
 

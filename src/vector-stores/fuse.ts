@@ -33,11 +33,11 @@ export function fuse(
   ranking: Ranking,
 ): readonly Passage[] {
   const byKey = new Map(chunks.map((chunk) => [chunk.key, chunk]));
-  const ranked = bestForms(hits.map((ofForm) => rankForm(ofForm, ranking)))
+  const rankedChunks = bestForms(hits.map((ofForm) => rankForm(ofForm, ranking)))
     .filter(({ score }) => score >= ranking.scoreMin)
     .toSorted((one, other) => other.rank - one.rank || one.key - other.key);
   const places: PlacedChunk[] = [];
-  for (const { key, score } of ranked) {
+  for (const { key, score } of rankedChunks) {
     const chunk = byKey.get(key);
     if (chunk === undefined) continue;
     if (!joinOverlapping(places, chunk) && places.length < ranking.resultsMax) places.push({ chunks: [chunk], score });
@@ -59,14 +59,14 @@ function rankForm(hits: readonly ChunkHit[], { weights, order, chunkCount }: Ran
   );
   return hits.map(({ key, words, cosine }) => {
     const score = relevance(words / (words + halfRelevance), cosine, { byWords, byMeaning });
-    const fused = part(byWords, wordRanks.get(key)) + part(byMeaning, meaningRanks.get(key));
-    return { key, score, rank: order === "score" ? score : fused };
+    const fusedRank = part(byWords, wordRanks.get(key)) + part(byMeaning, meaningRanks.get(key));
+    return { key, score, rank: order === "score" ? score : fusedRank };
   });
 }
 
 function ranksOf(hits: readonly ChunkHit[], valueOf: (hit: ChunkHit) => number): ReadonlyMap<number, number> {
-  const ordered = hits.toSorted((one, other) => valueOf(other) - valueOf(one) || one.key - other.key);
-  return new Map(ordered.map(({ key }, index) => [key, index + 1]));
+  const sortedHits = hits.toSorted((one, other) => valueOf(other) - valueOf(one) || one.key - other.key);
+  return new Map(sortedHits.map(({ key }, index) => [key, index + 1]));
 }
 
 function part(weight: number, rank: number | undefined): number {
@@ -96,8 +96,8 @@ function relevance(
 function bestForms(forms: readonly (readonly RankedChunk[])[]): readonly RankedChunk[] {
   const best = new Map<number, RankedChunk>();
   for (const { key, rank, score } of forms.flat()) {
-    const known = best.get(key);
-    best.set(key, { key, rank: Math.max(rank, known?.rank ?? 0), score: Math.max(score, known?.score ?? 0) });
+    const earlier = best.get(key);
+    best.set(key, { key, rank: Math.max(rank, earlier?.rank ?? 0), score: Math.max(score, earlier?.score ?? 0) });
   }
   return [...best.values()];
 }

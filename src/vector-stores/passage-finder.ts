@@ -35,10 +35,10 @@ export class StoredPassages implements PassageFinder {
       vectors: vectors.map(({ model, ofQueries }) => ({ model, vector: ofQueries[index] ?? new Float32Array(0) })),
     }));
     const perKindMax = Math.max(CHUNKS_PER_KIND, resultsMax);
-    const found = await this.#chunks.find(scope, questions, perKindMax, signal);
-    if (found.type !== "found") return found;
+    const result = await this.#chunks.find(scope, questions, perKindMax, signal);
+    if (result.type !== "found") return result;
     await this.#chunks.touch(scope);
-    return { type: "found", passages: fuse(found.hits, found.chunks, { ...search, chunkCount: found.chunkCount }) };
+    return { type: "found", passages: fuse(result.hits, result.chunks, { ...search, chunkCount: result.chunkCount }) };
   }
 
   /** The vectors of all queries by each model of the stores. Unavailable models are left out. */
@@ -46,7 +46,7 @@ export class StoredPassages implements PassageFinder {
     const embedder = this.#embedder;
     if (embedder === null) return [];
     const models = await this.#chunks.modelsOf(scope);
-    const embedded = models.map(async (model) => {
+    const embeddings = models.map(async (model) => {
       try {
         const ofQueries = await embedder.embed(model.name, queries, signal);
         const fits = ofQueries.every((vector) => vector.length === model.dimensions);
@@ -57,7 +57,7 @@ export class StoredPassages implements PassageFinder {
         return [];
       }
     });
-    return (await Promise.all(embedded)).flat();
+    return (await Promise.all(embeddings)).flat();
   }
 }
 

@@ -14,11 +14,11 @@ export function sourceCommit(folder = ROOT): string | null {
   if (head === null || COMMIT.test(head)) return head;
   const branch = BRANCH.exec(head)?.[1];
   if (branch === undefined) return null;
-  const commit = readLine(join(folder, ".git", branch)) ?? packed(join(folder, ".git/packed-refs"), branch);
+  const commit = readLine(join(folder, ".git", branch)) ?? readPackedRef(join(folder, ".git/packed-refs"), branch);
   return commit !== null && COMMIT.test(commit) ? commit : null;
 }
 
-function packed(path: string, branch: string): string | null {
+function readPackedRef(path: string, branch: string): string | null {
   const line = readIfPresent(path)
     ?.split("\n")
     .find((entry) => entry.endsWith(` ${branch}`));

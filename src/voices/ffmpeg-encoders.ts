@@ -38,12 +38,12 @@ export function isCompressed(format: string): format is CompressedFormat {
  */
 export function createFfmpegEncoders(program: string): FfmpegEncoders {
   const slots = new Semaphore(ENCODERS_AT_ONCE_MAX);
-  let listed: string | null = null;
+  let listing: string | null = null;
   return {
     encoders: { mp3: encoder(program, "mp3", slots), opus: encoder(program, "opus", slots) },
     canEncode: async (format, signal) => {
-      listed ??= await listEncoders(program, signal);
-      return new RegExp(`\\s${LIBRARY[format]}\\s`).test(listed ?? "");
+      listing ??= await listEncoders(program, signal);
+      return new RegExp(`\\s${LIBRARY[format]}\\s`).test(listing ?? "");
     },
   };
 }

@@ -75,7 +75,7 @@ class SpokenTurn implements AsyncIterator<Batch> {
   readonly #cutter = new SentenceCutter();
   readonly #leaving = new AbortController();
   /** The `finished` event and those after it. */
-  readonly #held: ModelEvent[] = [];
+  readonly #endEvents: ModelEvent[] = [];
   #wake: () => void = () => {};
 
   constructor(turn: AsyncIterable<Batch>, speak: Speak, signal: AbortSignal) {
@@ -103,15 +103,15 @@ class SpokenTurn implements AsyncIterator<Batch> {
   async return(): Promise<IteratorResult<Batch, undefined>> {
     this.#leaving.abort();
     this.#sentences.end();
-    this.#held.length = 0;
+    this.#endEvents.length = 0;
     await Promise.all([this.#modelEvents.close(), this.#voiceEvents.close()]);
     return { value: undefined, done: true };
   }
 
   /** The model's events come first. */
   #take(): Batch | null {
-    const said = this.#modelEvents.take();
-    if (said !== null) return this.#forward(said);
+    const batch = this.#modelEvents.take();
+    if (batch !== null) return this.#forward(batch);
     if (this.#modelEvents.isEnded) this.#endText();
     return this.#voiceEvents.take();
   }
@@ -125,8 +125,8 @@ class SpokenTurn implements AsyncIterator<Batch> {
   }
 
   #finish(): IteratorResult<Batch, undefined> {
-    if (this.#held.length === 0) return { value: undefined, done: true };
-    return { value: this.#held.splice(0), done: false };
+    if (this.#endEvents.length === 0) return { value: undefined, done: true };
+    return { value: this.#endEvents.splice(0), done: false };
   }
 
   /** Returns the events that pass at once; delays the others. */
@@ -135,7 +135,7 @@ class SpokenTurn implements AsyncIterator<Batch> {
     for (const event of batch) {
       // Readers of the text need not wait for the sound.
       if (event.type === "finished" && event.reason === "stop") passing.push({ type: "message_finished" });
-      if (event.type === "finished" || this.#held.length > 0) this.#held.push(event);
+      if (event.type === "finished" || this.#endEvents.length > 0) this.#endEvents.push(event);
       else passing.push(event);
       this.#passToVoice(event);
     }

@@ -20,21 +20,21 @@ export interface SpokenOutputOptions {
   readonly engine: VoiceEngine;
   /** The voice for requests that name none; null for the engine's default. */
   readonly voice: string | null;
-  readonly compressed: FfmpegEncoders;
+  readonly ffmpegEncoders: FfmpegEncoders;
   readonly log: Logger;
 }
 
 export function createSpokenOutput(options: SpokenOutputOptions): SpokenOutput {
-  const { engine, compressed, log } = options;
+  const { engine, ffmpegEncoders, log } = options;
   const slots = new Semaphore(SENTENCES_AT_ONCE_MAX);
   return {
-    settle: async (asked, signal) => (await refusal(options, asked, signal)) ?? settled(options, asked),
+    settle: async (audio, signal) => (await refusal(options, audio, signal)) ?? settleOutput(options, audio),
     speak: (turn, { responseId, speech, signal }) => {
       const { voice, sampleRateHz } = speech;
       const speak = createSpeaker({
         engine,
         voice,
-        encode: encoderOf(speech.format, compressed),
+        encode: encoderOf(speech.format, ffmpegEncoders),
         sampleRateHz,
         slots,
         onFault: (fault) =>
@@ -48,38 +48,38 @@ export function createSpokenOutput(options: SpokenOutputOptions): SpokenOutput {
   };
 }
 
-function settled(options: SpokenOutputOptions, asked: OutputAudio): SettledSpeech {
+function settleOutput(options: SpokenOutputOptions, audio: OutputAudio): SettledSpeech {
   return {
     type: "settled",
     speech: {
-      format: asked.format ?? FORMAT_DEFAULT,
-      voice: voiceOf(options, asked),
-      sampleRateHz: asked.sample_rate_hz ?? SAMPLE_RATE_HZ_DEFAULT,
+      format: audio.format ?? FORMAT_DEFAULT,
+      voice: voiceOf(options, audio),
+      sampleRateHz: audio.sample_rate_hz ?? SAMPLE_RATE_HZ_DEFAULT,
     },
   };
 }
 
 /** The engine's name of the requested voice; null for the engine's default. */
-function voiceOf({ engine, voice: defaultVoice }: SpokenOutputOptions, asked: OutputAudio): string | null {
-  const named = asked.voice ?? defaultVoice;
-  return named === null ? null : engine.voiceFor(named, defaultVoice);
+function voiceOf({ engine, voice: defaultVoice }: SpokenOutputOptions, audio: OutputAudio): string | null {
+  const voiceName = audio.voice ?? defaultVoice;
+  return voiceName === null ? null : engine.voiceFor(voiceName, defaultVoice);
 }
 
 async function refusal(
   options: SpokenOutputOptions,
-  asked: OutputAudio,
+  audio: OutputAudio,
   signal: AbortSignal,
 ): Promise<SettledSpeech | null> {
-  const { engine, voice: defaultVoice, compressed } = options;
-  const format = asked.format ?? FORMAT_DEFAULT;
-  const voice = voiceOf(options, asked);
+  const { engine, voice: defaultVoice, ffmpegEncoders } = options;
+  const format = audio.format ?? FORMAT_DEFAULT;
+  const voice = voiceOf(options, audio);
   try {
     const voices = await engine.listVoices(signal);
     if (voice !== null && voices?.some(({ name }) => name === voice) === false) {
       const own = voices.filter(({ variantOf }) => variantOf === null).map(({ name }) => name);
       return {
         type: "unknown_voice",
-        voice: asked.voice ?? defaultVoice ?? voice,
+        voice: audio.voice ?? defaultVoice ?? voice,
         voices: [...engine.referenceVoices, ...own],
       };
     }
@@ -87,7 +87,7 @@ async function refusal(
     if (error instanceof VoiceError) return { type: "refused", param: "output_audio", reason: NO_VOICE };
     throw error;
   }
-  if (isCompressed(format) && !(await compressed.canEncode(format, signal)))
+  if (isCompressed(format) && !(await ffmpegEncoders.canEncode(format, signal)))
     return { type: "refused", param: "output_audio.format", reason: noEncoder(format) };
   return null;
 }
@@ -99,8 +99,8 @@ function noEncoder(format: CompressedFormat): string {
   return `This server has no encoder for '${format}': install ffmpeg, or set FFMPEG_PATH to its path. 'pcm16' and 'wav' need none.`;
 }
 
-function encoderOf(format: SpeechOutput["format"], compressed: FfmpegEncoders): Encoder {
-  if (isCompressed(format)) return compressed.encoders[format];
+function encoderOf(format: SpeechOutput["format"], ffmpegEncoders: FfmpegEncoders): Encoder {
+  if (isCompressed(format)) return ffmpegEncoders.encoders[format];
   return format === "wav" ? encodeWav : encodePcm16;
 }
 

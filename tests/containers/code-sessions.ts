@@ -39,8 +39,8 @@ export function openSessions(
   let count = 0;
   const sessions = new SandboxSessions({
     engine,
-    stored: store.sessionContainers,
-    observer: { counted: (sessionCount) => (count = sessionCount), ended: (reason) => kills.push(reason) },
+    containers: store.sessionContainers,
+    observer: { countSessions: (sessionCount) => (count = sessionCount), noteEnd: (reason) => kills.push(reason) },
     log: silentLogger,
     timeoutMs: 20_000,
     memoryBytes: 1024 ** 3,

@@ -155,7 +155,7 @@ async function startUnguarded(): Promise<SandboxLink> {
             onEnd();
           },
         });
-        return { write: (bytes) => child.write(bytes), kill: () => child.kill(), gone: gone.promise };
+        return { write: (bytes) => child.write(bytes), kill: () => child.kill(), exit: gone.promise };
       },
     },
     SIGNAL,

@@ -12,7 +12,7 @@ const PNG = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 1, 2, 3
 /** A sandbox whose code has taken it over: it says what the test wants. */
 class ForgedSandbox implements Sandbox {
   readonly #ended = Promise.withResolvers<SessionEnd | "killed">();
-  readonly ended = this.#ended.promise;
+  readonly exit = this.#ended.promise;
   /** What it was given. */
   readonly written = new Map<string, string>();
   /** What it says that it has; what it was given, if null. */
@@ -103,8 +103,8 @@ test.each([
 ])("a file named %j is not kept, and is told of in one line", async (path) => {
   const { store, id, sandbox, run } = await prepare();
   sandbox.listing = [file(path), file("good.txt")];
-  const { changed, faults } = ranOf(await run());
-  expect(changed.map(({ path: kept }) => kept)).toEqual(["/mnt/data/good.txt"]);
+  const { changedFiles, faults } = ranOf(await run());
+  expect(changedFiles.map(({ path: kept }) => kept)).toEqual(["/mnt/data/good.txt"]);
   expect(faults).toEqual([expect.stringMatching(/^\/mnt\/data\/.* was not kept: its name cannot be stored\.$/)]);
   expect(faults[0]?.length).toBeLessThan(400);
   expect(await filesOf(store, id)).toEqual(["/mnt/data/good.txt 6"]);
@@ -114,8 +114,8 @@ test("more files than a container holds are left out, and no stored file is dele
   const { store, id, sandbox, run } = await prepare();
   await upload(store, id, "mine.txt", "mine");
   sandbox.listing = Array.from({ length: 1500 }, (_, index) => file(`f${index}`));
-  const { changed, faults } = ranOf(await run());
-  expect(changed).toHaveLength(999);
+  const { changedFiles, faults } = ranOf(await run());
+  expect(changedFiles).toHaveLength(999);
   expect(faults).toEqual([
     "There are more than 1000 files in /mnt/data. Those beyond are not kept.",
     expect.stringMatching(/^\/mnt\/data\/f999 was not kept: the container is full/),
@@ -128,8 +128,8 @@ test("a file without end, and one that is said to be huge, leave nothing behind"
   const { store, id, sandbox, run } = await prepare({ containerBytesMax: 5_000_000 });
   sandbox.listing = [file("endless"), file("huge", { bytes: 10 ** 15 })];
   sandbox.read = endless;
-  const { changed, faults } = ranOf(await run());
-  expect(changed).toEqual([]);
+  const { changedFiles, faults } = ranOf(await run());
+  expect(changedFiles).toEqual([]);
   expect(faults).toEqual([
     "/mnt/data/endless was not kept: the container is full, which holds 1000 files and 5 MB at most.",
     "/mnt/data/huge was not kept: the container is full, which holds 1000 files and 5 MB at most.",
@@ -165,7 +165,7 @@ test("a sandbox that ends while its files are read keeps what was stored before"
   sandbox.read = () => {
     throw new SandboxFailed("it has ended");
   };
-  expect(ranOf(await run())).toMatchObject({ end: "crashed", changed: [] });
+  expect(ranOf(await run())).toMatchObject({ end: "crashed", changedFiles: [] });
   expect(code.kills).toEqual(["crashed"]);
   expect(await filesOf(store, id)).toEqual(["/mnt/data/mine.txt 4"]);
 });

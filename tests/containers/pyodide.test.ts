@@ -113,17 +113,17 @@ except OSError:
         "import pyodide_js\nkind = pyodide_js._module.HEAP8.constructor\nkept = []\nwhile True:\n  kept.append(kind.new(20_000_000).fill(1))";
       const { end } = await own.runCode(code, CALL, SIGNAL);
       expect(["out_of_memory", "crashed"]).toContain(end);
-      await own.ended;
+      await own.exit;
     });
 
     test("is killed when a call takes too long, or is cancelled", async () => {
       const own = await engine.start(LIMITS, SIGNAL);
       expect((await own.runCode("while True: pass", { ...CALL, timeoutMs: 300 }, SIGNAL)).end).toBe("timed_out");
-      expect(await own.ended).toBe("timed_out");
+      expect(await own.exit).toBe("timed_out");
       const other = await engine.start(LIMITS, SIGNAL);
       const cancelled = other.runCode("while True: pass", CALL, AbortSignal.timeout(100));
       await expect(cancelled).rejects.toThrow("timeout");
-      expect(await other.ended).toBe("killed");
+      expect(await other.exit).toBe("killed");
     });
 
     test("has other random numbers in each session", async () => {

@@ -37,12 +37,12 @@ describe.skipIf(typeof engine === "string")("code in a container", () => {
   test("keeps variables between calls, and stores the files that it makes", async () => {
     const { store, code, id } = await prepare();
     expect(await code.say(id, "x = 20")).toBe("");
-    const { outputs, changed, lostVariables, end } = ranOf(
+    const { outputs, changedFiles, lostVariables, end } = ranOf(
       await code.sessions.runCode(OURS, id, "open('/mnt/data/a.txt', 'w').write('hello'); x + 1", NEVER),
     );
     expect(outputs).toEqual([{ type: "logs", logs: expect.stringMatching(/^21\n?$/) }]);
-    expect({ changed, lostVariables, end }).toEqual({
-      changed: [{ id: expect.stringMatching(/^cfile_/), path: "/mnt/data/a.txt", bytes: 5 }],
+    expect({ changedFiles, lostVariables, end }).toEqual({
+      changedFiles: [{ id: expect.stringMatching(/^cfile_/), path: "/mnt/data/a.txt", bytes: 5 }],
       lostVariables: false,
       end: null,
     });
@@ -61,7 +61,7 @@ describe.skipIf(typeof engine === "string")("code in a container", () => {
     });
     expect(ranOf(await later.sessions.runCode(OURS, id, "1", NEVER))).toMatchObject({
       lostVariables: false,
-      changed: [],
+      changedFiles: [],
     });
   });
 
@@ -83,7 +83,7 @@ describe.skipIf(typeof engine === "string")("code in a container", () => {
     await upload(store, id, "a.txt", "a");
     await upload(store, id, "b.txt", "b");
     const c = await upload(store, id, "c.txt", "c");
-    const { changed } = ranOf(
+    const { changedFiles } = ranOf(
       await code.sessions.runCode(
         OURS,
         id,
@@ -91,7 +91,7 @@ describe.skipIf(typeof engine === "string")("code in a container", () => {
         NEVER,
       ),
     );
-    expect(changed.map(({ path }) => path).toSorted()).toEqual(["/mnt/data/b.txt", "/mnt/data/d/e/f"]);
+    expect(changedFiles.map(({ path }) => path).toSorted()).toEqual(["/mnt/data/b.txt", "/mnt/data/d/e/f"]);
     expect(await filesOf(store, id)).toEqual(["/mnt/data/b.txt 2", "/mnt/data/c.txt 1", "/mnt/data/d/e/f 0"]);
     const { files = [] } = (await store.sessionContainers.find(OURS, id)) ?? {};
     expect(files.find(({ path }) => path === "/mnt/data/c.txt")?.id).toBe(c);
@@ -181,12 +181,12 @@ describe.skipIf(typeof engine === "string")("code in a container", () => {
       timeoutMs: null,
       outputCharactersMax: null,
     };
-    const { runs, changed } = ranOf(await code.sessions.runCommands(OURS, id, list, NEVER));
+    const { runs, changedFiles } = ranOf(await code.sessions.runCommands(OURS, id, list, NEVER));
     expect(runs).toEqual([
       { stdout: "2\n", stderr: "", outcome: { type: "exit", exitCode: 0 } },
       { stdout: "", stderr: "", outcome: { type: "exit", exitCode: 3 } },
     ]);
-    expect(changed).toMatchObject([{ path: "/mnt/data/a.txt", bytes: 14 }]);
+    expect(changedFiles).toMatchObject([{ path: "/mnt/data/a.txt", bytes: 14 }]);
   });
 
   describe("more containers than sessions", () => {
@@ -270,7 +270,7 @@ describe.skipIf(typeof engine === "string")("code in a container", () => {
 
   test("stores pictures that it shows, and finds them as files", async () => {
     const { store, code, id } = await prepare();
-    const { outputs, changed } = ranOf(
+    const { outputs, changedFiles } = ranOf(
       await code.sessions.runCode(
         OURS,
         id,
@@ -281,7 +281,7 @@ describe.skipIf(typeof engine === "string")("code in a container", () => {
     const image = outputs.find((output) => output.type === "image");
     expect(outputs.map(({ type }) => type)).toEqual(["logs", "image", "logs"]);
     expect(image?.file.path).toBe(`/mnt/data/${image?.file.id}.png`);
-    expect(changed).toEqual([]);
+    expect(changedFiles).toEqual([]);
     expect(await filesOf(store, id)).toEqual([`${image?.file.path} ${image?.png.length}`]);
     expect(await code.say(id, "import os; os.listdir()")).toBe(`['${image?.file.id}.png']`);
     expect(await filesOf(store, id)).toHaveLength(1);
@@ -300,7 +300,7 @@ describe.skipIf(typeof engine === "string")("code in a container", () => {
         NEVER,
       ),
     );
-    expect([full.changed.map(({ path }) => path), full.faults]).toEqual([["/mnt/data/a", "/mnt/data/c"], []]);
+    expect([full.changedFiles.map(({ path }) => path), full.faults]).toEqual([["/mnt/data/a", "/mnt/data/c"], []]);
     expect(await filesOf(store, id)).toEqual(["/mnt/data/a 449000", "/mnt/data/c 550000"]);
   });
 

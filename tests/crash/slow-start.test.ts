@@ -16,12 +16,12 @@ import { serveModel, start, until } from "./lives.ts";
 const WATCH: RunWatch = {
   trace: null,
   began: () => {},
-  said: () => {},
-  failed: () => {},
-  ended: () => {},
-  refused: () => {},
-  left: () => {},
-  happened: () => {},
+  countEvents: () => {},
+  noteFailure: () => {},
+  noteEnd: () => {},
+  noteRefusal: () => {},
+  noteLeave: () => {},
+  noteHappening: () => {},
 };
 
 /** A run keeper with a store whose claims wait until the test releases them. */

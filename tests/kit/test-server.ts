@@ -61,7 +61,7 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
     options.log ?? { ...silentLogger, error: (fields, message) => console.error(message, fields) },
     { speech: options.speech ?? null, moreTools: options.tools ?? [] },
   );
-  const apiKey = server.keys.made ?? readConfiguredKey(config.apiKeys[0]?.reveal() ?? "").key;
+  const apiKey = server.keys.firstKey ?? readConfiguredKey(config.apiKeys[0]?.reveal() ?? "").key;
   const call = (path: string, init: RequestInit = {}): Promise<Response> =>
     fetch(`${server.url}${path}`, { ...init, headers: withKey(init.headers, apiKey) });
   const close = atEndOfTest(async () => {

@@ -103,7 +103,7 @@ test.skipIf(IS_SKIPPED)(
       return server;
     };
     const servers = await Promise.all([start(), start(), start()]);
-    const made = servers.flatMap(({ keys }) => keys.made ?? []);
+    const made = servers.flatMap(({ keys }) => keys.firstKey ?? []);
     expect(made).toHaveLength(1);
     for (const { url } of servers) {
       const reply = await fetch(`${url}/v1/models`, { headers: { authorization: `Bearer ${made[0] ?? ""}` } });

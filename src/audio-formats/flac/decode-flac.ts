@@ -2,7 +2,7 @@ import { FLACDecoder } from "@wasm-audio-decoders/flac";
 import { Resampler } from "../../audio/resampler.ts";
 import { oneChannel } from "../one-channel.ts";
 import { DECODED_RATE_HZ } from "../recording.ts";
-import { damaged, splitFrames } from "./split-frames.ts";
+import { brokenFlac, splitFrames } from "./split-frames.ts";
 import { readStreamInfo } from "./stream-info.ts";
 
 /** The start of a FLAC file whose only metadata is the 34 bytes of stream information. */
@@ -20,7 +20,7 @@ export async function* decodeFlac(bytes: Uint8Array): AsyncGenerator<Int16Array>
   const resampler = new Resampler(info.sampleRateHz, DECODED_RATE_HZ);
   for (const frame of splitFrames(bytes, place, info)) {
     const { channelData, samplesDecoded } = await decoder.decodeFrames([frame.bytes]);
-    if (samplesDecoded !== frame.samples) throw damaged();
+    if (samplesDecoded !== frame.samples) throw brokenFlac();
     yield resampler.push(oneChannel(channelData));
   }
   yield resampler.end();

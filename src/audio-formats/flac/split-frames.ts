@@ -22,16 +22,16 @@ export function* splitFrames(bytes: Uint8Array, place: number, info: StreamInfo)
   const frameBytesMax = (info.blockSamplesMax * info.channels * (info.bitsPerSample + 1)) / 8 + AROUND_BYTES_MAX;
   if (frameBytesMax > FRAME_BYTES_MAX)
     throw new AudioError("unsupported", "Unsupported format: FLAC with very long frames");
-  let left = info.samples ?? Number.POSITIVE_INFINITY;
-  for (let start = place; start < bytes.length && left > 0; ) {
+  let samplesLeft = info.samples ?? Number.POSITIVE_INFINITY;
+  for (let start = place; start < bytes.length && samplesLeft > 0; ) {
     const head = readFrameHead(bytes, start);
-    if (head === null || !fits(head, info)) throw bytes.length - start < AROUND_BYTES_MAX ? cutOff() : damaged();
-    left -= head.samples;
-    const end = left > 0 ? frameEnd(bytes, start) : Math.min(bytes.length, start + FRAME_BYTES_MAX);
+    if (head === null || !fits(head, info)) throw bytes.length - start < AROUND_BYTES_MAX ? cutOff() : brokenFlac();
+    samplesLeft -= head.samples;
+    const end = samplesLeft > 0 ? frameEnd(bytes, start) : Math.min(bytes.length, start + FRAME_BYTES_MAX);
     yield { bytes: bytes.subarray(start, end), samples: head.samples };
     start = end;
   }
-  if (info.samples !== null && left > 0) throw cutOff();
+  if (info.samples !== null && samplesLeft > 0) throw cutOff();
 }
 
 function fits({ samples, channels, bitsPerSample }: FrameHead, info: StreamInfo): boolean {
@@ -47,7 +47,7 @@ function frameEnd(bytes: Uint8Array, start: number): number {
     sum = ((sum << 8) & 0xffff) ^ (CRC16_TABLE[((sum >> 8) ^ (bytes[end - 1] ?? 0)) & 0xff] ?? 0);
     if (sum === 0 && (end === bytes.length || readFrameHead(bytes, end) !== null)) return end;
   }
-  throw last === bytes.length ? cutOff() : damaged();
+  throw last === bytes.length ? cutOff() : brokenFlac();
 }
 
 const CRC16_TABLE = Uint16Array.from({ length: 256 }, (_, byte) => {
@@ -56,7 +56,7 @@ const CRC16_TABLE = Uint16Array.from({ length: 256 }, (_, byte) => {
   return sum;
 });
 
-export function damaged(): AudioError {
+export function brokenFlac(): AudioError {
   return new AudioError("broken", "The sound in the FLAC file is damaged");
 }
 

@@ -38,7 +38,7 @@ class OpusStream {
   /** How many samples are still to be skipped. */
   #skip: number;
   #batch: Uint8Array[] = [];
-  #damaged = 0;
+  #errorCount = 0;
 
   private constructor(decoder: Decoder, preSkip: number) {
     this.#decoder = decoder;
@@ -64,13 +64,13 @@ class OpusStream {
   *decodeBatch(): Generator<Int16Array> {
     if (this.#batch.length === 0) return;
     const { channelData, errors } = this.#decoder.decodeFrames(this.#batch);
-    this.#damaged = errors.length === this.#batch.length ? this.#damaged + errors.length : errors.length;
+    this.#errorCount = errors.length === this.#batch.length ? this.#errorCount + errors.length : errors.length;
     this.#batch = [];
-    if (this.#damaged >= DAMAGED_MAX) throw new AudioError("broken", "The Opus sound of the recording is damaged");
+    if (this.#errorCount >= DAMAGED_MAX) throw new AudioError("broken", "The Opus sound of the recording is damaged");
     const samples = oneChannel(channelData);
-    const skipped = Math.min(this.#skip, samples.length);
-    this.#skip -= skipped;
-    yield samples.subarray(skipped);
+    const skipLength = Math.min(this.#skip, samples.length);
+    this.#skip -= skipLength;
+    yield samples.subarray(skipLength);
   }
 
   free(): void {

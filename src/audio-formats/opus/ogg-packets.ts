@@ -23,23 +23,23 @@ interface Page {
  */
 export function* oggPackets(bytes: Uint8Array): Generator<Uint8Array> {
   let serial: number | null = null;
-  let begun: Uint8Array[] = [];
+  let packetParts: Uint8Array[] = [];
   for (let place = 0; place < bytes.length; ) {
     const page = readPage(bytes, place);
     place = page.end;
     if ((page.flags & FIRST) !== 0 && isOpusHead(page.body)) {
       serial = page.serial;
-      begun = [];
+      packetParts = [];
     }
     if (page.serial !== serial) continue;
-    if ((page.flags & CONTINUED) === 0) begun = [];
+    if ((page.flags & CONTINUED) === 0) packetParts = [];
     let start = 0;
     for (const length of page.lacing) {
-      begun.push(page.body.subarray(start, start + length));
+      packetParts.push(page.body.subarray(start, start + length));
       start += length;
       if (length === LACING_MAX) continue;
-      yield wholePacket(begun);
-      begun = [];
+      yield wholePacket(packetParts);
+      packetParts = [];
     }
   }
   if (serial === null) throw new AudioError("unsupported", "Unsupported format: Ogg whose sound is not Opus");
@@ -48,7 +48,7 @@ export function* oggPackets(bytes: Uint8Array): Generator<Uint8Array> {
 function readPage(bytes: Uint8Array, place: number): Page {
   const view = new DataView(bytes.buffer, bytes.byteOffset + place, bytes.byteLength - place);
   if (view.byteLength < HEAD_BYTES) throw cutOff();
-  if (view.getUint32(0) !== 0x4f67_6753 || view.getUint8(4) !== 0) throw damaged();
+  if (view.getUint32(0) !== 0x4f67_6753 || view.getUint8(4) !== 0) throw brokenOgg();
   const segments = view.getUint8(26);
   if (view.byteLength < HEAD_BYTES + segments) throw cutOff();
   const lacing = bytes.subarray(place + HEAD_BYTES, place + HEAD_BYTES + segments);
@@ -56,7 +56,7 @@ function readPage(bytes: Uint8Array, place: number): Page {
   const bodyPlace = place + HEAD_BYTES + segments;
   const end = bodyPlace + bodyBytes;
   if (end > bytes.length) throw cutOff();
-  if (checksum(bytes.subarray(place, end)) !== view.getUint32(22, true)) throw damaged();
+  if (checksum(bytes.subarray(place, end)) !== view.getUint32(22, true)) throw brokenOgg();
   return {
     flags: view.getUint8(5),
     serial: view.getUint32(14, true),
@@ -85,7 +85,7 @@ function checksum(page: Uint8Array): number {
 function wholePacket(pieces: readonly Uint8Array[]): Uint8Array {
   const [first] = pieces;
   if (first !== undefined && pieces.length === 1) return first;
-  if (pieces.reduce((sum, { length }) => sum + length, 0) > PACKET_BYTES_MAX) throw damaged();
+  if (pieces.reduce((sum, { length }) => sum + length, 0) > PACKET_BYTES_MAX) throw brokenOgg();
   return Buffer.concat(pieces);
 }
 
@@ -93,6 +93,6 @@ function cutOff(): AudioError {
   return new AudioError("broken", "The Ogg file is cut off");
 }
 
-function damaged(): AudioError {
+function brokenOgg(): AudioError {
   return new AudioError("broken", "The Ogg file is damaged");
 }

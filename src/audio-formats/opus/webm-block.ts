@@ -9,12 +9,12 @@ export function blockFrames(block: Uint8Array, track: number): readonly Uint8Arr
   const number = readVariable(block, 0, { lengthMax: 8, keepsMarker: false });
   if (number.value !== track) return [];
   const flags = block[number.length + 2];
-  if (flags === undefined) throw damaged();
+  if (flags === undefined) throw brokenWebm();
   const lacing = (flags >> 1) & 3;
   const place = number.length + 3;
   if (lacing === LACING.none) return [block.subarray(place)];
   const count = (block[place] ?? 0) + 1;
-  if (count > FRAMES_MAX) throw damaged();
+  if (count > FRAMES_MAX) throw brokenWebm();
   const { sizes, start } = readSizes(block, { lacing, place: place + 1, count });
   return cut(block.subarray(start), sizes);
 }
@@ -30,7 +30,7 @@ function readSizes(block: Uint8Array, lace: Lace): { readonly sizes: readonly nu
   if (lace.lacing === LACING.xiph) return readXiphSizes(block, lace);
   if (lace.lacing === LACING.ebml) return readEbmlSizes(block, lace);
   const size = (block.length - lace.place) / lace.count;
-  if (!Number.isInteger(size)) throw damaged();
+  if (!Number.isInteger(size)) throw brokenWebm();
   return { sizes: Array.from({ length: lace.count - 1 }, () => size), start: lace.place };
 }
 
@@ -41,7 +41,7 @@ function readXiphSizes(block: Uint8Array, { place, count }: Lace) {
     let size = 0;
     for (let byte = 255; byte === 255; ) {
       byte = block[start] ?? -1;
-      if (byte < 0) throw damaged();
+      if (byte < 0) throw brokenWebm();
       size += byte;
       start += 1;
     }
@@ -58,7 +58,7 @@ function readEbmlSizes(block: Uint8Array, { place, count }: Lace) {
   while (sizes.length < count - 1) {
     const { value, length } = readVariable(block, start, { lengthMax: 8, keepsMarker: false });
     size = sizes.length === 0 ? value : size + value - (2 ** (7 * length - 1) - 1);
-    if (size < 0) throw damaged();
+    if (size < 0) throw brokenWebm();
     start += length;
     sizes.push(size);
   }
@@ -72,11 +72,11 @@ function cut(bytes: Uint8Array, sizes: readonly number[]): Uint8Array[] {
     frames.push(bytes.subarray(place, place + size));
     place += size;
   }
-  if (place > bytes.length) throw damaged();
+  if (place > bytes.length) throw brokenWebm();
   frames.push(bytes.subarray(place));
   return frames;
 }
 
-function damaged(): AudioError {
+function brokenWebm(): AudioError {
   return new AudioError("broken", "The WebM file is damaged");
 }

@@ -37,7 +37,7 @@ interface Track {
  */
 export function* webmPackets(bytes: Uint8Array): Generator<Uint8Array> {
   const tracks: Track[] = [];
-  let chosen: Track | null = null;
+  let track: Track | null = null;
   for (let place = 0; place < bytes.length; ) {
     const element = readElement(bytes, place);
     if (element.end !== null && element.end > bytes.length) throw cutOff();
@@ -50,15 +50,15 @@ export function* webmPackets(bytes: Uint8Array): Generator<Uint8Array> {
     if (element.end === null) throw new AudioError("broken", "The WebM file is damaged");
     const content = bytes.subarray(element.start, element.end);
     if (element.id === SIMPLE_BLOCK || element.id === BLOCK) {
-      if (chosen === null) {
-        chosen = chooseTrack(tracks);
-        yield chosen.head ?? new Uint8Array(0);
+      if (track === null) {
+        track = chooseTrack(tracks);
+        yield track.head ?? new Uint8Array(0);
       }
-      yield* blockFrames(content, chosen.number);
+      yield* blockFrames(content, track.number);
     } else describeTrack(tracks.at(-1), element, content);
     place = element.end;
   }
-  if (chosen === null) chooseTrack(tracks);
+  if (track === null) chooseTrack(tracks);
 }
 
 function describeTrack(track: Track | undefined, { id }: Element, content: Uint8Array): void {

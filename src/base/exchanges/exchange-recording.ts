@@ -69,11 +69,11 @@ interface ReplyHandler<Controller> {
 /** Forwards a handler's callbacks to the recorder as well. */
 export class RecordedReply<Controller> implements ReplyHandler<Controller> {
   readonly #handler: ReplyHandler<Controller>;
-  readonly #recorded: RecordedCall;
+  readonly #recording: RecordedCall;
 
-  constructor(handler: ReplyHandler<Controller>, recorded: RecordedCall) {
+  constructor(handler: ReplyHandler<Controller>, recording: RecordedCall) {
     this.#handler = handler;
-    this.#recorded = recorded;
+    this.#recording = recording;
   }
 
   onRequestStart(controller: Controller, context: unknown): void {
@@ -81,22 +81,22 @@ export class RecordedReply<Controller> implements ReplyHandler<Controller> {
   }
 
   onResponseStart(controller: Controller, status: number, headers: Fields, message?: string): void {
-    if (status >= 200) this.#recorded.head(status, headers);
+    if (status >= 200) this.#recording.head(status, headers);
     this.#handler.onResponseStart?.(controller, status, headers, message);
   }
 
   onResponseData(controller: Controller, bytes: Buffer): void {
-    this.#recorded.data(bytes);
+    this.#recording.data(bytes);
     this.#handler.onResponseData?.(controller, bytes);
   }
 
   onResponseEnd(controller: Controller, trailers: Fields): void {
-    this.#recorded.end(null);
+    this.#recording.end(null);
     this.#handler.onResponseEnd?.(controller, trailers);
   }
 
   onResponseError(controller: Controller, error: Error): void {
-    this.#recorded.end(error.message);
+    this.#recording.end(error.message);
     this.#handler.onResponseError?.(controller, error);
   }
 }

@@ -37,27 +37,27 @@ const BASIC = /^basic\s+(\S+)$/i;
 
 /** Headers by name in lower case, and the redacted values. */
 export interface RedactedHeaders {
-  readonly shown: Readonly<Record<string, string>>;
+  readonly headers: Readonly<Record<string, string>>;
   readonly secrets: readonly string[];
 }
 
 export function redactHeaders(headers: Iterable<readonly [string, string]>): RedactedHeaders {
-  const shown: Record<string, string> = {};
+  const visibleHeaders: Record<string, string> = {};
   const secrets: string[] = [];
   for (const [name, value] of headers) {
     const key = name.toLowerCase();
     const isKept = KEPT.has(key) || KEPT_FAMILY.test(key);
-    shown[key] = isKept ? value : REDACTED;
+    visibleHeaders[key] = isKept ? value : REDACTED;
     if (!isKept) secrets.push(value, ...value.split(/[\s;,=]+/), ...passwordOf(value));
   }
-  return { shown, secrets: secrets.filter((secret) => secret.length >= SECRET_CHARACTERS_MIN) };
+  return { headers: visibleHeaders, secrets: secrets.filter((secret) => secret.length >= SECRET_CHARACTERS_MIN) };
 }
 
 /** The user and password of Basic authentication, and the password alone: the server can read them in plain text. */
 function passwordOf(header: string): readonly string[] {
-  const [, sealed] = BASIC.exec(header.trim()) ?? [];
-  if (sealed === undefined) return [];
-  const pair = Buffer.from(sealed, "base64").toString("utf8");
+  const [, credentials] = BASIC.exec(header.trim()) ?? [];
+  if (credentials === undefined) return [];
+  const pair = Buffer.from(credentials, "base64").toString("utf8");
   return [pair, pair.slice(pair.indexOf(":") + 1)];
 }
 
@@ -72,9 +72,9 @@ export function writtenForms(secrets: readonly string[]): readonly string[] {
 }
 
 /** An address without user, password, query values, and path parts that look like keys. */
-export function redactUrl(address: string): { readonly shown: string; readonly secrets: readonly string[] } {
+export function redactUrl(address: string): { readonly text: string; readonly secrets: readonly string[] } {
   const url = URL.parse(address);
-  if (url === null) return { shown: REDACTED, secrets: [] };
+  if (url === null) return { text: REDACTED, secrets: [] };
   const secrets = [url.username, url.password, ...url.searchParams.values()];
   const path = url.pathname.split("/").map((part) => {
     if (part.length < KEY_CHARACTERS_MIN || !/\d/.test(part)) return part;
@@ -82,8 +82,8 @@ export function redactUrl(address: string): { readonly shown: string; readonly s
     return REDACTED;
   });
   const query = [...url.searchParams.keys()].map((name) => `${encodeURIComponent(name)}=${REDACTED}`).join("&");
-  const shown = `${url.protocol}//${url.host}${path.join("/")}${query === "" ? "" : `?${query}`}`;
-  return { shown, secrets: secrets.filter((secret) => secret.length >= SECRET_CHARACTERS_MIN) };
+  const text = `${url.protocol}//${url.host}${path.join("/")}${query === "" ? "" : `?${query}`}`;
+  return { text, secrets: secrets.filter((secret) => secret.length >= SECRET_CHARACTERS_MIN) };
 }
 
 /** Longest first, so that none leaves a part of another. */

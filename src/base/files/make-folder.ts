@@ -17,9 +17,9 @@ export class UnusableFolder extends Error {
  * error. Node's own recursive `mkdir` never returns for folders below `/proc`.
  */
 export function makeFolder(path: string): void {
-  const found = statSync(path, { throwIfNoEntry: false });
-  if (found?.isDirectory() === true) return;
-  if (found !== undefined) throw new UnusableFolder(path, "it is a file, not a folder");
+  const stats = statSync(path, { throwIfNoEntry: false });
+  if (stats?.isDirectory() === true) return;
+  if (stats !== undefined) throw new UnusableFolder(path, "it is a file, not a folder");
   const parent = dirname(path);
   const hasParent = statSync(parent, { throwIfNoEntry: false }) !== undefined;
   if (!hasParent && parent !== path) makeFolder(parent);

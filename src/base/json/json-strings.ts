@@ -85,21 +85,21 @@ export class JsonStrings {
   }
 
   #inside(sign: string): void {
-    if (this.#escape !== null) this.#escaped(this.#escape + sign, sign);
+    if (this.#escape !== null) this.#takeEscape(this.#escape + sign, sign);
     else if (sign === "\\") this.#escape = "";
     else if (sign === '"') this.#end();
-    else this.#said(sign);
+    else this.#takeText(sign);
   }
 
   /** `\uXXXX` needs four more characters. */
-  #escaped(escape: string, sign: string): void {
+  #takeEscape(escape: string, sign: string): void {
     const isUnicode = escape.startsWith("u");
     this.#escape = isUnicode && escape.length < 5 ? escape : null;
     if (this.#escape !== null) return;
-    this.#said(isUnicode ? String.fromCharCode(Number.parseInt(escape.slice(1), 16)) : (ESCAPES[sign] ?? sign));
+    this.#takeText(isUnicode ? String.fromCharCode(Number.parseInt(escape.slice(1), 16)) : (ESCAPES[sign] ?? sign));
   }
 
-  #said(text: string): void {
+  #takeText(text: string): void {
     if (this.#string === "name") this.#name += text;
     else if (this.#string === "value") this.#text += text;
   }

@@ -33,19 +33,19 @@ export function* chunksOfText(text: string): Generator<Buffer> {
 
 /** Regroups the chunks into pieces of about `PIECE_BYTES`. */
 function* pieces(chunks: Iterable<Buffer>): Generator<Buffer> {
-  let gathered: Buffer[] = [];
+  let batch: Buffer[] = [];
   let bytes = 0;
   for (const chunk of chunks) {
     for (let start = 0; start < chunk.length; start += PIECE_BYTES) {
       const part = chunk.subarray(start, start + PIECE_BYTES);
-      gathered.push(part);
+      batch.push(part);
       bytes += part.length;
       if (bytes < PIECE_BYTES) continue;
-      yield joinChunks(gathered);
-      [gathered, bytes] = [[], 0];
+      yield joinChunks(batch);
+      [batch, bytes] = [[], 0];
     }
   }
-  yield joinChunks(gathered);
+  yield joinChunks(batch);
 }
 
 /** The chunks as one. A single chunk is not copied. */

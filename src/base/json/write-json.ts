@@ -26,16 +26,16 @@ export async function writeJson(value: object): Promise<string> {
  * strings are cut.
  */
 export async function writeJsonParts(value: object): Promise<string | readonly string[]> {
-  const remembered = rememberedJson(value);
-  if (remembered !== null) return remembered;
+  const json = rememberedJson(value);
+  if (json !== null) return json;
   if (isSmall(value)) return JSON.stringify(value);
-  return await collected(value, 0, (part) => part);
+  return await collectParts(value, 0, (part) => part);
 }
 
 /** The JSON in UTF-8, as consecutive parts. `indent` is the number of spaces per level; 0 for compact JSON. */
 export async function writeJsonBytes(value: unknown, indent = 0): Promise<readonly Buffer[]> {
   if (isSmall(value)) return [Buffer.from(JSON.stringify(value, null, indent))];
-  return await collected(value, indent, (part) => Buffer.from(part));
+  return await collectParts(value, indent, (part) => Buffer.from(part));
 }
 
 /** Caches the JSON of a value that must not change afterwards. */
@@ -43,20 +43,20 @@ export async function rememberInSlices(value: object): Promise<void> {
   rememberJson(value, await writeJson(value));
 }
 
-async function collected<Part>(value: unknown, indent: number, make: (part: string) => Part): Promise<Part[]> {
+async function collectParts<Part>(value: unknown, indent: number, make: (part: string) => Part): Promise<Part[]> {
   const slices = new Slices();
-  const made: Part[] = [];
+  const parts: Part[] = [];
   let text = "";
   for (const part of new PartWriter(indent).parts(value, "\n")) {
     text += part;
     if (text.length >= MADE_CHARACTERS_MIN) {
-      made.push(make(text));
+      parts.push(make(text));
       text = "";
     }
     await slices.pause();
   }
-  if (text !== "") made.push(make(text));
-  return made;
+  if (text !== "") parts.push(make(text));
+  return parts;
 }
 
 /** Whether a value is small enough to be written at once. */
@@ -71,30 +71,32 @@ type LeastWeights = Map<object, number>;
 const NOTED_WEIGHT_MIN = 1024;
 
 /** Estimates what it takes to write a value. Stops early once the estimate exceeds `most`. */
-function weightOf(value: unknown, most: number, known?: LeastWeights): number {
+function weightOf(value: unknown, most: number, leastWeights?: LeastWeights): number {
   if (typeof value === "string") return value.length;
   if (typeof value !== "object" || value === null) return MEMBER_WEIGHT;
-  const least = known?.get(value) ?? 0;
+  const least = leastWeights?.get(value) ?? 0;
   if (least > most) return least;
-  const weight = Array.isArray(value) ? weightOfList(value, most, known) : weightOfMembers(value, most, known);
-  if (weight >= NOTED_WEIGHT_MIN) known?.set(value, weight);
+  const weight = Array.isArray(value)
+    ? weightOfList(value, most, leastWeights)
+    : weightOfMembers(value, most, leastWeights);
+  if (weight >= NOTED_WEIGHT_MIN) leastWeights?.set(value, weight);
   return weight;
 }
 
-function weightOfList(list: readonly unknown[], most: number, known?: LeastWeights): number {
+function weightOfList(list: readonly unknown[], most: number, leastWeights?: LeastWeights): number {
   let weight = 0;
   for (const element of list) {
-    weight += MEMBER_WEIGHT + weightOf(element, most - weight, known);
+    weight += MEMBER_WEIGHT + weightOf(element, most - weight, leastWeights);
     if (weight > most) break;
   }
   return weight;
 }
 
 /** Iterates over names, because a list of the values of many small objects takes several times as long. */
-function weightOfMembers(members: object, most: number, known?: LeastWeights): number {
+function weightOfMembers(members: object, most: number, leastWeights?: LeastWeights): number {
   let weight = 0;
   for (const name in members) {
-    weight += MEMBER_WEIGHT + weightOf(Reflect.get(members, name), most - weight, known);
+    weight += MEMBER_WEIGHT + weightOf(Reflect.get(members, name), most - weight, leastWeights);
     if (weight > most) break;
   }
   return weight;

@@ -50,9 +50,9 @@ export class HeldBytes {
 
   /** Removes at most the held bytes. */
   remove(bytes: number): void {
-    const removed = Math.min(bytes, this.#bytes);
-    this.#bytes -= removed;
-    this.#count(-removed);
+    const freedBytes = Math.min(bytes, this.#bytes);
+    this.#bytes -= freedBytes;
+    this.#count(-freedBytes);
   }
 
   release(): void {

@@ -21,9 +21,9 @@ const SENTENCE_END_CHARACTERS = 1;
  */
 export function cutPlace(text: string, charactersMax: number): number {
   if (text.length <= charactersMax) return text.length;
-  for (const { mark, filled } of ENDS) {
+  for (const { mark, filled: share } of ENDS) {
     const place = text.lastIndexOf(mark, charactersMax - 1);
-    if (place > 0 && place >= charactersMax * filled) return mark === ". " ? place + SENTENCE_END_CHARACTERS : place;
+    if (place > 0 && place >= charactersMax * share) return mark === ". " ? place + SENTENCE_END_CHARACTERS : place;
   }
   const isHalf = /[\uD800-\uDBFF]/.test(text.charAt(charactersMax - 1));
   return Math.max(0, isHalf ? charactersMax - 1 : charactersMax);

@@ -9,11 +9,11 @@ const PIECE = 768 * 1024;
  * would reject it even without these.
  */
 export async function base64Form(text: string): Promise<"plain" | "loose" | null> {
-  const trimmed = text.trimEnd();
-  const padding = trimmed.endsWith("==") ? 2 : Number(trimmed.endsWith("="));
-  let isPlain = trimmed.length === text.length;
+  const content = text.trimEnd();
+  const padding = content.endsWith("==") ? 2 : Number(content.endsWith("="));
+  let isPlain = content.length === text.length;
   let letters = 0;
-  for await (const piece of piecesOfText(trimmed.slice(0, trimmed.length - padding))) {
+  for await (const piece of piecesOfText(content.slice(0, content.length - padding))) {
     if (/^[A-Za-z0-9+/]*$/.test(piece)) letters += piece.length;
     else if (/^[\w+/\s-]*$/.test(piece)) {
       isPlain = false;

@@ -29,9 +29,9 @@ export class Slices {
   /** Whether the slice is used up, or earlier slices have used up the turn. Cheap enough to check after every step. */
   get isOver(): boolean {
     const now = performance.now();
-    const lasted = now - this.#startedAt;
-    if (lasted < COUNTED_MS) return false;
-    if (lasted >= SLICE_MS || isPassedOver) return true;
+    const durationMs = now - this.#startedAt;
+    if (durationMs < COUNTED_MS) return false;
+    if (durationMs >= SLICE_MS || isPassedOver) return true;
     turnStartedAt ??= startTurn(this.#startedAt);
     return now - turnStartedAt >= SLICE_MS;
   }

@@ -4,7 +4,7 @@ import type { BusObserver } from "../ports.ts";
 /** The common parts of brokers on a network. */
 export interface BrokerParts {
   readonly url: string;
-  readonly observer: Pick<BusObserver, "dropped" | "reconnected">;
+  readonly observer: Pick<BusObserver, "countDrop" | "countReconnect">;
   readonly log: Logger;
 }
 

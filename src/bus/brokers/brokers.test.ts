@@ -32,8 +32,8 @@ interface Kind {
 }
 
 interface Counts {
-  dropped: number;
-  reconnected: number;
+  countDrop: number;
+  countReconnect: number;
 }
 
 const KINDS: Readonly<Record<string, Kind>> = {
@@ -68,8 +68,8 @@ function boundTo(server: Omit<OwnServer, "url">): Omit<OwnServer, "url"> {
 
 function observerOf(counts: Counts) {
   return {
-    dropped: () => void (counts.dropped += 1),
-    reconnected: () => void (counts.reconnected += 1),
+    countDrop: () => void (counts.countDrop += 1),
+    countReconnect: () => void (counts.countReconnect += 1),
   };
 }
 
@@ -80,7 +80,7 @@ interface Station {
 }
 
 async function connect(kind: Kind, url: string, channels: readonly string[], namespace = "test"): Promise<Station> {
-  const [heard, counts]: [string[], Counts] = [[], { dropped: 0, reconnected: 0 }];
+  const [heard, counts]: [string[], Counts] = [[], { countDrop: 0, countReconnect: 0 }];
   const broker = kind.make(url, counts, namespace);
   onTestFinished(() => broker.close());
   broker.open((text) => void heard.push(text));
@@ -116,7 +116,7 @@ for (const [name, kind] of Object.entries(KINDS)) {
       expect(broker.send("a", text)).toBe(true);
       expect(broker.send("a", `${text}x`)).toBe(false);
       await expect.poll(() => heard).toEqual([text]);
-      expect(counts.dropped).toBe(1);
+      expect(counts.countDrop).toBe(1);
     });
 
     test("sends what waits when it is closed", async () => {
@@ -137,13 +137,13 @@ for (const [name, kind] of Object.entries(KINDS)) {
       await server.crash();
       await expect.poll(() => broker.isConnected, { timeout: 10_000 }).toBe(false);
       expect(broker.send("a", "lost")).toBe(false);
-      expect(counts.dropped).toBeGreaterThan(0);
+      expect(counts.countDrop).toBeGreaterThan(0);
       await sleep(500);
       await server.start();
       await expect.poll(() => broker.isConnected, { timeout: 20_000 }).toBe(true);
       broker.send("a", "heard");
       await expect.poll(() => heard).toEqual(["heard"]);
-      expect(counts.reconnected).toBe(1);
+      expect(counts.countReconnect).toBe(1);
     });
 
     test("gives up a server that does not answer, without waiting anywhere", { timeout: TIMEOUT_MS }, async () => {
@@ -158,7 +158,7 @@ for (const [name, kind] of Object.entries(KINDS)) {
     });
 
     test("is closed at once while its server is away", async () => {
-      const broker = kind.make(kind.nowhere, { dropped: 0, reconnected: 0 }, "test");
+      const broker = kind.make(kind.nowhere, { countDrop: 0, countReconnect: 0 }, "test");
       broker.open(() => {});
       broker.join("a");
       expect(broker.isConnected).toBe(false);

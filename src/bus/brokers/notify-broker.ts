@@ -33,7 +33,7 @@ export class NotifyBroker implements Broker {
   #waitingBytes = 0;
   #isSending = false;
   /** Resolves when all statements so far are answered. */
-  #answered: Promise<unknown> = Promise.resolve();
+  #lastAnswer: Promise<unknown> = Promise.resolve();
   readonly #closing = new AbortController();
   #running: Promise<void> = Promise.resolve();
 
@@ -83,19 +83,19 @@ export class NotifyBroker implements Broker {
     let failures = 0;
     for (let isFirst = true; !signal.aborted; ) {
       const client = this.#newClient();
-      const ended = new Promise<unknown>((resolve) => {
+      const end = new Promise<unknown>((resolve) => {
         client.once("error", resolve);
         client.once("end", () => resolve(new Error("the connection has ended")));
       });
       try {
         await this.#begin(client);
         if (!isFirst) {
-          observer.reconnected();
+          observer.countReconnect();
           log.info({}, "receiving messages of other servers again, over PostgreSQL");
         }
         isFirst = false;
         failures = 0;
-        const fault = await Promise.race([ended, this.#watch(client)]);
+        const fault = await Promise.race([end, this.#watch(client)]);
         if (!signal.aborted) log.warn({ err: fault }, "lost the PostgreSQL session for messages of other servers");
       } catch (fault) {
         if (failures === 0) log.warn({ err: fault }, "cannot receive messages of other servers over PostgreSQL");
@@ -144,8 +144,8 @@ export class NotifyBroker implements Broker {
 
   /** A session runs one statement at a time. */
   #query(client: pg.Client, statement: pg.QueryConfig): Promise<unknown> {
-    const answer = this.#answered.then(() => client.query(statement));
-    this.#answered = answer.catch(() => {}); // The caller handles the rejection.
+    const answer = this.#lastAnswer.then(() => client.query(statement));
+    this.#lastAnswer = answer.catch(() => {}); // The caller handles the rejection.
     return answer;
   }
 
@@ -185,7 +185,7 @@ export class NotifyBroker implements Broker {
   }
 
   #drop(reason: "full" | "away"): false {
-    this.#parts.observer.dropped(reason);
+    this.#parts.observer.countDrop(reason);
     return false;
   }
 }

@@ -83,7 +83,7 @@ export class RedisBroker implements Broker {
       try {
         await this.#begin(client);
         if (!isFirst) {
-          observer.reconnected();
+          observer.countReconnect();
           log.info({}, "receiving messages of other servers again, over the broker");
         }
         failures = 0;
@@ -119,7 +119,7 @@ export class RedisBroker implements Broker {
   }
 
   #drop(reason: "full" | "away"): false {
-    this.#parts.observer.dropped(reason);
+    this.#parts.observer.countDrop(reason);
     return false;
   }
 }

@@ -16,7 +16,7 @@ export interface DistantRunsOptions {
   ask(worker: number, runs: readonly FollowedRun[]): void;
   /** Unsubscribes from a run at its worker. */
   unask(worker: number, responseId: string): void;
-  answered(ms: number): void;
+  noteAnswer(ms: number): void;
   caughtUp(reason: "missed" | "silent"): void;
   onFault(fault: unknown): void;
 }
@@ -29,7 +29,7 @@ export class DistantRuns {
   readonly #links = new Map<number, WorkerLink>();
   readonly #linkOf = new Map<FollowedRun, WorkerLink>();
   /** The runs whose worker is not known yet. */
-  readonly #unplaced = new Set<FollowedRun>();
+  readonly #workerless = new Set<FollowedRun>();
   #isPlacing = false;
   #mustPlace = false;
   #placedAt = Number.NEGATIVE_INFINITY;
@@ -47,7 +47,7 @@ export class DistantRuns {
 
   read(responseId: string, after: number): Subscription {
     const run = this.#runOf(responseId, after);
-    const isFirst = run.wanted === null;
+    const isFirst = run.after === null;
     const live = run.read(after);
     if (isFirst) this.#linkOf.get(run)?.ask(run);
     return live;
@@ -64,7 +64,7 @@ export class DistantRuns {
   /** Handles the message that some runs have a worker now. */
   hearTaken(responseIds: readonly string[]): void {
     const runs = responseIds.flatMap((id) => this.#runs.get(id) ?? []);
-    if (runs.some((run) => this.#unplaced.has(run))) this.#placeSoon();
+    if (runs.some((run) => this.#workerless.has(run))) this.#placeSoon();
   }
 
   /** Call a few times per second. */
@@ -73,7 +73,7 @@ export class DistantRuns {
       if (link.size === 0) this.#links.delete(link.worker);
       else link.tick();
     }
-    if (this.#unplaced.size > 0 && this.#options.now() - this.#placedAt >= PLACE_EVERY_MS) this.#placeSoon();
+    if (this.#workerless.size > 0 && this.#options.now() - this.#placedAt >= PLACE_EVERY_MS) this.#placeSoon();
   }
 
   /** Ends all subscriptions. */
@@ -81,12 +81,12 @@ export class DistantRuns {
     for (const run of this.#runs.values()) this.#end(run);
   }
 
-  #runOf(responseId: string, known: number): FollowedRun {
+  #runOf(responseId: string, position: number): FollowedRun {
     const present = this.#runs.get(responseId);
     if (present !== undefined) return present;
-    const run: FollowedRun = new FollowedRun(responseId, known, () => this.#forget(run));
+    const run: FollowedRun = new FollowedRun(responseId, position, () => this.#forget(run));
     this.#runs.set(responseId, run);
-    this.#unplaced.add(run);
+    this.#workerless.add(run);
     this.#placeSoon();
     return run;
   }
@@ -106,7 +106,7 @@ export class DistantRuns {
       do {
         this.#mustPlace = false;
         this.#placedAt = this.#options.now();
-        await this.#place([...this.#unplaced]);
+        await this.#place([...this.#workerless]);
       } while (this.#mustPlace);
     } catch (fault) {
       this.#options.onFault(fault);
@@ -117,11 +117,11 @@ export class DistantRuns {
   async #place(runs: readonly FollowedRun[]): Promise<void> {
     for (let start = 0; start < runs.length; start += PLACE_RUNS_MAX) {
       const some = runs.slice(start, start + PLACE_RUNS_MAX);
-      const found = await this.#options.places.find(some.map(({ id }) => id));
-      const places = new Map(found.map((place) => [place.responseId, place]));
+      const placeList = await this.#options.places.find(some.map(({ id }) => id));
+      const places = new Map(placeList.map((place) => [place.responseId, place]));
       for (const run of some) {
         const place = places.get(run.id);
-        if (!this.#unplaced.has(run)) continue; // It has no subscriber any more.
+        if (!this.#workerless.has(run)) continue; // It has no subscriber any more.
         if (place === undefined || place.isOver) this.#end(run);
         else if (place.worker !== null) this.#join(run, place.worker);
       }
@@ -132,7 +132,7 @@ export class DistantRuns {
     const link = this.#links.get(worker) ?? new WorkerLink(worker, this.#follower);
     this.#links.set(worker, link);
     this.#linkOf.set(run, link);
-    this.#unplaced.delete(run);
+    this.#workerless.delete(run);
     link.add(run);
   }
 
@@ -151,6 +151,6 @@ export class DistantRuns {
     if (this.#runs.get(run.id) === run) this.#runs.delete(run.id);
     this.#linkOf.get(run)?.remove(run);
     this.#linkOf.delete(run);
-    this.#unplaced.delete(run);
+    this.#workerless.delete(run);
   }
 }

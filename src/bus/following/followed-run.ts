@@ -14,15 +14,15 @@ export class FollowedRun {
    */
   askedAt: number | null = null;
 
-  constructor(id: string, known: number, onUnwatched: () => void) {
+  constructor(id: string, position: number, onUnwatched: () => void) {
     this.id = id;
-    this.#feed.skipTo(known);
+    this.#feed.skipTo(position);
     this.#onUnwatched = onUnwatched;
   }
 
   /** What to request from its worker: the events above this number, or null for its end only. */
-  get wanted(): number | null {
-    return this.#readers > 0 ? this.#feed.shown : null;
+  get after(): number | null {
+    return this.#readers > 0 ? this.#feed.lastNumber : null;
   }
 
   /** Subscribes a reader that has read the log up to `after`. */
@@ -31,7 +31,7 @@ export class FollowedRun {
     const live = this.#feed.subscribe(after);
     return closedOnce(live, () => {
       this.#readers -= 1;
-      this.#left();
+      this.#handleLeave();
     });
   }
 
@@ -46,26 +46,26 @@ export class FollowedRun {
     signal.removeEventListener("abort", leave);
     live.close();
     this.#waiters -= 1;
-    this.#left();
+    this.#handleLeave();
   }
 
   /** Publishes consecutive events. Readers find events in a gap before them in the log. */
   show(events: readonly RecordedEvent[]): void {
-    const { shown } = this.#feed;
-    const fresh = (events[0]?.number ?? 0) > shown ? events : events.filter(({ number }) => number > shown);
+    const { lastNumber } = this.#feed;
+    const fresh = (events[0]?.number ?? 0) > lastNumber ? events : events.filter(({ number }) => number > lastNumber);
     if (fresh.length > 0) this.#feed.publish(fresh);
   }
 
   /** The log has events up to this number; −1 if it has more, up to an unknown number. */
   showLogged(last: number): void {
-    if (last === -1 || last > this.#feed.shown) this.#feed.skipTo(last);
+    if (last === -1 || last > this.#feed.lastNumber) this.#feed.skipTo(last);
   }
 
   end(): void {
     this.#feed.end();
   }
 
-  #left(): void {
+  #handleLeave(): void {
     if (this.#readers + this.#waiters === 0) this.#onUnwatched();
   }
 }

@@ -21,7 +21,7 @@ export interface Follower {
   ask(worker: number, runs: readonly FollowedRun[]): void;
   /** Called when the worker is done with a run, or another one makes it. */
   onLeft(run: FollowedRun): void;
-  answered(ms: number): void;
+  noteAnswer(ms: number): void;
   caughtUp(reason: "missed" | "silent"): void;
   onFault(fault: unknown): void;
 }
@@ -80,11 +80,11 @@ export class WorkerLink {
     const isSame = news.series === this.#series;
     if (isSame && news.number <= this.#number) return; // A duplicate, or late.
     this.#heardAt = now;
-    const expected = isSame ? this.#number + 1 : 0;
+    const expectedNumber = isSame ? this.#number + 1 : 0;
     this.#series = news.series;
     this.#number = news.number;
-    if (news.echo !== null) this.#follower.answered(now - news.echo);
-    let isMissing = news.number > expected;
+    if (news.echo !== null) this.#follower.noteAnswer(now - news.echo);
+    let isMissing = news.number > expectedNumber;
     for (const item of news.items) isMissing = !this.#takes(item) || isMissing;
     if (isMissing) this.#lookForMissed();
   }
@@ -178,9 +178,9 @@ export class WorkerLink {
   }
 
   async #readJournal(): Promise<void> {
-    const wanted = new Set([...this.#runs.values()].filter((run) => run.wanted !== null).map(({ id }) => id));
-    if (wanted.size === 0) return;
-    for await (const page of this.#follower.places.readJournal(this.worker, this.#position, wanted)) {
+    const ids = new Set([...this.#runs.values()].filter((run) => run.after !== null).map(({ id }) => id));
+    if (ids.size === 0) return;
+    for await (const page of this.#follower.places.readJournal(this.worker, this.#position, ids)) {
       this.#position = page.position;
       for (const { responseId, events } of page.runs) this.#runs.get(responseId)?.show(events);
     }
@@ -191,8 +191,8 @@ export class WorkerLink {
     const runs = [...this.#runs.values()];
     for (let start = 0; start < runs.length; start += LOOK_RUNS_MAX) {
       const some = runs.slice(start, start + LOOK_RUNS_MAX);
-      const found = await this.#follower.places.find(some.map(({ id }) => id));
-      const places = new Map(found.map((place) => [place.responseId, place]));
+      const placeList = await this.#follower.places.find(some.map(({ id }) => id));
+      const places = new Map(placeList.map((place) => [place.responseId, place]));
       for (const run of some) {
         const place = places.get(run.id);
         if (place === undefined || place.isOver || place.worker !== this.worker) this.#leave(run);

@@ -12,10 +12,10 @@ export interface MeasuredItem {
 }
 
 /** An item that fits into a message. Events that do not fit are left to the log. */
-export function measured(item: NewsItem, textBytesMax: number): MeasuredItem {
+export function measureItem(item: NewsItem, textBytesMax: number): MeasuredItem {
   const bytes = ITEM_BYTES_MAX + item.id.length + (item.type === "events" ? Buffer.byteLength(item.lines) : 0);
   if (item.type !== "events" || bytes <= textBytesMax - HEAD_BYTES_MAX) return { item, bytes };
-  return measured({ type: "logged", id: item.id, last: item.last }, textBytesMax);
+  return measureItem({ type: "logged", id: item.id, last: item.last }, textBytesMax);
 }
 
 /** Collects the events for one receiver and counts its messages. */

@@ -2,7 +2,7 @@ import type { Subscription } from "../../runs/index.ts";
 import type { RecordedEvent } from "../../runs/recorded-event.ts";
 import { linesOf, packEvents } from "../../store/rows/events/event-block.ts";
 import type { NewsItem, RunInterest } from "../bus-message.ts";
-import { type MeasuredItem, measured, NewsBox } from "./news-box.ts";
+import { type MeasuredItem, measureItem, NewsBox } from "./news-box.ts";
 
 /** The lifetime of a subscription without renewal, in milliseconds. */
 export const INTEREST_MS = 30_000;
@@ -109,10 +109,10 @@ export class ToldRuns {
 
   #watchOne(receiver: Receiver, { id, after }: RunInterest): void {
     const run = this.#runs.get(id) ?? this.#addRun(id);
-    if (run === null) return receiver.box.add(this.#measured({ type: "left", id }));
+    if (run === null) return receiver.box.add(this.#measure({ type: "left", id }));
     run.receivers.set(receiver, { isInEvents: after !== null, until: this.#teller.now() + INTEREST_MS });
     receiver.runs.add(run);
-    receiver.box.add(this.#measured({ type: "watched", id, last: run.last }));
+    receiver.box.add(this.#measure({ type: "watched", id, last: run.last }));
   }
 
   #addRun(id: string): ToldRun | null {
@@ -135,16 +135,16 @@ export class ToldRuns {
       if (first !== undefined) this.#addForReaders(run, ...newsItems(run, events));
     }
     if (this.#runs.get(id) !== run) return; // It has no subscriber any more.
-    const left = this.#measured({ type: "left", id });
+    const item = this.#measure({ type: "left", id });
     for (const receiver of run.receivers.keys()) {
-      this.#add(receiver, left);
+      this.#add(receiver, item);
       this.#forget(run, receiver);
     }
   }
 
   #addForReaders(run: ToldRun, ...items: readonly NewsItem[]): void {
     const readers = [...run.receivers].flatMap(([receiver, { isInEvents }]) => (isInEvents ? [receiver] : []));
-    for (const item of items.map((one) => this.#measured(one)))
+    for (const item of items.map((one) => this.#measure(one)))
       for (const receiver of readers) this.#add(receiver, item);
   }
 
@@ -153,8 +153,8 @@ export class ToldRuns {
     this.#wait(receiver);
   }
 
-  #measured(item: NewsItem): MeasuredItem {
-    return measured(item, this.#teller.textBytesMax);
+  #measure(item: NewsItem): MeasuredItem {
+    return measureItem(item, this.#teller.textBytesMax);
   }
 
   /** One commit stores events of many runs, and they are sent together. */

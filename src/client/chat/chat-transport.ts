@@ -41,21 +41,21 @@ export class AntiphonChatTransport<Message extends UIMessage = UIMessage> implem
   /** Tells the AI SDK that a reconnection sends a response from its beginning. */
   readonly resumeStreamIsReplay = true;
   readonly #options: ChatTransportOptions;
-  readonly #kept: KeptChats<Message>;
+  readonly #chats: KeptChats<Message>;
 
   constructor(options: ChatTransportOptions) {
     this.#options = options;
-    this.#kept = new KeptChats(options.storage ?? pageStorage());
+    this.#chats = new KeptChats(options.storage ?? pageStorage());
   }
 
   /** The messages of a chat when its latest response was requested. With `resume`, useChat adds that response. */
   messagesOf(chatId: string): Message[] {
-    return [...(this.#kept.find(chatId)?.messages ?? [])];
+    return [...(this.#chats.find(chatId)?.messages ?? [])];
   }
 
   /** Forgets a chat, so that the next one with this id starts empty. Its responses stay on the server. */
   forget(chatId: string): void {
-    this.#kept.forget(chatId);
+    this.#chats.forget(chatId);
   }
 
   /**
@@ -63,8 +63,8 @@ export class AntiphonChatTransport<Message extends UIMessage = UIMessage> implem
    * page, and the response continues. Rejects with the errors of the client.
    */
   async cancel(chatId: string): Promise<void> {
-    const kept = this.#kept.find(chatId);
-    if (kept !== null) await this.#options.client.cancelResponse(kept.responseId);
+    const chat = this.#chats.find(chatId);
+    if (chat !== null) await this.#options.client.cancelResponse(chat.responseId);
   }
 
   /** Resolves once the server has accepted the request. Rejects with the errors of the client. */
@@ -77,8 +77,8 @@ export class AntiphonChatTransport<Message extends UIMessage = UIMessage> implem
     const last = messages.at(-1);
     const messageId = last?.role === "assistant" ? last.id : null;
     return this.#chunksOf(stream, abortSignal, {
-      begun: (responseId) => {
-        this.#kept.keep(chatId, { responseId, messageId: messageId ?? responseId, messages });
+      startChunks: (responseId) => {
+        this.#chats.keep(chatId, { responseId, messageId: messageId ?? responseId, messages });
         return messageId === null ? [{ type: "start", messageId: responseId }] : [{ type: "start" }];
       },
     });
@@ -86,13 +86,13 @@ export class AntiphonChatTransport<Message extends UIMessage = UIMessage> implem
 
   /** The latest response of the chat from its beginning; null if there is none to resume. */
   readonly reconnectToStream = async (options: ReconnectOptions): Promise<ReadableStream<UIMessageChunk> | null> => {
-    const kept = this.#kept.find(options.chatId);
-    if (kept === null || !(await this.#isWanted(kept))) return null;
-    const { responseId, messageId, messages } = kept;
+    const chat = this.#chats.find(options.chatId);
+    if (chat === null || !(await this.#isWanted(chat))) return null;
+    const { responseId, messageId, messages } = chat;
     const last = messages.at(-1);
     const earlier = last?.role === "assistant" && last.id === messageId ? replayParts(last.parts) : [];
     return this.#chunksOf(this.#eventsAfter(responseId, null, options.abortSignal), options.abortSignal, {
-      begun: () => [{ type: "start", messageId }, ...metadataOf(last, messageId), ...earlier],
+      startChunks: () => [{ type: "start", messageId }, ...metadataOf(last, messageId), ...earlier],
     });
   };
 
@@ -133,9 +133,9 @@ export class AntiphonChatTransport<Message extends UIMessage = UIMessage> implem
   #chunksOf(
     events: Events,
     abortSignal: AbortSignal | undefined,
-    { begun }: { readonly begun: (responseId: string) => UIMessageChunk[] },
+    { startChunks }: { readonly startChunks: (responseId: string) => UIMessageChunk[] },
   ): ReadableStream<UIMessageChunk> {
-    const chunks = this.#follow(events, abortSignal, begun);
+    const chunks = this.#follow(events, abortSignal, startChunks);
     return new ReadableStream({
       pull: async (controller) => {
         const { done, value } = await chunks.next();
@@ -149,12 +149,12 @@ export class AntiphonChatTransport<Message extends UIMessage = UIMessage> implem
   async *#follow(
     events: Events,
     abortSignal: AbortSignal | undefined,
-    begun: (responseId: string) => UIMessageChunk[],
+    startChunks: (responseId: string) => UIMessageChunk[],
   ): AsyncGenerator<UIMessageChunk[], void> {
     const maker = new ChunkMaker();
     try {
       for await (const event of this.#unbroken(events, abortSignal)) {
-        if (event.type === "response.created") yield [...begun(event.response.id), { type: "start-step" }];
+        if (event.type === "response.created") yield [...startChunks(event.response.id), { type: "start-step" }];
         const chunks = maker.take(event);
         if (chunks.length > 0) yield chunks;
       }

@@ -25,7 +25,7 @@ export function itemOpenedChunks(item: Item): UIMessageChunk[] {
       { type: "tool-input-start", toolCallId, toolName: item.name, inputEncoding: "text", providerMetadata: CUSTOM },
     ];
   const encoding = item.type === "code_interpreter_call" ? ({ inputEncoding: "text" } as const) : {};
-  return [{ type: "tool-input-start", toolCallId, ...hosted(item), ...encoding }];
+  return [{ type: "tool-input-start", toolCallId, ...hostedFields(item), ...encoding }];
 }
 
 /** Marks calls whose input is text, because their outputs are items of another type. */
@@ -41,14 +41,14 @@ export function itemDoneChunks(item: Item): UIMessageChunk[] {
     return [
       { type: "tool-input-available", toolCallId, toolName: item.name, input: item.input, providerMetadata: CUSTOM },
     ];
-  const tool = { toolCallId, ...hosted(item) };
-  const asked: UIMessageChunk = { type: "tool-input-available", ...tool, input: hostedInputOf(item) };
+  const tool = { toolCallId, ...hostedFields(item) };
+  const inputChunk: UIMessageChunk = { type: "tool-input-available", ...tool, input: hostedInputOf(item) };
   const errorText = toolErrorText(item);
   const outcome: UIMessageChunk =
     errorText === null
       ? { type: "tool-output-available", toolCallId, output: hostedOutputOf(item), providerExecuted: true }
       : { type: "tool-output-error", toolCallId, errorText, providerExecuted: true };
-  return [asked, outcome, ...pictureChunks(item)];
+  return [inputChunk, outcome, ...pictureChunks(item)];
 }
 
 function functionChunks(item: Extract<Item, { type: "function_call" }>): UIMessageChunk[] {
@@ -71,7 +71,7 @@ function approvalChunks(item: Extract<Item, { type: "mcp_approval_request" }>): 
 }
 
 /** Tools of the server are dynamic: the page need not declare them. */
-function hosted(item: Item) {
+function hostedFields(item: Item) {
   const toolName = item.type === "mcp_call" ? item.name : item.type.slice(0, -"_call".length);
   return { toolName, dynamic: true, providerExecuted: true };
 }

@@ -35,8 +35,8 @@ export class KeptChats<Message extends UIMessage> {
 
   find(chatId: string): KeptChat<Message> | null {
     const text = this.#storage.getItem(storageKey(chatId));
-    const kept = text === null ? null : parseJson(text);
-    return isKept<Message>(kept) ? kept : null;
+    const value = text === null ? null : parseJson(text);
+    return isKept<Message>(value) ? value : null;
   }
 
   forget(chatId: string): void {

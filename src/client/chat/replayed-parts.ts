@@ -38,12 +38,12 @@ function toolChunks(part: Extract<Part, { toolCallId: string }>): UIMessageChunk
   const start: UIMessageChunk = { type: "tool-input-start", ...tool, ...metadataOf(part) };
   // The page's onToolCall is called for "tool-input-available", so an input with a known output is sent as an error,
   // which the output then replaces.
-  const asked: UIMessageChunk = { type: "tool-input-error", ...tool, input, errorText: "" };
+  const inputChunk: UIMessageChunk = { type: "tool-input-error", ...tool, input, errorText: "" };
   const output = { toolCallId, ...executor(part) };
   if (part.state === "output-available")
-    return [start, asked, { type: "tool-output-available", ...output, output: part.output }];
+    return [start, inputChunk, { type: "tool-output-available", ...output, output: part.output }];
   if (part.state === "output-error")
-    return [start, asked, { type: "tool-output-error", ...output, errorText: part.errorText }];
+    return [start, inputChunk, { type: "tool-output-error", ...output, errorText: part.errorText }];
   const available: UIMessageChunk = { type: "tool-input-available", ...tool, input };
   if (part.approval === undefined) return [start, available];
   const { id: approvalId, approved } = part.approval;

@@ -19,10 +19,10 @@ export interface RequestInput {
  */
 export function requestInputOf(messages: readonly UIMessage[]): RequestInput {
   const place = messages.findLastIndex((message) => responseIdOf(message) !== null);
-  const answered = messages[place];
+  const answer = messages[place];
   const later = messages.slice(place + 1).flatMap(messageItems);
-  if (answered === undefined) return { previousResponseId: null, input: later };
-  return { previousResponseId: responseIdOf(answered), input: [...outputsOf(answered), ...later] };
+  if (answer === undefined) return { previousResponseId: null, input: later };
+  return { previousResponseId: responseIdOf(answer), input: [...outputsOf(answer), ...later] };
 }
 
 /**

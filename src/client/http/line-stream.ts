@@ -34,10 +34,10 @@ export function createLineCutter(): TextCutter {
   return {
     cut: (text) => {
       const pieces = text.split("\n");
-      const unfinished = pieces.pop() ?? "";
+      const rest = pieces.pop() ?? "";
       const lines = pieces.map(takeLine).filter(isLine);
-      parts.push(unfinished);
-      length += unfinished.length;
+      parts.push(rest);
+      length += rest.length;
       if (length > LINE_CHARACTERS_MAX)
         throw new InvalidReplyError(`A line has more than ${LINE_CHARACTERS_MAX} characters.`);
       return lines;

@@ -34,19 +34,19 @@ const CLASS_BY_STATUS: ReadonlyMap<number, new (fields: APIErrorFields) => APIEr
 export async function readError(response: Response): Promise<APIError> {
   const { status, statusText, headers } = response;
   const text = await readStart(response);
-  const described = describeError(parseJson(text));
-  const message = described.message ?? `The server answered ${status} ${statusText}${quoteStart(text)}`;
-  const fields = { ...described, message, status, requestId: headers.get("x-request-id"), headers };
+  const description = describeError(parseJson(text));
+  const message = description.message ?? `The server answered ${status} ${statusText}${quoteStart(text)}`;
+  const fields = { ...description, message, status, requestId: headers.get("x-request-id"), headers };
   const ErrorClass = CLASS_BY_STATUS.get(status) ?? (status >= 500 ? InternalServerError : APIError);
   return new ErrorClass(fields);
 }
 
 /** The error of an `error` event, whose members may be nested in `error`, as in the reference, or flat. */
 export function errorOfEvent(event: unknown, headers: Headers): APIError {
-  const described = describeError(event);
+  const description = describeError(event);
   const status = isRecord(event) ? numberAt(event, "status") : null;
-  const message = described.message ?? "The server failed in the middle of the stream.";
-  return new APIError({ ...described, message, status, requestId: headers.get("x-request-id"), headers });
+  const message = description.message ?? "The server failed in the middle of the stream.";
+  return new APIError({ ...description, message, status, requestId: headers.get("x-request-id"), headers });
 }
 
 const CLASS_BY_CODE: ReadonlyMap<string, new (fields: APIErrorFields) => APIError> = new Map([
@@ -59,10 +59,10 @@ const CLASS_BY_CODE: ReadonlyMap<string, new (fields: APIErrorFields) => APIErro
 
 /** The typed error of an error message of the cloud stream. */
 export function cloudErrorOf(event: unknown): APIError {
-  const described = describeError(event);
-  const message = described.message ?? "The service ended the stream.";
-  const ErrorClass = CLASS_BY_CODE.get(described.code ?? "") ?? APIError;
-  return new ErrorClass({ ...described, message, status: null, requestId: null, headers: new Headers() });
+  const description = describeError(event);
+  const message = description.message ?? "The service ended the stream.";
+  const ErrorClass = CLASS_BY_CODE.get(description.code ?? "") ?? APIError;
+  return new ErrorClass({ ...description, message, status: null, requestId: null, headers: new Headers() });
 }
 
 interface DescribedError {
@@ -73,13 +73,13 @@ interface DescribedError {
 }
 
 function describeError(body: unknown): DescribedError {
-  const nested = isRecord(body) ? body["error"] : undefined;
-  const error = isRecord(nested) ? nested : isRecord(body) ? body : {};
+  const inner = isRecord(body) ? body["error"] : undefined;
+  const error = isRecord(inner) ? inner : isRecord(body) ? body : {};
   return {
-    message: textAt(error, "message") ?? (typeof nested === "string" ? nested : null),
+    message: textAt(error, "message") ?? (typeof inner === "string" ? inner : null),
     code: textAt(error, "code"),
     param: textAt(error, "param"),
-    type: isRecord(nested) ? textAt(error, "type") : null, // A flat event's type is always "error".
+    type: isRecord(inner) ? textAt(error, "type") : null, // A flat event's type is always "error".
   };
 }
 

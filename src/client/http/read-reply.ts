@@ -49,8 +49,8 @@ function openStream(response: Response, { accept, errorEvents }: ExpectedStream,
   }
   const cutter = accept === "events" ? createEventCutter() : createLineCutter();
   const kind = accept === "events" ? RESPONSE_EVENTS : SPEECH_MESSAGES;
-  const shown = errorEvents === "yield" ? { ...kind, errorTypes: [] } : kind;
-  return new ReplyStream(readPieces(body, cutter, watch), { watch, kind: shown, headers });
+  const streamKind = errorEvents === "yield" ? { ...kind, errorTypes: [] } : kind;
+  return new ReplyStream(readPieces(body, cutter, watch), { watch, kind: streamKind, headers });
 }
 
 async function readJson(response: Response): Promise<unknown> {

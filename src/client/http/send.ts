@@ -12,11 +12,11 @@ import { type WrittenRequest, writeRequest } from "./write-request.ts";
 /** Sends the requests of the generated clients. Transient failures are retried, but never once a stream has begun. */
 export function createSend(connection: Connection): ClientSend {
   return async <Reply>(request: ClientRequest, options: RequestOptions = {}): Promise<Reply> => {
-    const written = writeRequest(connection, request, options);
+    const httpRequest = writeRequest(connection, request, options);
     const limits = { signal: options.signal, timeoutMs: options.timeoutMs ?? connection.timeoutMs };
     const { errorEvents = "throw" } = options;
-    const tryOnce = () => exchange({ connection, request, written, errorEvents, watch: new CallWatch(limits) });
-    const retriesMax = written.isRepeatable ? (options.retriesMax ?? connection.retriesMax) : 0;
+    const tryOnce = () => exchange({ connection, request, httpRequest, errorEvents, watch: new CallWatch(limits) });
+    const retriesMax = httpRequest.isRepeatable ? (options.retriesMax ?? connection.retriesMax) : 0;
     return trustReply(await withRetries(tryOnce, { retriesMax, signal: options.signal }));
   };
 }
@@ -24,17 +24,17 @@ export function createSend(connection: Connection): ClientSend {
 interface Exchange {
   readonly connection: Connection;
   readonly request: ClientRequest;
-  readonly written: WrittenRequest;
+  readonly httpRequest: WrittenRequest;
   readonly errorEvents: ExpectedReply["errorEvents"];
   readonly watch: CallWatch;
 }
 
 /** One attempt. A stream keeps its watch; for every other reply, the call is over when this resolves. */
-async function exchange({ connection, request, written, errorEvents, watch }: Exchange): Promise<unknown> {
+async function exchange({ connection, request, httpRequest, errorEvents, watch }: Exchange): Promise<unknown> {
   try {
     watch.signal.throwIfAborted();
     watch.expectServer();
-    const response = await connection.fetch(written.url, written.toInit(watch));
+    const response = await connection.fetch(httpRequest.url, httpRequest.toInit(watch));
     if (!response.ok) throw await readError(response);
     const reply = await readReply(response, { accept: request.accept, errorEvents }, watch);
     if (reply instanceof ReplyStream) watch.stopExpecting();

@@ -5,13 +5,13 @@ import { plainText } from "./json-members.ts";
  * and undefined are left out.
  */
 export function writeQuery(query: Readonly<Record<string, unknown>>): string {
-  const written = new URLSearchParams();
+  const params = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) {
-    if (Array.isArray(value)) for (const member of value) written.append(`${name}[]`, plainText(member));
+    if (Array.isArray(value)) for (const member of value) params.append(`${name}[]`, plainText(member));
     else if (typeof value === "object" && value !== null)
-      for (const [member, text] of Object.entries(value)) written.append(`${name}[${member}]`, plainText(text));
-    else if (value !== undefined && value !== null) written.append(name, plainText(value));
+      for (const [member, text] of Object.entries(value)) params.append(`${name}[${member}]`, plainText(text));
+    else if (value !== undefined && value !== null) params.append(name, plainText(value));
   }
-  const text = written.toString();
+  const text = params.toString();
   return text === "" ? "" : `?${text}`;
 }

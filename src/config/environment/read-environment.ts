@@ -12,8 +12,8 @@ import { FILE_NAMES } from "./variable-names.ts";
 export function readEnvironment(file = ".env", environment: Environment = process.env): Environment {
   const lines = parseEnv(readIfThere(file));
   const names = Object.keys(lines);
-  const listed = names.length === 0 ? {} : { [FILE_NAMES]: names };
-  return { ...lines, ...readCredentials(environment), ...environment, ...listed };
+  const fileNames = names.length === 0 ? {} : { [FILE_NAMES]: names };
+  return { ...lines, ...readCredentials(environment), ...environment, ...fileNames };
 }
 
 function readIfThere(file: string): string {
@@ -34,11 +34,11 @@ const CREDENTIAL = /^(?:antiphon_)?([A-Z][A-Z0-9_]*)$/;
  */
 function readCredentials({ CREDENTIALS_DIRECTORY: folder = "" }: Environment): Environment {
   if (folder === "") return {};
-  const found = readdirSync(folder).flatMap((file) => {
+  const entries = readdirSync(folder).flatMap((file) => {
     const setting = CREDENTIAL.exec(file)?.[1];
     return setting === undefined ? [] : [[setting, valueIn(join(folder, file))]];
   });
-  return Object.fromEntries(found);
+  return Object.fromEntries(entries);
 }
 
 function valueIn(file: string): string {

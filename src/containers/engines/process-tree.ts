@@ -21,14 +21,14 @@ const LOOK_MS = 5;
 
 /** This process and all its descendants. Empty outside Linux. */
 export async function readProcessTree(root: number): Promise<readonly TreeProcess[]> {
-  const found: TreeProcess[] = [];
-  for (let level = [root]; level.length > 0 && found.length < PROCESSES_MAX; ) {
+  const tree: TreeProcess[] = [];
+  for (let level = [root]; level.length > 0 && tree.length < PROCESSES_MAX; ) {
     const processes = await Promise.all(level.map(readProcess));
-    found.push(...processes.filter((entry) => entry !== null));
+    tree.push(...processes.filter((entry) => entry !== null));
     const below = await Promise.all(level.map(childrenOf));
     level = below.flat();
   }
-  return found;
+  return tree;
 }
 
 /** Null if there is no such process. */
@@ -47,9 +47,9 @@ export async function readProcess(id: number): Promise<TreeProcess | null> {
 
 /** Resolves when this process has ended, or after these milliseconds. */
 export async function processIsGone(id: number, msMax: number): Promise<void> {
-  for (let left = msMax; left > 0; left -= LOOK_MS) {
-    const found = await readProcess(id);
-    if (found === null || found.isDead) return;
+  for (let msLeft = msMax; msLeft > 0; msLeft -= LOOK_MS) {
+    const entry = await readProcess(id);
+    if (entry === null || entry.isDead) return;
     await setTimeout(LOOK_MS);
   }
 }

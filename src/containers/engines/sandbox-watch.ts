@@ -25,28 +25,28 @@ export interface WatchedSandbox {
  * process, and some do not apply to root, so this counts all of them together.
  */
 export async function watchSandbox(
-  watched: WatchedSandbox,
+  target: WatchedSandbox,
   stop: (reason: SessionEnd) => void,
   signal: AbortSignal,
 ): Promise<void> {
   for (let fullLooks = 0; !signal.aborted; ) {
-    const processes = (await readProcessTree(watched.root)).filter(({ isDead }) => !isDead);
-    const count = processes.length - watched.ownProcesses;
-    fullLooks = count >= watched.limits.processesMax ? fullLooks + 1 : 0;
-    if (count > 2 * watched.limits.processesMax || fullLooks > FULL_LOOKS_MAX) stop("too_many_processes");
-    else if (await usesTooMuch(watched, processes)) stop("out_of_memory");
+    const processes = (await readProcessTree(target.root)).filter(({ isDead }) => !isDead);
+    const count = processes.length - target.ownProcesses;
+    fullLooks = count >= target.limits.processesMax ? fullLooks + 1 : 0;
+    if (count > 2 * target.limits.processesMax || fullLooks > FULL_LOOKS_MAX) stop("too_many_processes");
+    else if (await usesTooMuch(target, processes)) stop("out_of_memory");
     await setTimeout(TICK_MS, null, { signal }).catch(() => null); // Aborted.
   }
 }
 
-async function usesTooMuch(watched: WatchedSandbox, processes: readonly TreeProcess[]): Promise<boolean> {
-  const most = watched.limits.memoryBytes;
+async function usesTooMuch(target: WatchedSandbox, processes: readonly TreeProcess[]): Promise<boolean> {
+  const most = target.limits.memoryBytes;
   const resident = processes.reduce((sum, process) => sum + process.residentBytes, 0);
   if (resident > most && (await proportionalBytes(processes)) > most) return true;
   const inside = processes.findLast(({ isInside }) => isInside); // Others see the folders of this machine.
   if (inside === undefined) return false;
   const entries = await Promise.all(
-    watched.folders.map(async (folder) => {
+    target.folders.map(async (folder) => {
       const system = await statfs(`/proc/${inside.id}/root${folder}`).catch(() => null);
       return system === null ? 0 : system.files - system.ffree;
     }),

@@ -17,7 +17,7 @@ test("a Python among the system's programs brings nothing, and neither does one 
 });
 
 test("programs in the sandbox can read the folder of the chosen Python, without what is secret in it", async () => {
-  const { readable, hidden } = await findSystemFolders(["/opt/python/data"], "/opt/python/bin/python3");
+  const { readable, hiddenPaths } = await findSystemFolders(["/opt/python/data"], "/opt/python/bin/python3");
   expect(readable).toContain("/opt/python");
-  expect(hidden).toEqual(["/opt/python/data"]);
+  expect(hiddenPaths).toEqual(["/opt/python/data"]);
 });

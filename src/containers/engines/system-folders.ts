@@ -24,23 +24,25 @@ const ROOT_FOLDERS = ["/bin", "/sbin", "/lib", "/lib32", "/lib64"];
 export interface SystemFolders {
   readonly readable: readonly string[];
   readonly links: readonly { readonly path: string; readonly target: string }[];
-  readonly hidden: readonly string[];
+  readonly hiddenPaths: readonly string[];
 }
 
 /**
  * The folders of this machine that programs need, and this Python, without those in `secret`, which are absolute paths.
  */
 export async function findSystemFolders(secret: readonly string[], python: string): Promise<SystemFolders> {
-  const found = await Promise.all(ROOT_FOLDERS.map(linkOrFolder));
-  const folders = found.flatMap((entry) => (entry !== null && entry.target === null ? [entry.path] : []));
-  const links = found.flatMap((entry) =>
+  const entries = await Promise.all(ROOT_FOLDERS.map(linkOrFolder));
+  const folders = entries.flatMap((entry) => (entry !== null && entry.target === null ? [entry.path] : []));
+  const links = entries.flatMap((entry) =>
     entry !== null && entry.target !== null ? [{ path: entry.path, target: entry.target }] : [],
   );
   const own = installationsOf([python, await realpath(python).catch(() => python)]);
   const readable = [...PROGRAM_FOLDERS, ...SETTINGS, ...folders, ...own];
   const real = await Promise.all(secret.map((path) => realpath(path).catch(() => path)));
-  const hidden = [...new Set([...secret, ...real])].filter((path) => readable.some((folder) => isInside(path, folder)));
-  return { readable, links, hidden };
+  const hiddenPaths = [...new Set([...secret, ...real])].filter((path) =>
+    readable.some((folder) => isInside(path, folder)),
+  );
+  return { readable, links, hiddenPaths };
 }
 
 /**

@@ -38,7 +38,7 @@ export class TriedEngine implements SandboxEngine {
   async start(limits: SandboxLimits, signal: AbortSignal): Promise<Sandbox> {
     const sandbox = await this.#start(limits, signal);
     this.#live.add(sandbox);
-    void sandbox.ended.then(() => this.#live.delete(sandbox));
+    void sandbox.exit.then(() => this.#live.delete(sandbox));
     return sandbox;
   }
 

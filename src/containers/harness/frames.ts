@@ -47,11 +47,11 @@ export class FrameDecoder {
     if (bytes.length === 0) return;
     this.#pieces.push(bytes);
     this.#bytes += bytes.length;
-    if (this.#pieces.length > PIECES_MAX) this.#joined();
+    if (this.#pieces.length > PIECES_MAX) this.#join();
     for (;;) {
       this.#frameBytes ??= this.#readLengths();
       if (this.#frameBytes === null || this.#bytes < this.#frameBytes) return;
-      const frame = this.#joined().subarray(0, this.#frameBytes);
+      const frame = this.#join().subarray(0, this.#frameBytes);
       this.#drop(this.#frameBytes);
       yield readFrame(frame);
     }
@@ -59,21 +59,21 @@ export class FrameDecoder {
 
   #readLengths(): number | null {
     if (this.#bytes < LENGTHS_BYTES) return null;
-    const first = this.#joined();
+    const first = this.#join();
     const headBytes = first.readUInt32BE(0);
     const dataBytes = first.readUInt32BE(LENGTH_BYTES);
     checkLengths(headBytes, dataBytes);
     return LENGTHS_BYTES + headBytes + dataBytes;
   }
 
-  #joined(): Buffer {
-    const joined = Buffer.concat(this.#pieces);
-    this.#pieces = [joined];
-    return joined;
+  #join(): Buffer {
+    const buffer = Buffer.concat(this.#pieces);
+    this.#pieces = [buffer];
+    return buffer;
   }
 
   #drop(bytes: number): void {
-    const rest = this.#joined().subarray(bytes);
+    const rest = this.#join().subarray(bytes);
     this.#pieces = rest.length === 0 ? [] : [rest];
     this.#bytes = rest.length;
     this.#frameBytes = null;

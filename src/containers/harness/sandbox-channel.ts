@@ -17,7 +17,7 @@ export interface LinkedChild {
   /** Kills it and all its descendants at once. */
   kill(): void;
   /** Resolves when all of it has ended. */
-  readonly gone: Promise<void>;
+  readonly exit: Promise<void>;
 }
 
 /** Events of a `LinkedChild`. */
@@ -38,7 +38,7 @@ export interface LinkStart {
 interface Exchange {
   /** Returns true if this is the last reply. Throws `BadFrame` if it is unexpected. */
   readonly take: (reply: HarnessReply) => boolean;
-  readonly settled: PromiseWithResolvers<void>;
+  readonly completion: PromiseWithResolvers<void>;
   bytesLeft: number;
 }
 
@@ -57,7 +57,7 @@ export interface SandboxRequest {
  */
 export class SandboxChannel {
   readonly #decoder = new FrameDecoder();
-  readonly #ended = Promise.withResolvers<SessionEnd | "killed">();
+  readonly #exit = Promise.withResolvers<SessionEnd | "killed">();
   #child: LinkedChild | null = null;
   #exchange: Exchange | null = null;
   #end: SessionEnd | "killed" | null = null;
@@ -85,8 +85,8 @@ export class SandboxChannel {
     return channel;
   }
 
-  get ended(): Promise<SessionEnd | "killed"> {
-    return this.#ended.promise;
+  get exit(): Promise<SessionEnd | "killed"> {
+    return this.#exit.promise;
   }
 
   /** Such as `3.11`. */
@@ -106,39 +106,39 @@ export class SandboxChannel {
   }
 
   /** A request that leaves the sandbox alive if the signal aborts: it waits for the reply, which takes little time. */
-  async ask(asked: SandboxRequest, signal: AbortSignal): Promise<void> {
+  async ask(request: SandboxRequest, signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
     if (this.#end !== null) throw new SandboxFailed("The sandbox has ended.");
-    const exchange = this.#wait(asked);
-    this.#send(encodeFrame(asked.head, asked.data));
-    await this.#settle(exchange, asked.timeoutMs);
+    const exchange = this.#wait(request);
+    this.#send(encodeFrame(request.head, request.data));
+    await this.#settle(exchange, request.timeoutMs);
     signal.throwIfAborted();
     if (this.#end !== null) throw new SandboxFailed("The sandbox has ended.");
   }
 
   /** A request that kills the sandbox if the signal aborts. If the sandbox has ended, resolves to the reason. */
-  async call(asked: SandboxRequest, signal: AbortSignal): Promise<SessionEnd | null> {
+  async call(request: SandboxRequest, signal: AbortSignal): Promise<SessionEnd | null> {
     signal.throwIfAborted();
     if (this.#end !== null) throw new SandboxFailed("The sandbox has ended.");
-    const exchange = this.#wait(asked);
-    this.#send(encodeFrame(asked.head, asked.data));
-    await this.#settle(exchange, asked.timeoutMs, signal);
+    const exchange = this.#wait(request);
+    this.#send(encodeFrame(request.head, request.data));
+    await this.#settle(exchange, request.timeoutMs, signal);
     return this.#end === "killed" ? "crashed" : this.#end;
   }
 
   #wait({ take, replyBytesMax }: Pick<SandboxRequest, "take" | "replyBytesMax">): Exchange {
     assert(this.#exchange === null, "a sandbox takes one call at a time");
-    this.#exchange = { take, settled: Promise.withResolvers(), bytesLeft: replyBytesMax };
+    this.#exchange = { take, completion: Promise.withResolvers(), bytesLeft: replyBytesMax };
     return this.#exchange;
   }
 
   /** Waits for the last reply, or for the end of the sandbox. Rejects with the signal's reason. */
-  async #settle({ settled }: Exchange, timeoutMs: number, signal?: AbortSignal): Promise<void> {
+  async #settle({ completion }: Exchange, timeoutMs: number, signal?: AbortSignal): Promise<void> {
     const timer = setTimeout(() => this.stop("timed_out"), timeoutMs);
     const kill = (): void => this.stop("killed");
     signal?.addEventListener("abort", kill, { once: true });
     if (signal?.aborted === true) kill();
-    await settled.promise;
+    await completion.promise;
     clearTimeout(timer);
     signal?.removeEventListener("abort", kill);
     this.#exchange = null;
@@ -171,14 +171,14 @@ export class SandboxChannel {
     if (exchange === null || this.#end !== null) return;
     if (!exchange.take(reply)) return;
     this.#exchange = null; // A further frame would be unexpected.
-    exchange.settled.resolve();
+    exchange.completion.resolve();
   }
 
   #finish(child: LinkedChild): void {
     child.kill();
-    void waitAtMost(KILL_MS_MAX, child.gone).then(() => {
-      this.#ended.resolve(this.#end ?? "crashed");
-      this.#exchange?.settled.resolve();
+    void waitAtMost(KILL_MS_MAX, child.exit).then(() => {
+      this.#exit.resolve(this.#end ?? "crashed");
+      this.#exchange?.completion.resolve();
     });
   }
 

@@ -31,7 +31,7 @@ async function open(answer: (head: SandboxFrame["head"]) => Said | null) {
         kills += 1;
         gone.resolve();
       },
-      gone: gone.promise,
+      exit: gone.promise,
     });
   };
   const link = await SandboxLink.open({ start, timeoutMs: 5000 }, SIGNAL);
@@ -83,7 +83,7 @@ const LIES: readonly (readonly [what: string, said: Said])[] = [
 test.for(LIES)("%s during a call ends the sandbox as crashed", async ([, said]) => {
   const { link, kills } = await open(() => said);
   expect((await link.runCode("1", LIMITS, SIGNAL)).end).toBe("crashed");
-  expect(await link.ended).toBe("crashed");
+  expect(await link.exit).toBe("crashed");
   expect(kills()).toBe(1);
 });
 
@@ -97,7 +97,7 @@ test("more bytes than a call can have end it", async () => {
 test("words that nobody has asked for end the sandbox", async () => {
   const { link, say } = await open(() => []);
   say([{ is: "ran", traceback: null }]);
-  expect(await link.ended).toBe("crashed");
+  expect(await link.exit).toBe("crashed");
   await expect(link.runCode("1", LIMITS, SIGNAL)).rejects.toThrow(SandboxFailed);
 });
 
@@ -106,7 +106,7 @@ test.for(["/etc/passwd", "../x", "a/../../x", "a//b", "", ".", "a\nb", "x".repea
   async (path) => {
     const { link } = await open(() => [{ is: "files", files: [[path, 1, "1"]], last: true }]);
     await expect(link.listFiles(10, SIGNAL)).rejects.toThrow(SandboxFailed);
-    expect(await link.ended).toBe("crashed");
+    expect(await link.exit).toBe("crashed");
   },
 );
 
@@ -146,7 +146,7 @@ test("a file is written in pieces that each are answered", async () => {
 test("a call that takes too long ends the sandbox", async () => {
   const { link } = await open(() => []);
   expect((await link.runCode("1", { ...LIMITS, timeoutMs: 20 }, SIGNAL)).end).toBe("timed_out");
-  expect(await link.ended).toBe("timed_out");
+  expect(await link.exit).toBe("timed_out");
 });
 
 test("an abort kills the sandbox and rejects with its reason", async () => {
@@ -157,7 +157,7 @@ test("an abort kills the sandbox and rejects with its reason", async () => {
   stop.abort(new Error("stopped"));
   await expect(run).rejects.toThrow("stopped");
   expect(kills()).toBe(1);
-  expect(await link.ended).toBe("killed");
+  expect(await link.exit).toBe("killed");
 });
 
 async function* pieces(...lengths: readonly number[]): AsyncGenerator<Uint8Array> {

@@ -37,8 +37,8 @@ export class SandboxLink implements Sandbox {
     return new SandboxLink(await SandboxChannel.open(start, signal));
   }
 
-  get ended(): Promise<SessionEnd | "killed"> {
-    return this.#channel.ended;
+  get exit(): Promise<SessionEnd | "killed"> {
+    return this.#channel.exit;
   }
 
   /** Such as `3.11`. */
@@ -86,21 +86,21 @@ export class SandboxLink implements Sandbox {
   }
 
   async listFiles(most: number, signal: AbortSignal): Promise<readonly SandboxFile[]> {
-    const found = new Map<string, SandboxFile>();
+    const files = new Map<string, SandboxFile>();
     await this.#channel.ask(
       {
         ...step({ do: "list", most }),
         replyBytesMax: CALL_BYTES_MORE + most * HEAD_BYTES_MAX,
         take: (reply) => {
           if (reply.is !== "files") throw new BadFrame("no list of files");
-          for (const file of reply.files) found.set(file.path, file);
-          if (found.size > most || (reply.files.length === 0 && !reply.last)) throw new BadFrame("a list without end");
+          for (const file of reply.files) files.set(file.path, file);
+          if (files.size > most || (reply.files.length === 0 && !reply.last)) throw new BadFrame("a list without end");
           return reply.last;
         },
       },
       signal,
     );
-    return [...found.values()];
+    return [...files.values()];
   }
 
   /** Only the last piece is short, so that a small file needs one request. */
@@ -142,17 +142,17 @@ export class SandboxLink implements Sandbox {
   async runCommand(command: string, limits: SandboxCallLimits, signal: AbortSignal): Promise<SandboxCommand> {
     const { timeoutMs, logCharactersMax } = limits;
     const head = { do: "command", command, timeoutMs, logCharactersMax };
-    const said = { stdout: "", stderr: "" };
+    const output = { stdout: "", stderr: "" };
     let exitCode: number | null = null;
     if (Buffer.byteLength(JSON.stringify(head)) > HEAD_BYTES_MAX)
-      return { run: exited({ stdout: "", stderr: "The command is too long.\n" }, NOT_STARTED), end: null };
+      return { run: runResult({ stdout: "", stderr: "The command is too long.\n" }, NOT_STARTED), end: null };
     const end = await this.#channel.call(
       {
         head,
         timeoutMs: timeoutMs + COMMAND_END_MS_MAX,
         replyBytesMax: CALL_BYTES_MORE + logCharactersMax * BYTES_A_CHARACTER,
         take: (reply) => {
-          if (reply.is === "stdout" || reply.is === "stderr") said[reply.is] += reply.text;
+          if (reply.is === "stdout" || reply.is === "stderr") output[reply.is] += reply.text;
           else if (reply.is === "exited") exitCode = reply.code;
           else throw new BadFrame("no output of a command");
           return reply.is === "exited";
@@ -160,13 +160,13 @@ export class SandboxLink implements Sandbox {
       },
       signal,
     );
-    if (end !== null && end !== "timed_out") return { run: exited(said, KILLED), end };
-    return { run: exitCode === null ? { ...said, outcome: { type: "timeout" } } : exited(said, exitCode), end };
+    if (end !== null && end !== "timed_out") return { run: runResult(output, KILLED), end };
+    return { run: exitCode === null ? { ...output, outcome: { type: "timeout" } } : runResult(output, exitCode), end };
   }
 
   async kill(): Promise<void> {
     this.#channel.stop("killed");
-    await this.#channel.ended;
+    await this.#channel.exit;
   }
 
   /** Ends the sandbox for this reason, unless it has ended. */
@@ -214,6 +214,9 @@ function step(head: SandboxFrame["head"], data?: Uint8Array): Omit<SandboxReques
   return { head, ...(data === undefined ? {} : { data }), timeoutMs: STEP_MS_MAX, replyBytesMax: CALL_BYTES_MORE };
 }
 
-function exited(said: { readonly stdout: string; readonly stderr: string }, exitCode: number): SandboxCommand["run"] {
-  return { ...said, outcome: { type: "exit", exitCode } };
+function runResult(
+  output: { readonly stdout: string; readonly stderr: string },
+  exitCode: number,
+): SandboxCommand["run"] {
+  return { ...output, outcome: { type: "exit", exitCode } };
 }

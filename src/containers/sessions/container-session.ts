@@ -19,8 +19,8 @@ export class ContainerSession {
   readonly sandbox: Sandbox;
   readonly files: SessionFiles;
   /** Resolves when all of it has ended. */
-  readonly ended: Promise<SessionKill>;
-  readonly #gone = new AbortController();
+  readonly exit: Promise<SessionKill>;
+  readonly #removal = new AbortController();
   #reason: SessionKill | null = null;
   #idleSince: number | null = null;
   #hasEnded = false;
@@ -30,7 +30,7 @@ export class ContainerSession {
     this.containerId = containerId;
     this.sandbox = sandbox;
     this.files = files;
-    this.ended = sandbox.ended.then((end) => {
+    this.exit = sandbox.exit.then((end) => {
       this.#hasEnded = true;
       return this.#reason ?? (end === "killed" ? "crashed" : end);
     });
@@ -46,8 +46,8 @@ export class ContainerSession {
   }
 
   /** Aborts if its container is gone. */
-  get gone(): AbortSignal {
-    return this.#gone.signal;
+  get removal(): AbortSignal {
+    return this.#removal.signal;
   }
 
   work(): void {
@@ -61,8 +61,8 @@ export class ContainerSession {
   /** Ends it at once with all its work. The first reason counts. Resolves when all of it has ended. */
   async end(reason: SessionKill): Promise<void> {
     this.#reason ??= reason;
-    if (reason === "gone") this.#gone.abort(new Error("the container is gone"));
+    if (reason === "gone") this.#removal.abort(new Error("the container is gone"));
     await this.sandbox.kill();
-    await this.ended;
+    await this.exit;
   }
 }

@@ -24,9 +24,9 @@ export class FileFaults {
 }
 
 /** The files reported by a sandbox, by path. The report is untrusted. */
-export function readListing(listed: readonly SandboxFile[], faults: FileFaults): ReadonlyMap<string, SandboxFile> {
+export function readListing(listing: readonly SandboxFile[], faults: FileFaults): ReadonlyMap<string, SandboxFile> {
   const files = new Map<string, SandboxFile>();
-  for (const file of listed) {
+  for (const file of listing) {
     if (isStorablePath(file.path)) files.set(file.path, file);
     else faults.add(`${shownPath(file.path)} was not kept: its name cannot be stored.`);
   }

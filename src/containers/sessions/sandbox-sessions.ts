@@ -29,7 +29,7 @@ import { watchContainers } from "./watch-containers.ts";
 
 export interface SessionsOptions {
   readonly engine: SandboxEngine;
-  readonly stored: StoredContainers;
+  readonly containers: StoredContainers;
   readonly observer: SessionObserver;
   readonly log: Logger;
   readonly timeoutMs: number;
@@ -63,7 +63,7 @@ type Finished<Done extends Outcome> = Done & FileChanges & { readonly lostVariab
 
 const GONE = { type: "gone" } as const;
 const BUSY = { type: "busy" } as const;
-const UNCHANGED: FileChanges = { changed: [], faults: [] };
+const UNCHANGED: FileChanges = { changedFiles: [], faults: [] };
 const CRASHED: SandboxRun = { outputs: [], traceback: null, end: "crashed" };
 /** A session that died while idle is replaced once. */
 const ATTEMPTS_MAX = 2;
@@ -78,13 +78,13 @@ export class SandboxSessions implements ContainerSessions {
   readonly #stopWatching: () => void;
 
   constructor(options: SessionsOptions) {
-    const { engine, stored, observer, log, memoryBytes, containerBytesMax, sessionsMax } = options;
+    const { engine, containers, observer, log, memoryBytes, containerBytesMax, sessionsMax } = options;
     this.abilities = engine.abilities;
     this.callMsMax = options.timeoutMs;
     this.#options = options;
     this.#pool = new SessionPool({
       engine,
-      stored,
+      containers,
       observer,
       sessionsMax,
       sandboxLimits: { memoryBytes, diskBytes: containerBytesMax, processesMax: CODE_LIMITS.processesMax },
@@ -93,7 +93,7 @@ export class SandboxSessions implements ContainerSessions {
       waitingMax: CODE_LIMITS.placesWaitingMax,
       startMs: CODE_LIMITS.startMs,
     });
-    this.#stopWatching = watchContainers(() => this.#pool.sessions, stored, log);
+    this.#stopWatching = watchContainers(() => this.#pool.sessions, containers, log);
   }
 
   async runCode(owner: Owner, containerId: string, code: string, signal: AbortSignal): Promise<Ran<CodeRun>> {
@@ -113,10 +113,10 @@ export class SandboxSessions implements ContainerSessions {
     return await this.#call({ owner, containerId, signal }, async ({ sandbox }, stop) => {
       const runs: CommandRun[] = [];
       for (const command of list.commands) {
-        const done = await unlessEnded(sandbox.runCommand(command, this.#limits(list), stop));
-        if (done === null) return { runs, end: "crashed", faults: [] };
-        runs.push(done.run);
-        if (done.end !== null) return { runs, end: done.end, faults: [] };
+        const result = await unlessEnded(sandbox.runCommand(command, this.#limits(list), stop));
+        if (result === null) return { runs, end: "crashed", faults: [] };
+        runs.push(result.run);
+        if (result.end !== null) return { runs, end: result.end, faults: [] };
       }
       return { runs, end: null, faults: [] };
     });
@@ -135,16 +135,16 @@ export class SandboxSessions implements ContainerSessions {
   ): Promise<Ran<Finished<Done>>> {
     const { owner, containerId, signal } = call;
     signal.throwIfAborted();
-    if ((await this.#options.stored.find(owner, containerId)) === null) return GONE;
+    if ((await this.#options.containers.find(owner, containerId)) === null) return GONE;
     const leave = await this.#lines.enter(containerId, signal);
     if (leave === null) return BUSY;
     try {
-      const prepared = await this.#prepare(call);
-      if ("type" in prepared) return prepared;
-      const cancel = (): void => void prepared.session.end("cancelled");
+      const preparation = await this.#prepare(call);
+      if ("type" in preparation) return preparation;
+      const cancel = (): void => void preparation.session.end("cancelled");
       signal.addEventListener("abort", cancel, { once: true });
       try {
-        return await this.#finish(call, prepared, work);
+        return await this.#finish(call, preparation, work);
       } finally {
         signal.removeEventListener("abort", cancel);
       }
@@ -161,7 +161,7 @@ export class SandboxSessions implements ContainerSessions {
       const session = await this.#sessionFor(call);
       if ("type" in session) return session;
       try {
-        const before = await this.#options.stored.begin(owner, containerId, session.id);
+        const before = await this.#options.containers.begin(owner, containerId, session.id);
         if (before === null) {
           await session.end("gone");
           return GONE;
@@ -179,13 +179,13 @@ export class SandboxSessions implements ContainerSessions {
 
   /** The session of the container, unless another process has run code in it since; otherwise a new one. */
   async #sessionFor({ owner, containerId, signal }: Call): Promise<ContainerSession | typeof GONE | typeof BUSY> {
-    const found = await this.#options.stored.find(owner, containerId);
+    const container = await this.#options.containers.find(owner, containerId);
     const session = this.#pool.claim(containerId);
-    if (found === null) {
+    if (container === null) {
       await session?.end("gone");
       return GONE;
     }
-    if (session?.id === found.sessionId) return session;
+    if (session?.id === container.sessionId) return session;
     await session?.end("outdated");
     return (await this.#pool.start(owner, containerId, signal)) ?? BUSY;
   }
@@ -197,19 +197,20 @@ export class SandboxSessions implements ContainerSessions {
     work: (session: ContainerSession, stop: AbortSignal) => Promise<Done>,
   ): Promise<Ran<Finished<Done>>> {
     try {
-      const stop = AbortSignal.any([signal, session.gone]);
-      const done = await work(session, stop);
-      const kept = done.end === null ? await unlessEnded(inTime(stop, (late) => session.files.keep(late))) : UNCHANGED;
-      const end = kept === null ? "crashed" : done.end;
+      const stop = AbortSignal.any([signal, session.removal]);
+      const result = await work(session, stop);
+      const changes =
+        result.end === null ? await unlessEnded(inTime(stop, (late) => session.files.keep(late))) : UNCHANGED;
+      const end = changes === null ? "crashed" : result.end;
       if (end !== null) await session.end(end);
-      if (!(await this.#options.stored.touch(owner, containerId))) throw new ContainerGone();
-      const { changed, faults: keepFaults } = kept ?? UNCHANGED;
+      if (!(await this.#options.containers.touch(owner, containerId))) throw new ContainerGone();
+      const { changedFiles, faults: keepFaults } = changes ?? UNCHANGED;
       return {
         type: "ran",
-        result: { ...done, end, changed, faults: [...faults, ...done.faults, ...keepFaults], lostVariables },
+        result: { ...result, end, changedFiles, faults: [...faults, ...result.faults, ...keepFaults], lostVariables },
       };
     } catch (error) {
-      const isGone = error instanceof ContainerGone || session.gone.aborted;
+      const isGone = error instanceof ContainerGone || session.removal.aborted;
       await session.end(signal.aborted ? "cancelled" : isGone ? "gone" : "crashed");
       signal.throwIfAborted();
       if (isGone) return GONE;
@@ -217,11 +218,11 @@ export class SandboxSessions implements ContainerSessions {
     }
   }
 
-  #limits(asked: CommandList | null): SandboxCallLimits {
+  #limits(list: CommandList | null): SandboxCallLimits {
     const { logCharactersMax, imagesMax, imageBytesMax } = CODE_LIMITS;
     return {
-      timeoutMs: Math.min(asked?.timeoutMs ?? Infinity, this.#options.timeoutMs),
-      logCharactersMax: Math.min(asked?.outputCharactersMax ?? Infinity, logCharactersMax),
+      timeoutMs: Math.min(list?.timeoutMs ?? Infinity, this.#options.timeoutMs),
+      logCharactersMax: Math.min(list?.outputCharactersMax ?? Infinity, logCharactersMax),
       imagesMax,
       imageBytesMax,
     };

@@ -20,7 +20,7 @@ function sandboxWith(texts: ReadonlyMap<string, string>): Sandbox {
     isReading = false;
   }
   return {
-    ended: never,
+    exit: never,
     writeFile: async () => {},
     removeFile: async () => {},
     listFiles: async () => [...texts].map(([path, text]) => ({ path, bytes: text.length, version: "1" })),
@@ -52,7 +52,7 @@ async function openFiles(texts: ReadonlyMap<string, string>, limits = LIMITS) {
     keep,
   };
   return {
-    files: new SessionFiles({ stored, sandbox: sandboxWith(texts), owner: OURS, containerId, limits }),
+    files: new SessionFiles({ containers: stored, sandbox: sandboxWith(texts), owner: OURS, containerId, limits }),
     together,
   };
 }
@@ -64,15 +64,15 @@ function textsOf(count: number, text: string): ReadonlyMap<string, string> {
 testStores("files that a call leaves are stored side by side, and read one after the other", async () => {
   verifies("containers.files.stored-together");
   const { files, together } = await openFiles(textsOf(40, "text"));
-  const { changed, faults } = await files.keep(NEVER);
-  expect(changed.map(({ path }) => path)).toEqual([...textsOf(40, "").keys()].map((path) => `/mnt/data/${path}`));
+  const { changedFiles, faults } = await files.keep(NEVER);
+  expect(changedFiles.map(({ path }) => path)).toEqual([...textsOf(40, "").keys()].map((path) => `/mnt/data/${path}`));
   expect([faults, together]).toEqual([[], { now: 0, most: 16 }]);
-  expect((await files.keep(NEVER)).changed).toEqual([]);
+  expect((await files.keep(NEVER)).changedFiles).toEqual([]);
 });
 
 testStores("files that are stored side by side share the room of their container in their order", async () => {
   const { files } = await openFiles(textsOf(6, "x".repeat(100)), { ...LIMITS, containerBytesMax: 300 });
-  const { changed, faults } = await files.keep(NEVER);
-  expect(changed.map(({ path }) => path)).toEqual(["/mnt/data/0.txt", "/mnt/data/1.txt", "/mnt/data/2.txt"]);
+  const { changedFiles, faults } = await files.keep(NEVER);
+  expect(changedFiles.map(({ path }) => path)).toEqual(["/mnt/data/0.txt", "/mnt/data/1.txt", "/mnt/data/2.txt"]);
   expect(faults.length).toBe(3);
 });

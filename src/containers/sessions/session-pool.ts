@@ -6,7 +6,7 @@ import { type FileLimits, SessionFiles } from "./session-files.ts";
 
 export interface PoolOptions {
   readonly engine: SandboxEngine;
-  readonly stored: StoredContainers;
+  readonly containers: StoredContainers;
   readonly sandboxLimits: SandboxLimits;
   readonly fileLimits: FileLimits;
   readonly sessionsMax: number;
@@ -29,7 +29,7 @@ export class SessionPool {
   readonly #places: Semaphore;
   readonly #closing = new AbortController();
   #waiting = 0;
-  #taken = 0;
+  #placesInUse = 0;
 
   constructor(options: PoolOptions) {
     this.#options = options;
@@ -56,17 +56,17 @@ export class SessionPool {
   async start(owner: Owner, containerId: string, signal: AbortSignal): Promise<ContainerSession | null> {
     const leave = await this.#takePlace(signal);
     if (leave === null) return null;
-    const { engine, stored, sandboxLimits, fileLimits, startMs } = this.#options;
+    const { engine, containers, sandboxLimits, fileLimits, startMs } = this.#options;
     const stop = AbortSignal.any([signal, this.#closing.signal, AbortSignal.timeout(startMs)]);
     try {
       const sandbox = await engine.start(sandboxLimits, stop);
-      const files = new SessionFiles({ stored, sandbox, owner, containerId, limits: fileLimits });
+      const files = new SessionFiles({ containers, sandbox, owner, containerId, limits: fileLimits });
       const session = new ContainerSession({ owner, containerId, sandbox, files });
       this.#sessions.add(session);
-      void session.ended.then((reason) => {
+      void session.exit.then((reason) => {
         this.#sessions.delete(session);
         leave();
-        this.#options.observer.ended(reason);
+        this.#options.observer.noteEnd(reason);
       });
       if (this.#closing.signal.aborted) await session.end("closed");
       return session;
@@ -95,7 +95,7 @@ export class SessionPool {
     if (this.#waiting >= this.#options.waitingMax || this.#closing.signal.aborted) return null;
     const late = AbortSignal.any([AbortSignal.timeout(this.#options.waitMs), this.#closing.signal]);
     this.#waiting += 1;
-    if (this.#taken >= this.#options.sessionsMax) this.#makeRoom();
+    if (this.#placesInUse >= this.#options.sessionsMax) this.#makeRoom();
     try {
       const giveBack = await this.#places.take(AbortSignal.any([signal, late]));
       this.#count(1);
@@ -121,7 +121,7 @@ export class SessionPool {
   }
 
   #count(change: number): void {
-    this.#taken += change;
-    this.#options.observer.counted(this.#taken, this.#options.engine.abilities.engine);
+    this.#placesInUse += change;
+    this.#options.observer.countSessions(this.#placesInUse, this.#options.engine.abilities.engine);
   }
 }

@@ -18,12 +18,12 @@ export async function storePictures(
   { imagesMax, imageBytesMax }: Pick<typeof CODE_LIMITS, "imagesMax" | "imageBytesMax">,
   signal: AbortSignal,
 ): Promise<Shown> {
-  const shown: CodeOutput[] = [];
+  const result: CodeOutput[] = [];
   const faults = new Set<string>();
   let images = 0;
   for (const output of outputs) {
     if (output.type === "logs") {
-      shown.push(output);
+      result.push(output);
       continue;
     }
     const { png } = output;
@@ -33,10 +33,10 @@ export async function storePictures(
     else {
       const file = await files.keepPicture(png, signal);
       if (typeof file === "string") faults.add(file);
-      else shown.push({ type: "image", png, file });
+      else result.push({ type: "image", png, file });
     }
   }
-  return { outputs: shown, faults: [...faults] };
+  return { outputs: result, faults: [...faults] };
 }
 
 function pictureFault(png: Uint8Array, bytesMax: number): string | null {

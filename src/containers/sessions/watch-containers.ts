@@ -10,7 +10,7 @@ const INTERVAL_MS = 2_000;
  */
 export function watchContainers(
   sessions: () => readonly ContainerSession[],
-  stored: Pick<StoredContainers, "find" | "touch">,
+  containers: Pick<StoredContainers, "find" | "touch">,
   log: Logger,
 ): () => void {
   let isLooking = false;
@@ -18,8 +18,8 @@ export function watchContainers(
     const { owner, containerId } = session;
     const isThere =
       session.idleSince === null
-        ? await stored.touch(owner, containerId)
-        : (await stored.find(owner, containerId)) !== null;
+        ? await containers.touch(owner, containerId)
+        : (await containers.find(owner, containerId)) !== null;
     if (!isThere) await session.end("gone");
   };
   const timer = setInterval(() => {

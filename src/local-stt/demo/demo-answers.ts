@@ -31,9 +31,9 @@ export class DemoAnswers {
    * name belongs to other messages, or if there are too many answers.
    */
   take(name: string, messages: string, begin: Begin): DemoAnswer {
-    const known = this.#answers.get(name);
-    if (known !== undefined && known.messages !== messages) throw answerOfOtherMessages();
-    if (known !== undefined) return known;
+    const earlier = this.#answers.get(name);
+    if (earlier !== undefined && earlier.messages !== messages) throw answerOfOtherMessages();
+    if (earlier !== undefined) return earlier;
     this.#makeRoom();
     const forget = (): void => this.#forget(name, answer);
     const answer = new DemoAnswer(messages, this.#times, forget);
@@ -71,7 +71,7 @@ export class DemoAnswer {
   readonly #forget: () => void;
   readonly #stopping = new AbortController();
   #text = "";
-  #done: DemoChatDone | null = null;
+  #doneMessage: DemoChatDone | null = null;
   #failure: { readonly error: unknown } | null = null;
   #readers = 0;
   #timer: NodeJS.Timeout | undefined;
@@ -84,7 +84,7 @@ export class DemoAnswer {
   }
 
   get isComplete(): boolean {
-    return this.#done !== null;
+    return this.#doneMessage !== null;
   }
 
   /** Reads the lines of the provider until they end. Never rejects: readers get the error. */
@@ -95,7 +95,7 @@ export class DemoAnswer {
     } catch (error) {
       this.#fail(error);
     }
-    if (this.#done === null) this.#fail(answerStopped());
+    if (this.#doneMessage === null) this.#fail(answerStopped());
     else this.#wait();
   }
 
@@ -103,16 +103,16 @@ export class DemoAnswer {
   async *read(signal: AbortSignal): AsyncGenerator<DemoChatLine> {
     this.#readers += 1;
     try {
-      for (let sent = 0; ; ) {
+      for (let offset = 0; ; ) {
         signal.throwIfAborted();
         const { promise: news } = this.#news;
-        const text = this.#text.slice(sent);
-        sent += text.length;
+        const text = this.#text.slice(offset);
+        offset += text.length;
         if (text !== "") yield { type: "chat.delta", text };
         else if (this.#failure !== null) throw this.#failure.error;
-        else if (this.#done === null) await unlessAborted(news, signal);
+        else if (this.#doneMessage === null) await unlessAborted(news, signal);
         else {
-          yield this.#done;
+          yield this.#doneMessage;
           return;
         }
       }
@@ -130,7 +130,7 @@ export class DemoAnswer {
 
   #add(line: DemoChatLine): void {
     if (line.type === "chat.delta") this.#text += line.text;
-    if (line.type === "chat.done") this.#done = line;
+    if (line.type === "chat.done") this.#doneMessage = line;
     if (this.#text.length > ANSWER_CHARACTERS_MAX) throw answerTooLong(ANSWER_CHARACTERS_MAX);
     this.#tell();
   }

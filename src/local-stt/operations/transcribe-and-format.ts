@@ -14,9 +14,9 @@ export function transcribeAndFormat(
   return async ({ body }, context) => {
     const { text, language, warning } = await transcribeUpload(body, context);
     const request = { assistive: false, instruction: body.instruction ?? "" };
-    const written = await formatter.format(text, request, context.signal);
-    const warnings = [warning, written.warning].filter((sentence) => sentence !== null).join(" ");
-    const reply = formatReply(text, { ...written, warning: warnings === "" ? null : warnings });
+    const formattedText = await formatter.format(text, request, context.signal);
+    const warnings = [warning, formattedText.warning].filter((sentence) => sentence !== null).join(" ");
+    const reply = formatReply(text, { ...formattedText, warning: warnings === "" ? null : warnings });
     return { status: 200, body: { ...reply, ...(language === null ? {} : { language }) } };
   };
 }

@@ -19,18 +19,18 @@ function read({ bytes, charset, mode, charactersMax }: HtmlTask): HtmlOutcome {
   const html = decode(bytes, charset);
   const article = mode === "article" ? findArticle(html) : null;
   if (article !== null) {
-    const found = toText(article.content, charactersMax);
+    const content = toText(article.content, charactersMax);
     const title = shortenText(article.title ?? titleOf(html), TITLE_CHARACTERS_MAX);
-    if (found.text.length >= ARTICLE_CHARACTERS_MIN) return { type: "text", title, ...found };
+    if (content.text.length >= ARTICLE_CHARACTERS_MIN) return { type: "text", title, ...content };
   }
   return { type: "text", title: titleOf(html), ...toText(html, charactersMax, mode === "marked") };
 }
 
 function decode(bytes: Uint8Array, charset: string | null): string {
   const start = new TextDecoder("latin1").decode(bytes.subarray(0, DECLARATION_BYTES));
-  const declared = charset ?? /<meta[^>]{0,200}charset=["']?([\w.:-]{1,40})/i.exec(start)?.[1] ?? "utf-8";
+  const encoding = charset ?? /<meta[^>]{0,200}charset=["']?([\w.:-]{1,40})/i.exec(start)?.[1] ?? "utf-8";
   try {
-    return new TextDecoder(declared).decode(bytes);
+    return new TextDecoder(encoding).decode(bytes);
   } catch {
     return new TextDecoder().decode(bytes); // An unknown charset.
   }

@@ -18,7 +18,7 @@ export function toText(
     if (typeof href === "string" && links.length < LINKS_MAX) links.push({ text: textUnder(element), href });
     walk(element.children, builder);
   };
-  const skipped = ["img", "nav", "script", "style", "noscript", "svg", "form", "footer"];
+  const selectors = ["img", "nav", "script", "style", "noscript", "svg", "form", "footer"];
   const convert = compile({
     wordwrap: false,
     limits: { maxDepth: DEPTH_MAX, maxInputLength: html.length },
@@ -30,7 +30,7 @@ export function toText(
         selector,
         ...(isMarked ? { format: "markedHeading" } : { options: { uppercase: false } }),
       })),
-      ...skipped.map((selector) => ({ selector, format: "skip" })),
+      ...selectors.map((selector) => ({ selector, format: "skip" })),
     ],
   });
   const text = convert(html).replaceAll(/\n{3,}/g, "\n\n");

@@ -28,7 +28,7 @@ export type PartKind = keyof typeof KINDS;
 export async function readContentTypes(archive: Archive): Promise<ReadonlyMap<PartKind, string>> {
   const parts = new Map<PartKind, string>();
   await readXml(archive, "[Content_Types].xml", {
-    opened(name, { PartName: part, ContentType: type }) {
+    openElement(name, { PartName: part, ContentType: type }) {
       if (name !== "Override" || part === undefined || type === undefined) return;
       const kind = partKind(type);
       if (kind !== null && !parts.has(kind)) parts.set(kind, part.replace(/^\//, ""));

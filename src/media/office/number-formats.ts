@@ -13,14 +13,14 @@ export async function readDateStyles(archive: Archive, part: string): Promise<re
   const styles: boolean[] = [];
   let isCellFormats = false;
   await readXml(archive, part, {
-    opened(name, attributes) {
+    openElement(name, attributes) {
       const id = Number(attributes["numFmtId"]);
       if (name === "numFmt" && DATE_SIGNS.test((attributes["formatCode"] ?? "").replaceAll(DECORATION, "")))
         dates.add(id);
       if (name === "cellXfs") isCellFormats = true;
       if (name === "xf" && isCellFormats) styles.push(dates.has(id));
     },
-    closed(name) {
+    closeElement(name) {
       if (name === "cellXfs") isCellFormats = false;
     },
   });

@@ -14,8 +14,8 @@ function isOfficeTask(value: unknown): value is OfficeTask {
   return isRecord(value) && value["bytes"] instanceof Uint8Array && typeof value["charactersMax"] === "number";
 }
 
-async function post(port: MessagePort, known: OfficeTask): Promise<void> {
-  port.postMessage(await readOffice(known));
+async function post(port: MessagePort, task: OfficeTask): Promise<void> {
+  port.postMessage(await readOffice(task));
 }
 
 /** Reads the text of a document. Never throws, because a document may hold anything. */

@@ -24,14 +24,14 @@ export async function readBook(archive: Archive, sink: TextSink): Promise<void> 
 async function readChapters(archive: Archive): Promise<readonly string[]> {
   let book = "";
   await readXml(archive, CONTAINER, {
-    opened(name, attributes) {
+    openElement(name, attributes) {
       if (name === "rootfile" && book === "") book = attributes["full-path"] ?? "";
     },
   });
   const files = new Map<string, string>();
   const chapters: string[] = [];
   await readXml(archive, book, {
-    opened(name, { id, href, idref, "media-type": type }) {
+    openElement(name, { id, href, idref, "media-type": type }) {
       if (name === "item" && id !== undefined && href !== undefined && type?.includes("html") === true)
         files.set(id, posix.join(posix.dirname(book), pathOf(href)));
       const file = name === "itemref" && idref !== undefined ? files.get(idref) : undefined;

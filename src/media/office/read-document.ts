@@ -27,12 +27,12 @@ async function readHeadingStyles(archive: Archive, part: string): Promise<Readon
   const levels = new Map<string, number>();
   let style = "";
   await readXml(archive, part, {
-    opened(name, attributes) {
+    openElement(name, attributes) {
       if (name === "style") style = attributes["styleId"] ?? "";
       if (name !== "name") return;
-      const called = attributes["val"] ?? "";
-      if (/^title$/i.test(called)) levels.set(style, 1);
-      const level = HEADING.exec(called)?.[1];
+      const styleName = attributes["val"] ?? "";
+      if (/^title$/i.test(styleName)) levels.set(style, 1);
+      const level = HEADING.exec(styleName)?.[1];
       if (level !== undefined) levels.set(style, Number(level));
     },
   });
@@ -64,16 +64,16 @@ class DocumentReader implements XmlListener {
   /** Whether a run of text is open; outside of runs, elements such as `tab` are settings. */
   #isRun = false;
   /** Depth within a skipped element; 0 outside. */
-  #skipped = 0;
+  #skipDepth = 0;
 
   constructor(sink: TextSink, headings: ReadonlyMap<string, number>) {
     this.#sink = sink;
     this.#headings = headings;
   }
 
-  opened(name: string, attributes: Readonly<Record<string, string>>): void {
-    if (this.#skipped > 0 || name === FALLBACK) {
-      this.#skipped += 1;
+  openElement(name: string, attributes: Readonly<Record<string, string>>): void {
+    if (this.#skipDepth > 0 || name === FALLBACK) {
+      this.#skipDepth += 1;
       return;
     }
     switch (name) {
@@ -98,9 +98,9 @@ class DocumentReader implements XmlListener {
     }
   }
 
-  closed(name: string): void {
-    if (this.#skipped > 0) {
-      this.#skipped -= 1;
+  closeElement(name: string): void {
+    if (this.#skipDepth > 0) {
+      this.#skipDepth -= 1;
       return;
     }
     switch (name) {
@@ -127,7 +127,7 @@ class DocumentReader implements XmlListener {
   }
 
   text(text: string): void {
-    if (this.#isText && this.#skipped === 0) this.#paragraph.push(text);
+    if (this.#isText && this.#skipDepth === 0) this.#paragraph.push(text);
   }
 
   #endParagraph(): void {

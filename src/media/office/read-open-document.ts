@@ -27,15 +27,15 @@ class ContentReader implements XmlListener {
   readonly #open: { readonly mark: string; readonly pieces: string[] }[] = [];
   #row: string[] | null = null;
   #cell: string[] = [];
-  #skipped = 0;
+  #skipDepth = 0;
 
   constructor(sink: TextSink) {
     this.#sink = sink;
   }
 
-  opened(name: string, attributes: Readonly<Record<string, string>>): void {
-    if (this.#skipped > 0 || SKIPPED.has(name)) {
-      this.#skipped += 1;
+  openElement(name: string, attributes: Readonly<Record<string, string>>): void {
+    if (this.#skipDepth > 0 || SKIPPED.has(name)) {
+      this.#skipDepth += 1;
       return;
     }
     if (name === "h") this.#open.push({ mark: `${"#".repeat(levelOf(attributes["outline-level"]))} `, pieces: [] });
@@ -47,9 +47,9 @@ class ContentReader implements XmlListener {
     if (name === "table-cell") this.#cell = [];
   }
 
-  closed(name: string): void {
-    if (this.#skipped > 0) {
-      this.#skipped -= 1;
+  closeElement(name: string): void {
+    if (this.#skipDepth > 0) {
+      this.#skipDepth -= 1;
       return;
     }
     if (name === "p" || name === "h") this.#endParagraph();
@@ -58,7 +58,7 @@ class ContentReader implements XmlListener {
   }
 
   text(text: string): void {
-    if (this.#skipped === 0) this.#open.at(-1)?.pieces.push(text);
+    if (this.#skipDepth === 0) this.#open.at(-1)?.pieces.push(text);
   }
 
   #endParagraph(): void {

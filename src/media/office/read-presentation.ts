@@ -16,14 +16,14 @@ export async function readPresentation(archive: Archive, presentation: string, s
 /** The parts of the slides in the order of the list of slides, or by their names if the list is incomplete. */
 async function readSlides(archive: Archive, presentation: string): Promise<readonly string[]> {
   const targets = await readTargets(archive, presentation, "slide");
-  const listed: string[] = [];
+  const slides: string[] = [];
   await readXml(archive, presentation, {
-    opened(name, { id }) {
+    openElement(name, { id }) {
       const target = name === "sldId" && id !== undefined ? targets.get(id) : undefined;
-      if (target !== undefined) listed.push(target);
+      if (target !== undefined) slides.push(target);
     },
   });
-  if (listed.length === targets.size) return listed;
+  if (slides.length === targets.size) return slides;
   return [...targets.values()].toSorted((one, other) => one.localeCompare(other, "en", { numeric: true }));
 }
 
@@ -41,7 +41,7 @@ class SlideReader implements XmlListener {
     this.#hasTitle = hasTitle;
   }
 
-  opened(name: string, attributes: Readonly<Record<string, string>>): void {
+  openElement(name: string, attributes: Readonly<Record<string, string>>): void {
     if (name === "sp") this.#isTitle = false;
     if (name === "ph") this.#isTitle = this.#hasTitle && /^(?:title|ctrTitle)$/.test(attributes["type"] ?? "");
     if (name === "fld") this.#isField = true; // A page number or a date.
@@ -49,7 +49,7 @@ class SlideReader implements XmlListener {
     if (name === "t") this.#isText = !this.#isField;
   }
 
-  closed(name: string): void {
+  closeElement(name: string): void {
     if (name === "t") this.#isText = false;
     if (name === "fld") this.#isField = false;
     if (name !== "p") return;

@@ -7,7 +7,7 @@ export async function readTargets(archive: Archive, part: string, kind: string):
   const folder = posix.dirname(part);
   const targets = new Map<string, string>();
   await readXml(archive, relationsOf(part), {
-    opened(name, { Id: id, Target: target, Type: type }) {
+    openElement(name, { Id: id, Target: target, Type: type }) {
       if (name !== "Relationship" || id === undefined || target === undefined) return;
       if (type?.endsWith(`/${kind}`) !== true) return;
       targets.set(id, target.startsWith("/") ? target.slice(1) : posix.join(folder, target));

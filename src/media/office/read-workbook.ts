@@ -40,7 +40,7 @@ async function readSheets(archive: Archive, part: string): Promise<{ sheets: rea
   const sheets: Sheet[] = [];
   let since1904 = false;
   await readXml(archive, part, {
-    opened(name, attributes) {
+    openElement(name, attributes) {
       if (name === "workbookPr") since1904 = ["1", "true"].includes(attributes["date1904"] ?? "");
       if (name === "sheet") sheets.push({ name: attributes["name"] ?? "", relation: attributes["id"] ?? "" });
     },
@@ -55,12 +55,12 @@ async function readSharedStrings(archive: Archive, part: string): Promise<readon
   let isText = false;
   let isPhonetic = false;
   await readXml(archive, part, {
-    opened(name) {
+    openElement(name) {
       if (name === "si") pieces = [];
       if (name === "rPh") isPhonetic = true;
       isText = name === "t" && !isPhonetic;
     },
-    closed(name) {
+    closeElement(name) {
       isText = false;
       if (name === "rPh") isPhonetic = false;
       if (name === "si") strings.push(pieces.join(""));

@@ -10,8 +10,8 @@ const DEPTH_MAX = 500;
  * own prefixes.
  */
 export interface XmlListener {
-  opened?(name: string, attributes: Readonly<Record<string, string>>): void;
-  closed?(name: string): void;
+  openElement?(name: string, attributes: Readonly<Record<string, string>>): void;
+  closeElement?(name: string): void;
   /** The whole text between two tags. */
   text?(text: string): void;
 }
@@ -26,11 +26,11 @@ export async function readXml(archive: Archive, name: string, listener: XmlListe
     depth += 1;
     if (depth > DEPTH_MAX) throw new ReadingEnded("too_costly");
     const attributes = Object.entries(tag.attributes).map(([key, value]) => [bare(key), String(value)]);
-    listener.opened?.(bare(tag.name), Object.fromEntries(attributes));
+    listener.openElement?.(bare(tag.name), Object.fromEntries(attributes));
   });
   parser.on("closetag", (tag) => {
     depth -= 1;
-    listener.closed?.(bare(tag.name));
+    listener.closeElement?.(bare(tag.name));
   });
   parser.on("text", (text) => listener.text?.(text));
   parser.on("error", () => {

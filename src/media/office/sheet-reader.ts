@@ -28,7 +28,7 @@ export class SheetReader implements XmlListener {
     this.#context = context;
   }
 
-  opened(name: string, attributes: Readonly<Record<string, string>>): void {
+  openElement(name: string, attributes: Readonly<Record<string, string>>): void {
     if (name === "row") this.#row = [];
     if (name === "c") {
       this.#column = columnOf(attributes["r"]) ?? this.#row.length;
@@ -39,7 +39,7 @@ export class SheetReader implements XmlListener {
     this.#isValue = name === "v" || name === "t";
   }
 
-  closed(name: string): void {
+  closeElement(name: string): void {
     this.#isValue = false;
     if (name === "c") this.#endCell();
     if (name === "row" && this.#row.length > 0) this.#sink.write(`${this.#row.join("\t")}\n`);
@@ -50,13 +50,13 @@ export class SheetReader implements XmlListener {
   }
 
   #endCell(): void {
-    const text = this.#shown(this.#value.join("")).replaceAll(/[\t\r\n]+/g, " ");
+    const text = this.#cellText(this.#value.join("")).replaceAll(/[\t\r\n]+/g, " ");
     if (text === "" || this.#column >= COLUMNS_MAX) return;
     while (this.#row.length < this.#column) this.#row.push("");
     this.#row[this.#column] = text;
   }
 
-  #shown(value: string): string {
+  #cellText(value: string): string {
     switch (this.#type) {
       case "s":
         return this.#context.sharedStrings[Number(value)] ?? "";

@@ -31,8 +31,8 @@ export function answerText(conversation: Conversation, instructions: string | nu
 /** Repeats the output. If it offers sources, its first one is cited as models are asked to. */
 function reportOutput({ tool, text, source }: ToolOutput): string {
   const output = text.length <= OUTPUT_CHARS_MAX ? text : shorten(text, OUTPUT_CHARS_MAX);
-  const cited = source === null ? "" : `【${source}】`;
-  return `${tool ?? "The tool"} returned: ${output === "" ? "nothing" : output}${cited}`;
+  const citation = source === null ? "" : `【${source}】`;
+  return `${tool ?? "The tool"} returned: ${output === "" ? "nothing" : output}${citation}`;
 }
 
 function reportAttachments({ parts }: Conversation): string {
@@ -41,11 +41,11 @@ function reportAttachments({ parts }: Conversation): string {
     return count === 0 ? [] : [{ amount: `${count} ${count === 1 ? one : many}`, unable }];
   });
   if (present.length === 0) return "";
-  const received = joinWithWord(
+  const attachments = joinWithWord(
     present.map(({ amount }) => amount),
     "and",
   );
-  return `I received ${received}. I can't ${joinWithWord(
+  return `I received ${attachments}. I can't ${joinWithWord(
     present.map(({ unable }) => unable),
     "or",
   )}: I am the built-in engine.`;

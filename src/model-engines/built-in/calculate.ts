@@ -29,9 +29,9 @@ const SIGN_RANK = 3;
 /** Answers "What is 2+2*3", or an expression alone, with the expression and its value. */
 export function calculate({ text }: { readonly text: string }): string | null {
   const signs = WORDS.reduce((rest, [word, sign]) => rest.replaceAll(word, sign), text.slice(0, READ_CHARS_MAX));
-  const found = (ALONE.exec(signs) ?? ASKED.exec(signs))?.[1];
+  const match = (ALONE.exec(signs) ?? ASKED.exec(signs))?.[1];
   // Signs after the last number belong to the sentence.
-  const expression = found?.replace(/[\s.+\-*/%^(]+$/, "");
+  const expression = match?.replace(/[\s.+\-*/%^(]+$/, "");
   if (expression === undefined || !OPERATION.test(expression) || DATE.test(expression)) return null;
   const tokens = expression.match(/\d+(?:\.\d*)?|\.\d+|\S/g) ?? [];
   const value = takeExpression(tokens, 0);

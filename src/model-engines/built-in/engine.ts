@@ -66,12 +66,12 @@ function chooseSteps(request: ModelRequest, scenario: ScenarioFile | null): read
   );
 }
 
-function describeModels(scenarioModels: readonly string[], created: number): readonly ModelDescription[] {
+function describeModels(scenarioModels: readonly string[], createdAt: number): readonly ModelDescription[] {
   const own = "Deterministic, without weights: fixed rules, not a language model.";
   const played = "Played by the built-in engine from its scenario file; not a language model.";
   return [...new Set([MODEL_NAME, ...scenarioModels])].map((id) => ({
     id,
-    created,
+    created: createdAt,
     ownedBy: "antiphon",
     description: id === MODEL_NAME ? own : played,
   }));

@@ -45,9 +45,9 @@ const QUOTED = /^(?:"([^"]+)"|“([^”]+)”|'([^']+)'|`([^`]+)`)/;
 /** Answers "say X" and "reply with X" with X. If X begins with a quotation, only the quotation is repeated. */
 function repeatText({ text }: SkillInput): string | null {
   const request = SAY.exec(text)?.[1]?.trim() ?? "";
-  const wanted = request.replace(PREAMBLE, "") || request;
-  const quoted = QUOTED.exec(wanted)?.slice(1) ?? [];
-  return request === "" ? null : (quoted.find((part) => part !== undefined) ?? wanted);
+  const phrase = request.replace(PREAMBLE, "") || request;
+  const quoted = QUOTED.exec(phrase)?.slice(1) ?? [];
+  return request === "" ? null : (quoted.find((part) => part !== undefined) ?? phrase);
 }
 
 const SUMMARY_CHARS_MAX = 500;
@@ -59,8 +59,8 @@ const SUMMARIZE =
 function summarizeConversation({ text, earlierTexts }: SkillInput): string | null {
   if (!SUMMARIZE.test(text)) return null;
   const latest = earlierTexts.slice(-SUMMARY_MESSAGES_MAX);
-  const said = latest.map((earlier) => `\n- "${shorten(earlier, SUMMARY_CHARS_MAX)}"`).join("");
-  return said === "" ? "Nothing was said." : `The user said:${said}`;
+  const lines = latest.map((earlier) => `\n- "${shorten(earlier, SUMMARY_CHARS_MAX)}"`).join("");
+  return lines === "" ? "Nothing was said." : `The user said:${lines}`;
 }
 
 const MESSAGE_CHARS_MAX = 2000;
@@ -90,9 +90,9 @@ function recallFact({ text, earlierTexts }: SkillInput): string | null {
   const subject = ASKS_FOR_FACT.exec(text)?.[1]?.trim().toLowerCase();
   if (subject === undefined) return null;
   // `subject` holds letters, digits and single spaces only.
-  const told = new RegExp(`\\bmy ${subject} (?:is|was) ([^.!?,;\\n]{1,200})`, "iu");
+  const pattern = new RegExp(`\\bmy ${subject} (?:is|was) ([^.!?,;\\n]{1,200})`, "iu");
   for (const earlier of earlierTexts.toReversed()) {
-    const value = told.exec(earlier)?.[1]?.trim();
+    const value = pattern.exec(earlier)?.[1]?.trim();
     if (value !== undefined) return `Your ${subject} is ${value}.`;
   }
   return `You have not told me your ${subject}.`;

@@ -104,8 +104,8 @@ function writeNode(node: AST.Pattern | AST.Alternative | AST.Element | null, wri
     case "CharacterSet":
     case "CharacterClass": {
       // The next of the fitting characters each time, so that the text is not one repeated character.
-      const fitting = known.get(node) ?? fittingCharacters(node);
-      known.set(node, fitting);
+      const fitting = samplesByClass.get(node) ?? fittingCharacters(node);
+      samplesByClass.set(node, fitting);
       writing.turn += 1;
       return fitting[(writing.turn - 1) % fitting.length] ?? null;
     }
@@ -129,7 +129,7 @@ function writeTimes(parts: readonly AST.Element[], times: number, writing: Writi
 }
 
 type OneCharacter = AST.Character | AST.CharacterSet | AST.CharacterClass;
-const known = new WeakMap<OneCharacter, readonly string[]>();
+const samplesByClass = new WeakMap<OneCharacter, readonly string[]>();
 
 /** Runs the pattern of the one character, which is harmless. */
 function fittingCharacters(node: OneCharacter): readonly string[] {

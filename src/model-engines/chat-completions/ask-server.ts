@@ -38,13 +38,13 @@ export async function askServer(
 ): Promise<ServerReply | null> {
   const separator = path.includes("?") && search !== "" ? `&${search.slice(1)}` : search;
   try {
-    const { parts: _, ...posted } = body === undefined ? { parts: [], headers: {} } : await requestBody(body);
+    const { parts: _, ...post } = body === undefined ? { parts: [], headers: {} } : await requestBody(body);
     const reply = await dispatcher.request({
       origin,
       path: `${path}${separator}`,
       method: body === undefined ? "GET" : "POST",
-      ...posted,
-      headers: { ...headers, accept: "application/json", ...posted.headers },
+      ...post,
+      headers: { ...headers, accept: "application/json", ...post.headers },
       signal,
     });
     return { status: reply.statusCode, body: jsonOrUndefined(await readBodyStart(reply.body, replyBytesMax)) };

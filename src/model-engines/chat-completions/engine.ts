@@ -75,9 +75,9 @@ export function createChatCompletionsEngine(options: ChatCompletionsOptions): Mo
     schemaForms,
     requiredCalls,
     ...timeouts,
-    prepare: async (chat, begun, signal) => {
+    prepare: async (chat, beginning, signal) => {
       await path.find();
-      return begun === undefined ? chat : await continuations.begin(chat, begun, signal);
+      return beginning === undefined ? chat : await continuations.begin(chat, beginning, signal);
     },
     tokens,
     onWarning: options.onWarning ?? (() => {}),
@@ -103,8 +103,8 @@ export function createChatCompletionsEngine(options: ChatCompletionsOptions): Mo
     reasoningDefaults: profile.reasoningDefaults,
     notesOn: (request) => {
       const { model } = request;
-      const learned = { schemaForm: schemaForms.formFor(model), requiredCall: requiredCalls.of(model) };
-      return notesOnRequest(request, profile, learned);
+      const forms = { schemaForm: schemaForms.formFor(model), requiredCall: requiredCalls.of(model) };
+      return notesOnRequest(request, profile, forms);
     },
     contextWindow: async (model, signal) => {
       if (contextWindow !== null) return tokens.window(model, contextWindow);
@@ -116,9 +116,9 @@ export function createChatCompletionsEngine(options: ChatCompletionsOptions): Mo
 
 /** Sends turns. A refusal corrects the token count, and names the nearest model if the model does not exist. */
 function samplerOf(turns: TurnAsker, tokens: TokenCounter, models: ModelList): ModelEngine["sample"] {
-  return async (request, signal, begun) => {
+  return async (request, signal, beginning) => {
     try {
-      return await turns.ask(request, signal, begun);
+      return await turns.ask(request, signal, beginning);
     } catch (refusal) {
       await tokens.learnFrom(refusal, request, signal);
       const isOver = AbortSignal.any([signal, AbortSignal.timeout(NAMES_MS_MAX)]);
@@ -140,7 +140,7 @@ function serverAt(
 ): { readonly server: ServerAddress; readonly path: ApiPath } {
   const { origin, search } = baseUrl;
   const path = new ApiPath({
-    configured: baseUrl.pathname.replace(/\/+$/, ""),
+    basePath: baseUrl.pathname.replace(/\/+$/, ""),
     listModels: (apiPath, signal) =>
       askServer(server, { path: `${apiPath}/models`, replyBytesMax: MODELS_BYTES_MAX }, signal),
     onFound: onPathFound,

@@ -25,7 +25,7 @@ export interface ModelListOptions {
 /** The models of a server, cached for 30 seconds. Failures are not cached. */
 export class ModelList {
   readonly #options: ModelListOptions;
-  #known: { readonly models: readonly ModelDescription[]; readonly readAtMs: number } | null = null;
+  #latest: { readonly models: readonly ModelDescription[]; readonly readAtMs: number } | null = null;
 
   constructor(options: ModelListOptions) {
     this.#options = options;
@@ -33,23 +33,23 @@ export class ModelList {
 
   async read(signal: AbortSignal): Promise<readonly ModelDescription[]> {
     const nowMs = performance.now();
-    if (this.#known !== null && nowMs - this.#known.readAtMs < FRESH_MS) return this.#known.models;
+    if (this.#latest !== null && nowMs - this.#latest.readAtMs < FRESH_MS) return this.#latest.models;
     const models = await this.#fetch(signal);
-    this.#known = { models, readAtMs: nowMs };
+    this.#latest = { models, readAtMs: nowMs };
     return models;
   }
 
   async #fetch(signal: AbortSignal): Promise<readonly ModelDescription[]> {
     const { server, apiKey, timeoutMs } = this.#options;
     const { dispatcher, origin, headers } = server;
-    const limited = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
+    const deadline = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
     try {
       const reply = await dispatcher.request({
         origin,
         path: `${server.apiPath}/models${server.search}`,
         method: "GET",
         headers: { ...headers, accept: "application/json" },
-        signal: limited,
+        signal: deadline,
       });
       const body = await readBodyStart(reply.body, BODY_BYTES_MAX);
       if (reply.statusCode === 200) return readModels(body);
@@ -60,7 +60,7 @@ export class ModelList {
       );
     } catch (error) {
       if (error instanceof ModelError || signal.aborted) throw error;
-      if (limited.aborted) throw tooSlow(`did not list its models within ${timeoutMs / 1000} s`, error);
+      if (deadline.aborted) throw tooSlow(`did not list its models within ${timeoutMs / 1000} s`, error);
       throw explainTransportError(error, timeoutMs);
     }
   }
@@ -79,8 +79,8 @@ function listRefused(refusal: ModelError, status: number): ModelError {
 
 /** Reads `{data: […]}`, `{models: […]}` or a bare list, whose entries are objects or names. */
 export function readModels(body: string): readonly ModelDescription[] {
-  const parsed = jsonOrUndefined(body);
-  const entries = isRecord(parsed) ? (parsed["data"] ?? parsed["models"]) : parsed;
+  const json = jsonOrUndefined(body);
+  const entries = isRecord(json) ? (json["data"] ?? json["models"]) : json;
   if (!isList(entries)) throw brokenAnswer("sent a list of models that could not be read");
   return entries.slice(0, MODELS_MAX).flatMap((entry) => {
     const model = typeof entry === "string" ? { id: entry } : entry;

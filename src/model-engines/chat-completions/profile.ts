@@ -70,9 +70,9 @@ const OPENAI: BackendProfile = {
 export const PROFILES = { generic: GENERIC, openai: OPENAI } as const;
 
 /** The profile for a base URL, overridden by the operator's settings. */
-export function chooseProfile(baseUrl: URL, known: Partial<BackendProfile> = {}): BackendProfile {
+export function chooseProfile(baseUrl: URL, overrides: Partial<BackendProfile> = {}): BackendProfile {
   const isOpenAi = baseUrl.hostname === "api.openai.com" || baseUrl.hostname.endsWith(".api.openai.com");
-  return { ...(isOpenAi ? OPENAI : GENERIC), ...known };
+  return { ...(isOpenAi ? OPENAI : GENERIC), ...overrides };
 }
 
 /** How an OpenAI model reasons by default, as echoed by OpenAI's own Responses API. */

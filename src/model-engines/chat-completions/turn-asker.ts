@@ -32,7 +32,7 @@ export interface TurnAskerOptions {
   /** Maximum time of the whole turn. */
   readonly totalMs: number;
   /** Called before a turn is sent. */
-  readonly prepare: (chat: ChatRequest, begun: string | undefined, signal: AbortSignal) => Promise<ChatRequest>;
+  readonly prepare: (chat: ChatRequest, beginning: string | undefined, signal: AbortSignal) => Promise<ChatRequest>;
   readonly tokens: Pick<TokenCounter, "learner" | "usageOf">;
   /** Called with a sentence if the server broke the protocol in a way that was corrected. */
   readonly onWarning: (warning: string, model: string) => void;
@@ -61,7 +61,7 @@ export class TurnAsker {
   }
 
   /** See `ModelEngine.sample`. */
-  async ask(request: ModelRequest, signal: AbortSignal, begun: string | undefined): Promise<Batches> {
+  async ask(request: ModelRequest, signal: AbortSignal, beginning: string | undefined): Promise<Batches> {
     const { body, toolNames } = await mapRequest(request, this.#options.profile);
     const { model, trace } = request;
     const wantsLogprobs = request.topLogprobs !== null;
@@ -73,9 +73,9 @@ export class TurnAsker {
       usageReader: this.#options.tokens.learner(request),
       signal,
     };
-    const chat = await this.#options.prepare(body, begun, signal);
+    const chat = await this.#options.prepare(body, beginning, signal);
     const isReference = this.#options.profile.knowsVendorFields;
-    if (chat.tool_choice !== "required" || begun !== undefined || isReference)
+    if (chat.tool_choice !== "required" || beginning !== undefined || isReference)
       return await this.#sendInForms(chat, context);
     return await this.#sendRequired(chat, context);
   }
@@ -84,13 +84,13 @@ export class TurnAsker {
   async #sendRequired(chat: ChatRequest, context: TurnContext): Promise<Batches> {
     const { requiredCalls, onWarning } = this.#options;
     const { model } = chat;
-    const known = requiredCalls.of(model);
-    if (known === "ignores") {
-      const forced = await this.#sendForced(chat, context);
-      if (forced !== null) return forced;
+    const behaviour = requiredCalls.of(model);
+    if (behaviour === "ignores") {
+      const forcedAnswer = await this.#sendForced(chat, context);
+      if (forcedAnswer !== null) return forcedAnswer;
     }
     const answer = await this.#sendInForms(chat, context);
-    if (known !== "unknown") return answer;
+    if (behaviour !== "unknown") return answer;
     return new HeldAnswer(answer, {
       onCall: () => requiredCalls.remember(model, "honours"),
       replace: async () => {
@@ -143,7 +143,7 @@ export class TurnAsker {
   async #send(chat: ChatRequest, turnContext: TurnContext): Promise<Batches> {
     const { model, trace, signal } = turnContext;
     const { apiKey, idleMs, totalMs, tokens } = this.#options;
-    const sent = await requestBody(chat);
+    const httpBody = await requestBody(chat);
     const reader = this.#readerFor(turnContext);
     const recorder = exchangeRecorder(); // undici calls back outside of the recorded work.
     const askPlain = (): void => {
@@ -153,9 +153,9 @@ export class TurnAsker {
       );
     };
     const context = { model, host: this.#host, apiKey };
-    const turn = new UpstreamTurn({ reader, context, totalMs, idleMs, signal, tokens }, sent.parts, askPlain);
-    if (!signal.aborted) this.#dispatch(sent, { trace, recorder }, turn);
-    return await turn.accepted;
+    const turn = new UpstreamTurn({ reader, context, totalMs, idleMs, signal, tokens }, httpBody.parts, askPlain);
+    if (!signal.aborted) this.#dispatch(httpBody, { trace, recorder }, turn);
+    return await turn.acceptance;
   }
 
   /** Separate from `#send`, whose closures keep the request in memory: a reader lives as long as the answer. */
@@ -170,18 +170,18 @@ export class TurnAsker {
     });
   }
 
-  #dispatch(sent: SentBody, { trace, recorder }: SendingRun, turn: UpstreamTurn): void {
+  #dispatch(httpBody: SentBody, { trace, recorder }: SendingRun, turn: UpstreamTurn): void {
     const { server, idleMs } = this.#options;
     const call = {
       origin: server.origin,
       path: `${server.apiPath}/chat/completions${server.search}`,
       method: "POST",
-      headers: { ...server.headers, accept: "text/event-stream", ...sent.headers, ...traceHeaders(trace) },
-      body: sent.body,
+      headers: { ...server.headers, accept: "text/event-stream", ...httpBody.headers, ...traceHeaders(trace) },
+      body: httpBody.body,
       headersTimeout: idleMs,
       bodyTimeout: idleMs,
     };
-    server.dispatcher.dispatch(call, recordedTurn(turn, recorder, call, sent.parts));
+    server.dispatcher.dispatch(call, recordedTurn(turn, recorder, call, httpBody.parts));
   }
 }
 
@@ -206,6 +206,6 @@ function recordedTurn(
 ): Dispatcher.DispatchHandler {
   if (recorder === null) return turn;
   const url = `${call.origin}${call.path}`;
-  const recorded = recorder.begin({ kind: "model", method: "POST", url, headers: Object.entries(call.headers), body });
-  return recorded === null ? turn : new RecordedReply(turn, recorded);
+  const recording = recorder.begin({ kind: "model", method: "POST", url, headers: Object.entries(call.headers), body });
+  return recording === null ? turn : new RecordedReply(turn, recording);
 }

@@ -40,40 +40,40 @@ export interface Examination {
 
 /** Called for each result, because all tests together take minutes on a slow model. */
 export interface ExaminationListener {
-  readonly began: (chosen: Pick<Examination, "model" | "models">) => void;
-  readonly found: (finding: Finding) => void;
+  readonly began: (choice: Pick<Examination, "model" | "models">) => void;
+  readonly onFinding: (finding: Finding) => void;
 }
 
 const LIST_MS_MAX = 15_000;
 const PROBE_MS_MAX = 120_000;
 const WHY_CHARACTERS_MAX = 200;
 
-const NOBODY: ExaminationListener = { began: () => {}, found: () => {} };
+const NOBODY: ExaminationListener = { began: () => {}, onFinding: () => {} };
 
 /** Tests the abilities of a model server, one probe after the other. Rejects only if `signal` aborts. */
 export async function examineServer(
   engine: ModelEngine,
-  { model: wanted, signal }: { readonly model: string | null; readonly signal: AbortSignal },
+  { model: requestedModel, signal }: { readonly model: string | null; readonly signal: AbortSignal },
   listener: ExaminationListener = NOBODY,
 ): Promise<Examination> {
   const { finding: listing, models } = await listModels(engine, signal);
-  const model = wanted ?? models[0] ?? "";
+  const model = requestedModel ?? models[0] ?? "";
   const findings: Finding[] = [];
   const add = (finding: Finding): void => {
     findings.push(finding);
-    listener.found(finding);
+    listener.onFinding(finding);
   };
   listener.began({ model, models });
   add(listing);
-  const tried = new Map<string, Finding>();
+  const findingsByField = new Map<string, Finding>();
   for (const probe of model === "" ? [] : PROBES) {
     const finding = await tryProbe(engine, probe, { model, signal });
     add(finding);
-    for (const field of probe.fields) tried.set(field, finding);
+    for (const field of probe.fields) findingsByField.set(field, finding);
     if (probe === PROBES[0] && finding.verdict !== "honoured") break;
   }
-  if (tried.size > 0) add(await findWindow(engine, model, signal));
-  return { model, models, findings, fields: judgeFields(engine, tried) };
+  if (findingsByField.size > 0) add(await findWindow(engine, model, signal));
+  return { model, models, findings, fields: judgeFields(engine, findingsByField) };
 }
 
 async function listModels(
@@ -83,8 +83,8 @@ async function listModels(
   const startedAt = performance.now();
   const limit = AbortSignal.timeout(LIST_MS_MAX);
   try {
-    const limited = AbortSignal.any([signal, limit]);
-    const models = (await engine.listModels(limited)).map(({ id }) => id);
+    const deadline = AbortSignal.any([signal, limit]);
+    const models = (await engine.listModels(deadline)).map(({ id }) => id);
     const why = models.length === 0 ? "it lists none" : null;
     return { finding: { name: "list of models", verdict: "honoured", why, ms: since(startedAt) }, models };
   } catch (error) {
@@ -101,9 +101,9 @@ async function tryProbe(
 ): Promise<Finding> {
   const startedAt = performance.now();
   try {
-    const limited = AbortSignal.any([signal, AbortSignal.timeout(PROBE_MS_MAX)]);
-    const why = judge(await hearAnswer(await engine.sample({ ...PLAIN_REQUEST, items: [], model, ...asks }, limited)));
-    if (limited.aborted) throw new Error(`no whole answer within ${PROBE_MS_MAX / 1000} s`);
+    const deadline = AbortSignal.any([signal, AbortSignal.timeout(PROBE_MS_MAX)]);
+    const why = judge(await hearAnswer(await engine.sample({ ...PLAIN_REQUEST, items: [], model, ...asks }, deadline)));
+    if (deadline.aborted) throw new Error(`no whole answer within ${PROBE_MS_MAX / 1000} s`);
     return { name, verdict: why === null ? "honoured" : "ignored", why, ms: since(startedAt) };
   } catch (error) {
     signal.throwIfAborted();
@@ -119,11 +119,11 @@ async function findWindow(engine: ModelEngine, model: string, signal: AbortSigna
 }
 
 /** Each field of the ledger: as tested on the server, otherwise as the adapter treats it. */
-function judgeFields(engine: ModelEngine, tried: ReadonlyMap<string, Finding>): readonly FieldVerdict[] {
+function judgeFields(engine: ModelEngine, findingsByField: ReadonlyMap<string, Finding>): readonly FieldVerdict[] {
   return Object.entries(fieldLedger).flatMap(([field, entry]): readonly FieldVerdict[] => {
     const treatment = entry["chat-completions"];
     if (treatment === undefined) return [];
-    const finding = tried.get(field);
+    const finding = findingsByField.get(field);
     const ofAdapter = adapterLimit(engine, field) ?? ledgerNote(entry.note, "chat-completions");
     if (finding === undefined) return [{ field, verdict: treatment, why: ofAdapter, probe: null }];
     const verdict = finding.verdict === "honoured" ? treatment : finding.verdict;

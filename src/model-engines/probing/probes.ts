@@ -10,7 +10,7 @@ export interface Probe {
   readonly fields: readonly string[];
   readonly asks: Partial<ModelRequest>;
   /** Null if the server did as requested, otherwise a clause about what it did. */
-  readonly judge: (heard: HeardAnswer) => string | null;
+  readonly judge: (answer: HeardAnswer) => string | null;
 }
 
 const PLACE = {
@@ -43,9 +43,9 @@ const FEW_TOKENS = 16;
 const says = (content: string): Pick<ModelRequest, "items"> => ({
   items: [{ type: "message", role: "user", content }],
 });
-const wantsCall = (heard: HeardAnswer): string | null => {
-  if (heard.calls.length === 0) return "it called no tool";
-  return callsNamePlaces(heard) ? null : "the arguments of its call are not what the tool wants";
+const wantsCall = (answer: HeardAnswer): string | null => {
+  if (answer.calls.length === 0) return "it called no tool";
+  return callsNamePlaces(answer) ? null : "the arguments of its call are not what the tool wants";
 };
 const wantsText = ({ text }: HeardAnswer): string | null => (text.trim() === "" ? "it said nothing" : null);
 
@@ -89,7 +89,7 @@ export const PROBES: readonly Probe[] = [
     name: "parallel tools",
     fields: ["parallel_tool_calls"],
     asks: { ...says("What is the weather in Oslo and in Rome? Call the tool for both at once."), tools: [LOOK] },
-    judge: (heard) => (heard.calls.length > 1 ? wantsCall(heard) : "it called one tool at most"),
+    judge: (answer) => (answer.calls.length > 1 ? wantsCall(answer) : "it called one tool at most"),
   },
   {
     name: "required tools",

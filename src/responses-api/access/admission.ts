@@ -21,7 +21,7 @@ export class Admission {
   readonly #limiter: RateLimiter;
   readonly #principal: Principal;
   readonly #standing: Record<RateBucket, RateStanding>;
-  #reserved: RateTaking | null = null;
+  #reservation: RateTaking | null = null;
 
   private constructor(limiter: RateLimiter, principal: Principal, standing: Record<RateBucket, RateStanding>) {
     this.#limiter = limiter;
@@ -36,7 +36,7 @@ export class Admission {
       limiter.standing(principal, "tokens"),
     ]);
     const admission = new Admission(limiter, principal, { requests: request.standing, tokens });
-    if (!request.taken) throw rateLimitReached(admission.#refused("requests", 1));
+    if (!request.taken) throw rateLimitReached(admission.#refusal("requests", 1));
     return admission;
   }
 
@@ -45,13 +45,13 @@ export class Admission {
    * Throws the 429 error if the key has fewer left. Call it at most once.
    */
   async reserve({ input, outputMax }: TokenEstimate): Promise<void> {
-    assert(this.#reserved === null, "tokens are reserved once for each request");
+    assert(this.#reservation === null, "tokens are reserved once for each request");
     const { limit } = this.#standing.tokens;
-    const needed = Math.min(input + (outputMax ?? OUTPUT_TOKENS_RESERVED), Math.max(limit, input));
-    const taking = await this.#limiter.take(this.#principal, "tokens", needed);
+    const tokens = Math.min(input + (outputMax ?? OUTPUT_TOKENS_RESERVED), Math.max(limit, input));
+    const taking = await this.#limiter.take(this.#principal, "tokens", tokens);
     this.#standing.tokens = taking.standing;
-    if (taking.taken) this.#reserved = taking;
-    else throw (input > limit ? rateLimitBelowRequest : rateLimitReached)(this.#refused("tokens", needed));
+    if (taking.taken) this.#reservation = taking;
+    else throw (input > limit ? rateLimitBelowRequest : rateLimitReached)(this.#refusal("tokens", tokens));
   }
 
   /** The six `x-ratelimit-*` headers, with this request counted. */
@@ -64,14 +64,14 @@ export class Admission {
    * was counted.
    */
   settle(usedTokens: number | null): void {
-    const taking = this.#reserved;
-    this.#reserved = null;
+    const taking = this.#reservation;
+    this.#reservation = null;
     if (taking !== null && usedTokens !== null) taking.correct(usedTokens);
   }
 
-  #refused(bucket: RateBucket, requested: number): RateLimitRefusal {
+  #refusal(bucket: RateBucket, amount: number): RateLimitRefusal {
     const { organization } = this.#principal.owner;
-    return { bucket, organization, standing: this.#standing[bucket], requested, headers: this.headers };
+    return { bucket, organization, standing: this.#standing[bucket], amount, headers: this.headers };
   }
 }
 

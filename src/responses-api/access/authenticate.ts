@@ -37,15 +37,15 @@ function routedOwner({ owners, isRouted }: KnownKey, headers: RequestHeaders): O
   const ofOrganization = owners.filter((owner) => organization === null || owner.organization === organization);
   if (ofOrganization.length === 0) throw mismatchedOrganization();
   const project = routingHeader(headers, "project");
-  const found = ofOrganization.find((owner) => project === null || owner.project === project);
-  if (found === undefined) throw mismatchedProject();
-  return found;
+  const match = ofOrganization.find((owner) => project === null || owner.project === project);
+  if (match === undefined) throw mismatchedProject();
+  return match;
 }
 
 /** Reads `openai-…`, or its alias `provider-…` if that is absent. An empty header counts as absent. */
 function routingHeader(headers: RequestHeaders, what: "organization" | "project"): string | null {
   const value = [headers[`openai-${what}`], headers[`provider-${what}`]].find(
-    (sent) => sent !== undefined && sent !== "",
+    (header) => header !== undefined && header !== "",
   );
   return value === undefined ? null : String(value);
 }

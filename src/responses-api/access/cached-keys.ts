@@ -13,43 +13,43 @@ interface CachedKey {
 /** Caches keys for a moment. Concurrent requests with the same key share one lookup. */
 export class CachedKeys implements KeyFinder {
   readonly #keys: KeyFinder;
-  readonly #cached = new Map<string, CachedKey>();
-  #asked = new Map<string, Promise<KnownKey | null>>();
+  readonly #entries = new Map<string, CachedKey>();
+  #lookups = new Map<string, Promise<KnownKey | null>>();
 
   constructor(keys: KeyFinder) {
     this.#keys = keys;
   }
 
   async findByHash(hash: string): Promise<KnownKey | null> {
-    const known = this.#cached.get(hash);
-    if (known !== undefined && performance.now() < known.until) return known.key;
-    this.#cached.delete(hash);
-    const asked = this.#asked.get(hash) ?? this.#ask(hash);
-    this.#asked.set(hash, asked);
-    return await asked;
+    const entry = this.#entries.get(hash);
+    if (entry !== undefined && performance.now() < entry.until) return entry.key;
+    this.#entries.delete(hash);
+    const lookup = this.#lookups.get(hash) ?? this.#ask(hash);
+    this.#lookups.set(hash, lookup);
+    return await lookup;
   }
 
   /** Clears the cache, because some key was changed. */
   forget(): void {
-    this.#cached.clear();
-    this.#asked = new Map(); // Lookups started before the change serve only their callers.
+    this.#entries.clear();
+    this.#lookups = new Map(); // Lookups started before the change serve only their callers.
   }
 
   async #ask(hash: string): Promise<KnownKey | null> {
     const until = performance.now() + KEY_CACHE_MS; // The key may be revoked as soon as it was read.
-    const asked = this.#asked;
+    const lookups = this.#lookups;
     try {
       const key = await this.#keys.findByHash(hash);
-      if (key !== null && asked === this.#asked) this.#remember(hash, { key, until });
+      if (key !== null && lookups === this.#lookups) this.#remember(hash, { key, until });
       return key;
     } finally {
-      asked.delete(hash);
+      lookups.delete(hash);
     }
   }
 
-  #remember(hash: string, cached: CachedKey): void {
-    const [oldest] = this.#cached.size < CACHED_KEYS_MAX ? [] : this.#cached.keys();
-    if (oldest !== undefined) this.#cached.delete(oldest);
-    this.#cached.set(hash, cached);
+  #remember(hash: string, entry: CachedKey): void {
+    const [oldest] = this.#entries.size < CACHED_KEYS_MAX ? [] : this.#entries.keys();
+    if (oldest !== undefined) this.#entries.delete(oldest);
+    this.#entries.set(hash, entry);
   }
 }

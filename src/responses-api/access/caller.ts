@@ -18,7 +18,7 @@ export interface Caller {
   /** If false, the model is not called, and the response stays empty but can be continued. True if absent. */
   readonly generate?: boolean;
   /** Earlier turns that only the caller's connection remembers. None if absent. */
-  readonly remembered?: RememberedTurns;
+  readonly earlierTurns?: RememberedTurns;
 }
 
 export interface Peer {

@@ -20,15 +20,15 @@ export async function checkAvailability(
   engine: EngineKind,
 ): Promise<readonly EmulatedUse[]> {
   const slices = new Slices();
-  const emulated = new Map<string, EmulatedUse>();
+  const uses = new Map<string, EmulatedUse>();
   for (const { path, param } of usedPaths(request)) {
     const entry = fieldLedger[path];
     const treatment = entry?.server ?? entry?.[engine];
     if (entry !== undefined && treatment === "refused") throw unsupportedParameter(param, reason(entry));
-    if (treatment === "emulated" && !emulated.has(path)) emulated.set(path, { path, param, note: entry?.note });
+    if (treatment === "emulated" && !uses.has(path)) uses.set(path, { path, param, note: entry?.note });
     if (slices.isOver) await slices.next();
   }
-  return [...emulated.values()];
+  return [...uses.values()];
 }
 
 /** Refuses members that exclude, or need, a background response. */
@@ -83,7 +83,7 @@ const PATHS_OF_VALUES: ReadonlySet<string> = new Set([
 function* nestedPaths(name: string, value: unknown): Generator<UsedPath> {
   if (name === "truncation") yield { path: `truncation.${value}`, param: name };
   if (name === "include" && Array.isArray(value)) {
-    for (const [index, included] of value.entries()) yield { path: `include.${included}`, param: `include[${index}]` };
+    for (const [index, include] of value.entries()) yield { path: `include.${include}`, param: `include[${index}]` };
   }
   if (name === "moderation" && isRecord(value)) yield* policyPaths(value["policy"]);
   if (!PATHS_OF_VALUES.has(name) || !isRecord(value)) return;

@@ -135,17 +135,19 @@ function checkPresence(body: Record<string, unknown>): void {
   if (body["input"] === null) throw invalidType("input", "a string", "an object");
   const elsewhere = ["previous_response_id", "prompt", "conversation"].some((name) => body[name] != null);
   // A Chat Completions body has `messages` and no `input`: the hint helps more than the order of checks.
-  const moved = body["messages"] === undefined ? null : MOVED.get("messages");
+  const replacement = body["messages"] === undefined ? null : MOVED.get("messages");
   if (body["input"] === undefined && !elsewhere)
-    throw moved == null ? missingParameter("input") : movedParameter("messages", moved);
+    throw replacement == null ? missingParameter("input") : movedParameter("messages", replacement);
 }
 
-function checkNames({ order: known }: RequestFields, body: Record<string, unknown>): void {
-  const sent = new Set(Object.keys(body));
-  for (const name of sent) {
-    if (known.includes(name)) continue;
-    const moved = MOVED.get(name);
-    throw moved === undefined ? unknownParameter(name, spellingHint(name, known, sent)) : movedParameter(name, moved);
+function checkNames({ order: knownNames }: RequestFields, body: Record<string, unknown>): void {
+  const sentNames = new Set(Object.keys(body));
+  for (const name of sentNames) {
+    if (knownNames.includes(name)) continue;
+    const replacement = MOVED.get(name);
+    throw replacement === undefined
+      ? unknownParameter(name, spellingHint(name, knownNames, sentNames))
+      : movedParameter(name, replacement);
   }
 }
 
@@ -216,11 +218,11 @@ const DISTANCE_MAX = 2;
  * A text such as ` Did you mean 'store' or 'stream'?`: the member with the same meaning, or the two nearest known
  * members that were not sent. Empty if none is near.
  */
-function spellingHint(unknown: string, known: readonly string[], sent: ReadonlySet<string>): string {
+function spellingHint(unknown: string, knownNames: readonly string[], sentNames: ReadonlySet<string>): string {
   const otherwise = NAMED_OTHERWISE.get(unknown);
   if (otherwise !== undefined) return ` Did you mean '${otherwise}'?`;
-  const near = known
-    .filter((key) => !sent.has(key))
+  const near = knownNames
+    .filter((key) => !sentNames.has(key))
     // Avoids computing the distance to a name of megabytes.
     .filter((key) => Math.abs(key.length - unknown.length) <= DISTANCE_MAX)
     .map((key) => ({ key, distance: levenshtein(unknown, key) }))
@@ -235,8 +237,8 @@ function levenshtein(from: string, to: string): number {
   for (let i = 1; i <= from.length; i++) {
     const next = [i];
     for (let j = 1; j <= to.length; j++) {
-      const replaced = (row[j - 1] ?? 0) + (from[i - 1] === to[j - 1] ? 0 : 1);
-      next.push(Math.min(replaced, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
+      const replacement = (row[j - 1] ?? 0) + (from[i - 1] === to[j - 1] ? 0 : 1);
+      next.push(Math.min(replacement, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
     }
     row = next;
   }

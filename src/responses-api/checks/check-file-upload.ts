@@ -18,9 +18,9 @@ export async function checkFileUpload(parts: unknown): Promise<FileUpload> {
   const { file, purpose, expires_after: expiresAfter, ...others } = isRecord(parts) ? parts : {};
   const [unknown] = Object.keys(others);
   if (unknown !== undefined) throw unknownParameter(unknown, "");
-  const checked = { file: checkedFile(file), purpose: checkedPurpose(purpose) };
-  if (expiresAfter === undefined) return checked;
-  return { ...checked, expires_after: checkedExpiry(await membersOf(expiresAfter)) };
+  const checkedUpload = { file: checkedFile(file), purpose: checkedPurpose(purpose) };
+  if (expiresAfter === undefined) return checkedUpload;
+  return { ...checkedUpload, expires_after: checkedExpiry(await membersOf(expiresAfter)) };
 }
 
 function checkedFile(file: unknown): UploadedFile {

@@ -39,18 +39,22 @@ export function checkToolChoice({ tool_choice: choice }: CreateResponseRequest, 
     return;
   }
   if (choice.type === "allowed_tools") {
-    const offered = new OfferedNames(tools);
-    for (const allowed of choice.tools)
-      offered.check(String(allowed["name"] ?? allowed["type"]), String(allowed["type"]), allowed["server_label"]);
+    const offeredNames = new OfferedNames(tools);
+    for (const allowedTool of choice.tools)
+      offeredNames.check(
+        String(allowedTool["name"] ?? allowedTool["type"]),
+        String(allowedTool["type"]),
+        allowedTool["server_label"],
+      );
     return;
   }
-  const named = "name" in choice && typeof choice.name === "string" ? choice.name : choice.type;
-  new OfferedNames(tools).check(named, choice.type, choice.type === "mcp" ? choice.server_label : undefined);
+  const name = "name" in choice && typeof choice.name === "string" ? choice.name : choice.type;
+  new OfferedNames(tools).check(name, choice.type, choice.type === "mcp" ? choice.server_label : undefined);
 }
 
 /** An index of the tools that can be chosen: both the choice and `tools` may be long lists. */
 class OfferedNames {
-  readonly #named = new Set<string>();
+  readonly #names = new Set<string>();
   /** Kinds of tools: any type of the same kind means them. */
   readonly #nameless = new Set<string>();
   readonly #labels = new Set<string>();
@@ -58,7 +62,7 @@ class OfferedNames {
 
   constructor(tools: readonly Tool[]) {
     for (const tool of tools) {
-      if ("name" in tool) this.#named.add(`${tool.type} ${tool.name}`);
+      if ("name" in tool) this.#names.add(`${tool.type} ${tool.name}`);
       else this.#nameless.add(kindOfType(tool.type) ?? tool.type);
       if (tool.type === "mcp") this.#labels.add(tool.server_label);
       if (tool.type === "namespace") for (const { name } of tool.tools) this.#inNamespaces.add(name);
@@ -69,7 +73,7 @@ class OfferedNames {
     if (typeof label === "string" && !this.#labels.has(label)) throw toolChoiceNotFound(label);
     const isOffered =
       this.#nameless.has(kindOfType(type) ?? type) ||
-      this.#named.has(`${type} ${name}`) ||
+      this.#names.has(`${type} ${name}`) ||
       this.#inNamespaces.has(name);
     if (!isOffered) throw toolChoiceNotFound(name);
   }

@@ -25,8 +25,8 @@ function objectFault(schema: Record<string, unknown>, path: readonly string[]): 
     return `${context(path)}'additionalProperties' is required to be supplied and to be false.`;
   }
   const properties = Object.keys(isRecord(schema["properties"]) ? schema["properties"] : {});
-  const required = new Set<unknown>(Array.isArray(schema["required"]) ? schema["required"] : []);
-  const missing = properties.find((name) => !required.has(name));
+  const requiredNames = new Set<unknown>(Array.isArray(schema["required"]) ? schema["required"] : []);
+  const missing = properties.find((name) => !requiredNames.has(name));
   if (missing === undefined) return null;
   return `${context(path)}'required' is required to be supplied and to be an array including every key in properties. Missing '${missing}'.`;
 }

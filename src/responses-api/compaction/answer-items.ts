@@ -13,7 +13,7 @@ export class AnswerItems {
   readonly #items: StoredItem[] = [];
   readonly #callIds = new Set<string>();
   #text = "";
-  #call: { readonly started: Named<CallStarted>; input: string } | null = null;
+  #call: { readonly start: Named<CallStarted>; input: string } | null = null;
   #characters = 0;
 
   /**
@@ -35,9 +35,9 @@ export class AnswerItems {
         return event;
       case "call_started": {
         this.#endBlocks();
-        const started = { ...event, callId: this.#freeCallId(event.callId) };
-        this.#call = { started, input: "" };
-        return started;
+        const start = { ...event, callId: this.#freeCallId(event.callId) };
+        this.#call = { start, input: "" };
+        return start;
       }
       case "tool_search": {
         this.#endBlocks();
@@ -87,16 +87,16 @@ export class AnswerItems {
   /** The calls that need the client's answer, and everything else. */
   take(): { readonly items: readonly StoredItem[]; readonly calls: readonly OpenCall[] } {
     this.#endBlocks();
-    const answered = new Set(this.#items.map(answeredBy));
-    const calls = this.#items.filter(isToolCall).filter((call) => !answered.has(handleOf(call)));
+    const answeredHandles = new Set(this.#items.map(answeredBy));
+    const calls = this.#items.filter(isToolCall).filter((call) => !answeredHandles.has(handleOf(call)));
     const open = new Set<StoredItem>(calls);
     return { items: this.#items.filter((item) => !open.has(item)), calls };
   }
 
   /** A compaction names the open calls by id, so each gets its id here, before the run would assign one. */
-  #freeCallId(given: string | null): string {
-    const isFree = given !== null && given !== "" && !this.#callIds.has(given);
-    const callId = isFree ? given : `call_${randomHex(24)}`;
+  #freeCallId(id: string | null): string {
+    const isFree = id !== null && id !== "" && !this.#callIds.has(id);
+    const callId = isFree ? id : `call_${randomHex(24)}`;
     this.#callIds.add(callId);
     return callId;
   }
@@ -119,7 +119,7 @@ export class AnswerItems {
     const call = this.#call;
     this.#call = null;
     if (call === null) return;
-    const { kind, callId, name, namespace } = call.started;
+    const { kind, callId, name, namespace } = call.start;
     const common = {
       status: "completed" as const,
       call_id: callId,

@@ -11,7 +11,7 @@ type Message = Extract<StoredItem, { type: "message" }>;
  */
 export function beginAtCompaction(
   items: readonly StoredItem[],
-  open: (sealed: string) => CompactedContext,
+  open: (sealedText: string) => CompactedContext,
 ): readonly StoredItem[] {
   const at = items.findLastIndex(isCompaction);
   const compaction = items[at];
@@ -63,10 +63,12 @@ function summaryMessage(id: string, summary: string): StoredItem {
 }
 
 function answeredLater(calls: readonly OpenCall[], after: readonly StoredItem[]): readonly OpenCall[] {
-  const answered = new Set(after.map(answeredBy));
-  const made = new Set(after.filter(isToolCall).map(handleOf));
+  const answeredHandles = new Set(after.map(answeredBy));
+  const callHandles = new Set(after.filter(isToolCall).map(handleOf));
   const unique = new Map(calls.map((call) => [handleOf(call), call]));
-  return [...unique].filter(([handle]) => answered.has(handle) && !made.has(handle)).map(([, call]) => call);
+  return [...unique]
+    .filter(([handle]) => answeredHandles.has(handle) && !callHandles.has(handle))
+    .map(([, call]) => call);
 }
 
 function isCompaction(item: StoredItem): item is Compaction {

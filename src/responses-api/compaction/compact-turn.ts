@@ -30,24 +30,24 @@ export interface TurnCompaction {
  */
 export async function* compactTurn(turn: Turn, compaction: TurnCompaction): AsyncGenerator<readonly ModelEvent[]> {
   const answer = new AnswerItems();
-  const held: ModelEvent[] = [];
+  const lastEvents: ModelEvent[] = [];
   let usage: Usage | null = null;
   for await (const batch of turn) {
-    const shown: ModelEvent[] = [];
+    const output: ModelEvent[] = [];
     for (const event of batch) {
       if (event.type === "usage") usage = event;
-      if (event.type === "finished") held.push(event);
-      else shown.push(answer.add(event));
+      if (event.type === "finished") lastEvents.push(event);
+      else output.push(answer.add(event));
     }
-    if (shown.length > 0) yield shown;
+    if (output.length > 0) yield output;
   }
-  const isWhole = held.some((event) => event.type === "finished" && event.reason === "stop");
+  const isWhole = lastEvents.some((event) => event.type === "finished" && event.reason === "stop");
   if (isWhole && contextTokens(usage, answer, compaction) >= compaction.threshold) {
     yield [{ type: "message_finished" }]; // The client need not wait for the summary to see the whole message.
-    const made = await compactionOf(answer, compaction);
-    if (made !== null) held.unshift(made);
+    const compactionEvent = await compactionOf(answer, compaction);
+    if (compactionEvent !== null) lastEvents.unshift(compactionEvent);
   }
-  if (held.length > 0) yield held;
+  if (lastEvents.length > 0) yield lastEvents;
 }
 
 /** Replaces the model's answer, a summary, by a compaction with this summary. Serves a `compaction_trigger`. */
@@ -64,8 +64,8 @@ export async function* turnIntoCompaction(
   ];
 }
 
-function contextTokens(counted: Usage | null, answer: AnswerItems, compaction: TurnCompaction): number {
-  if (counted !== null) return counted.contextTokens ?? counted.usage.inputTokens + counted.usage.outputTokens;
+function contextTokens(usage: Usage | null, answer: AnswerItems, compaction: TurnCompaction): number {
+  if (usage !== null) return usage.contextTokens ?? usage.usage.inputTokens + usage.usage.outputTokens;
   return compaction.inputTokensEstimate + estimateTokens(answer.characters);
 }
 

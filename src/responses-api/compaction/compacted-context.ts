@@ -38,8 +38,8 @@ export function sealCompaction(context: CompactedContext, sealer: Sealer, place:
 }
 
 /** Throws `invalid_encrypted_content` unless this server sealed the text for this owner as a compaction. */
-export function openCompaction(sealed: string, sealer: Sealer, owner: string): CompactedContext {
-  const text = sealer.open(sealed, owner);
+export function openCompaction(sealedText: string, sealer: Sealer, owner: string): CompactedContext {
+  const text = sealer.open(sealedText, owner);
   const read = text === null ? null : readContext(text);
   if (read === null) throw invalidEncryptedContent();
   return read;

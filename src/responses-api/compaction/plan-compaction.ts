@@ -36,8 +36,8 @@ export async function planCompaction(
   if (asksForCompaction(request.input)) return { type: "instead" };
   const rules = request.context_management ?? [];
   if (rules.length === 0) return null;
-  const named = rules.flatMap((rule) => rule.compact_threshold ?? []);
-  if (named.length > 0) return { type: "after", threshold: Math.min(...named) };
+  const thresholds = rules.flatMap((rule) => rule.compact_threshold ?? []);
+  if (thresholds.length > 0) return { type: "after", threshold: Math.min(...thresholds) };
   const window = await engine.contextWindow(request.model ?? "", signal);
   return window === null ? null : { type: "after", threshold: Math.floor(window * WINDOW_SHARE) };
 }

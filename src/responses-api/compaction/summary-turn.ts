@@ -66,9 +66,9 @@ export async function readSummary(turn: AsyncIterable<readonly ModelEvent[]>): P
       if (event.type === "finished") isWhole = event.reason !== "content_filter";
     }
   }
-  const trimmed = text.slice(0, SUMMARY_CHARACTERS_MAX).trim();
-  if (trimmed === "" || !isWhole) throw noSummary();
-  return { text: trimmed, usage };
+  const summary = text.slice(0, SUMMARY_CHARACTERS_MAX).trim();
+  if (summary === "" || !isWhole) throw noSummary();
+  return { text: summary, usage };
 }
 
 function noSummary(): ModelError {

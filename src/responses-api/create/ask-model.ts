@@ -65,16 +65,16 @@ export async function askModel(context: AskContext, task: RunTask, run: AskingRu
 }
 
 async function askDecorated(context: AskContext, task: RunTask, run: AskingRun): Promise<Turn> {
-  const asked = await withTools(context, task, run);
+  const askedTurn = await withTools(context, task, run);
   const isAnswer = task.compaction?.type !== "instead"; // A summary is read by models only.
-  const turn = isAnswer ? withSpeech(context.spokenOutput, asked.turn, task, run) : asked.turn;
-  return withCompaction(context, { ...asked, turn }, task, run);
+  const turn = isAnswer ? withSpeech(context.spokenOutput, askedTurn.turn, task, run) : askedTurn.turn;
+  return withCompaction(context, { ...askedTurn, turn }, task, run);
 }
 
 interface AskedTurn {
   readonly turn: Turn;
   /** As in `ToolTurns`; null if the model is called once, without tools of this server. */
-  readonly seen: (() => ModelRequest) | null;
+  readonly lastRequest: (() => ModelRequest) | null;
 }
 
 /**
@@ -84,14 +84,15 @@ interface AskedTurn {
 async function withTools(context: AskContext, task: RunTask, run: AskingRun): Promise<AskedTurn> {
   const { engine, retries, store } = context;
   const { catalogue, ledger: kept, observer } = context.tools;
-  if (task.tools === null && !run.isBackground) return { turn: await askOnce(engine, task.request, run), seen: null };
+  if (task.tools === null && !run.isBackground)
+    return { turn: await askOnce(engine, task.request, run), lastRequest: null };
   const ledger = run.isStored ? kept : null;
-  const { events, sources, seen } = await runTools(
+  const { events, sources, lastRequest } = await runTools(
     { engine, retries, tools: catalogue, ledger, spending: kept, store, observer },
     { ...task, tools: task.tools ?? NO_TOOLS },
     { ...run, responseId: idFromStem("resp", task.ids, 0) },
   );
-  return { turn: task.tools === null ? events : citeTurn(events, sources, writesData(task.request)), seen };
+  return { turn: task.tools === null ? events : citeTurn(events, sources, writesData(task.request)), lastRequest };
 }
 
 /** Requests the turn, and then a shorter one if the model server refused it as too long. */
@@ -100,8 +101,8 @@ async function askOnce(engine: ModelEngine, request: ModelRequest, { dropsOldest
     return await engine.sample(request, signal);
   } catch (refusal) {
     const rules = { dropsOldest, tools: null };
-    const fitted = await fitRefused(engine, request, rules, { refusal, signal });
-    return await engine.sample(fitted.request, signal);
+    const fittedRequest = await fitRefused(engine, request, rules, { refusal, signal });
+    return await engine.sample(fittedRequest.request, signal);
   }
 }
 
@@ -122,7 +123,7 @@ async function* withoutSound(turn: Turn): AsyncGenerator<readonly ModelEvent[]> 
 /** Adds the task's compaction. */
 function withCompaction(
   { engine, sealer }: AskContext,
-  { turn, seen }: AskedTurn,
+  { turn, lastRequest }: AskedTurn,
   task: RunTask,
   run: AskingRun,
 ): Turn {
@@ -139,8 +140,8 @@ function withCompaction(
     inputTokensEstimate,
     threshold: compaction.threshold,
     summarize: async (answer) => {
-      const asked = summaryRequest(seen?.() ?? { ...request, items: [...request.items, ...answer] });
-      const fitting = await fitRequest(engine, asked, { dropsOldest: true, tools: null }, signal);
+      const question = summaryRequest(lastRequest?.() ?? { ...request, items: [...request.items, ...answer] });
+      const fitting = await fitRequest(engine, question, { dropsOldest: true, tools: null }, signal);
       return takeSummary(engine, fitting.request, signal);
     },
   });

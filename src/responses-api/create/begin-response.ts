@@ -88,13 +88,13 @@ export async function beginResponse(
   request: CreateResponseRequest,
   caller: Caller,
 ): Promise<BegunResponse> {
-  const admitted = await admit(context, request, caller);
-  const { order, admission } = admitted;
-  const { response, inputItems, owner } = admitted.order.opened;
-  const watched = { owner, responseId: response.id, signal: caller.signal };
-  const events = await begun(admitted, () => startRun(context.watching, order, watched));
-  const { exchanges } = admitted.order;
-  const notes = notesOf(admitted);
+  const admittedRequest = await admit(context, request, caller);
+  const { order, admission } = admittedRequest;
+  const { response, inputItems, owner } = admittedRequest.order.openedRun;
+  const watch = { owner, responseId: response.id, signal: caller.signal };
+  const events = await beginHeld(admittedRequest, () => startRun(context.watching, order, watch));
+  const { exchanges } = admittedRequest.order;
+  const notes = notesOf(admittedRequest);
   return { responseId: response.id, events, response, inputItems, notes, exchanges, headers: admission.headers };
 }
 
@@ -117,15 +117,17 @@ export async function answerResponse(
   request: CreateResponseRequest,
   caller: Caller,
 ): Promise<AnsweredResponse> {
-  const admitted = await admit(context, request, caller);
-  const { headers } = admitted.admission;
-  const { owner, response } = admitted.order.opened;
-  const { ended } = await begun(admitted, () => context.watching.runs.startPlain(admitted.order, caller.signal));
-  const outcome = await admitted.hold.during(() => storedOutcome(ended));
-  const notes = notesOf(admitted);
+  const admittedRequest = await admit(context, request, caller);
+  const { headers } = admittedRequest.admission;
+  const { owner, response } = admittedRequest.order.openedRun;
+  const { outcome: ended } = await beginHeld(admittedRequest, () =>
+    context.watching.runs.startPlain(admittedRequest.order, caller.signal),
+  );
+  const outcome = await admittedRequest.hold.during(() => storedOutcome(ended));
+  const notes = notesOf(admittedRequest);
   if (outcome.type === "ended") return { response: outcome.response, notes: [...notes, ...outcome.notes], headers };
-  const watched = { owner, responseId: response.id, signal: caller.signal };
-  return { response: await endElsewhere(context.watching, watched), notes, headers };
+  const watch = { owner, responseId: response.id, signal: caller.signal };
+  return { response: await endElsewhere(context.watching, watch), notes, headers };
 }
 
 /** An admitted request, ready for its response. */
@@ -136,7 +138,7 @@ interface AdmittedRequest {
 }
 
 function notesOf({ order }: AdmittedRequest): readonly ResponseNote[] {
-  return order.opened.origin?.notes ?? [];
+  return order.openedRun.origin?.notes ?? [];
 }
 
 async function admit(context: CreateContext, request: CreateResponseRequest, caller: Caller): Promise<AdmittedRequest> {
@@ -144,15 +146,15 @@ async function admit(context: CreateContext, request: CreateResponseRequest, cal
   const { principal, generate = true } = caller;
   if (request.store !== false) await context.quota.requireRoom(principal.owner);
   const admission = await Admission.open(context.limiter, principal);
-  const { task, opened, hold } = await prepareRun(context.preparing, caller, request, createdAt);
-  const need = { input: task.inputTokensEstimate, outputMax: opened.response.max_output_tokens };
+  const { task, openedRun, hold } = await prepareRun(context.preparing, caller, request, createdAt);
+  const need = { input: task.inputTokensEstimate, outputMax: openedRun.response.max_output_tokens };
   await hold.during(() => admission.reserve(need));
-  const made = orderOf(context.ordering, task, opened, caller);
+  const watchedOrder = orderOf(context.ordering, task, openedRun, caller);
   const order = {
-    ...(generate ? made : warmUpOrder(context.preparing.model.engine, made, task)),
+    ...(generate ? watchedOrder : warmUpOrder(context.preparing.model.engine, watchedOrder, task)),
     ...(request.stream === true ? { acceptWaitMs: context.streamStartWaitMs } : {}),
-    watch: made.watch,
-    exchanges: made.exchanges,
+    watch: watchedOrder.watch,
+    exchanges: watchedOrder.exchanges,
     onEnd: settleAtEnd(admission),
     onOver: releaseAtEnd(hold.approvals),
   };
@@ -160,27 +162,27 @@ async function admit(context: CreateContext, request: CreateResponseRequest, cal
 }
 
 /** Begins the run. If it is refused, releases the resources of the request. */
-async function begun<Run>({ order, hold, admission }: AdmittedRequest, start: () => Promise<Run>): Promise<Run> {
+async function beginHeld<Run>({ order, hold, admission }: AdmittedRequest, start: () => Promise<Run>): Promise<Run> {
   try {
     return await hold.during(start);
   } catch (error) {
     admission.settle(0); // No model was used.
-    order.watch.refused(error);
+    order.watch.noteRefusal(error);
     return rethrowRefusal(error);
   }
 }
 
-async function storedOutcome(ended: Promise<RunOutcome>): Promise<Exclude<RunOutcome, { type: "unstored" }>> {
-  const outcome = await ended;
+async function storedOutcome(ending: Promise<RunOutcome>): Promise<Exclude<RunOutcome, { type: "unstored" }>> {
+  const outcome = await ending;
   if (outcome.type === "unstored") throw outcome.fault;
   return outcome;
 }
 
 /** The final snapshot of a response that another process ends. Throws an `ApiError` if it was deleted. */
-async function endElsewhere(watching: WatchContext, watched: Watched): Promise<Response> {
+async function endElsewhere(watching: WatchContext, watch: Watched): Promise<Response> {
   const waitMs = watching.runs.isQueueClosed ? 0 : Number.POSITIVE_INFINITY;
-  const response = await waitUntilOver(watching, watched, waitMs);
-  if (response === null || !isOver(response)) throw responseNotFound(watched.responseId);
+  const response = await waitUntilOver(watching, watch, waitMs);
+  if (response === null || !isOver(response)) throw responseNotFound(watch.responseId);
   return response;
 }
 
@@ -194,14 +196,14 @@ function releaseAtEnd(approvals: ApprovalHold): NonNullable<RunOrder["onOver"]> 
   return () => approvals.release();
 }
 
-async function startRun(watching: WatchContext, order: RunOrder, watched: Watched): Promise<BegunResponse["events"]> {
-  const { response } = order.opened;
+async function startRun(watching: WatchContext, order: RunOrder, watch: Watched): Promise<BegunResponse["events"]> {
+  const { response } = order.openedRun;
   if (response.background === true) {
     await watching.runs.enqueue(order);
-    return watchResponse(watching, watched, -1);
+    return watchResponse(watching, watch, -1);
   }
-  const { events } = await watching.runs.start(order, watched.signal);
-  return response.store ? continueFromLog(watching, watched, -1, events) : events;
+  const { events } = await watching.runs.start(order, watch.signal);
+  return response.store ? continueFromLog(watching, watch, -1, events) : events;
 }
 
 /** The known parts of a run's caller. For a recovered run, only the log. */
@@ -217,23 +219,28 @@ interface WatchedOrder extends RunOrder {
 }
 
 /** The order of a run that makes a response from its task. */
-export function orderOf(context: OrderContext, task: RunTask, opened: OpenedRun, caller: OrderingCaller): WatchedOrder {
+export function orderOf(
+  context: OrderContext,
+  task: RunTask,
+  openedRun: OpenedRun,
+  caller: OrderingCaller,
+): WatchedOrder {
   const { request } = task;
-  const order = endingOrder(context, task, opened, { ...caller, trace: request.trace ?? null });
-  const isStored = opened.response.store ?? true;
+  const order = endingOrder(context, task, openedRun, { ...caller, trace: request.trace ?? null });
+  const isStored = openedRun.response.store ?? true;
   const exchanges: KnownExchange[] = [];
-  const traced = { ...task, request: { ...request, trace: order.watch.trace } };
+  const tracedTask = { ...task, request: { ...request, trace: order.watch.trace } };
   const askFrom =
-    (shown: ShownAnswer | null): RunOrder["ask"] =>
+    (shownAnswer: ShownAnswer | null): RunOrder["ask"] =>
     (signal, storeNow) =>
-      context.ask(traced, {
-        owner: opened.owner,
+      context.ask(tracedTask, {
+        owner: openedRun.owner,
         signal,
         isStored,
-        isBackground: opened.response.background === true,
-        dropsOldest: opened.response.truncation === "auto",
+        isBackground: openedRun.response.background === true,
+        dropsOldest: openedRun.response.truncation === "auto",
         storeNow,
-        past: { shown, attempts: caller.attempts ?? null },
+        past: { shown: shownAnswer, attempts: caller.attempts ?? null },
         listener: {
           onFault: order.onFault,
           onExchange: (exchange) => (isStored ? undefined : void exchanges.push(exchange)),
@@ -244,7 +251,7 @@ export function orderOf(context: OrderContext, task: RunTask, opened: OpenedRun,
     ...order,
     exchanges,
     ask: askFrom(null),
-    resume: (shown) => (canResume(task, shown) ? askFrom(shown) : null),
+    resume: (shownAnswer) => (canResume(task, shownAnswer) ? askFrom(shownAnswer) : null),
   };
 }
 
@@ -260,11 +267,11 @@ export function tellHappening(
   { watch, log, plan, now, onFault }: Pick<WatchedOrder, "watch" | "log" | "plan" | "now" | "onFault">,
   { happening, storeNow }: ToldHappening,
 ): void {
-  watch.happened(happening);
+  watch.noteHappening(happening);
   if (log === null) return;
   const note = noteOf(happening, now(), nodeName);
-  const noted = storeNow().then(() => log.addNote(plan.response.id, note));
-  noted.catch((fault: unknown) => (fault instanceof RunLost ? undefined : onFault(fault)));
+  const addition = storeNow().then(() => log.addNote(plan.response.id, note));
+  addition.catch((fault: unknown) => (fault instanceof RunLost ? undefined : onFault(fault)));
 }
 
 /** The order of a warm-up. */
@@ -273,15 +280,20 @@ function warmUpOrder(engine: ModelEngine, order: RunOrder, { request }: RunTask)
 }
 
 /** The order of a run that only has to be ended; no model can be asked for it. */
-export function endingOrder(context: OrderContext, task: PlanTask, opened: OpenedRun, caller: RunCaller): WatchedOrder {
-  const { owner, response } = opened;
+export function endingOrder(
+  context: OrderContext,
+  task: PlanTask,
+  openedRun: OpenedRun,
+  caller: RunCaller,
+): WatchedOrder {
+  const { owner, response } = openedRun;
   const { log, requestId = null, trace = null } = caller;
   const { id: responseId, model } = response;
   return {
     watch: context.observer.watch({ responseId, requestId, model, isBackground: response.background === true, trace }),
     plan: planOf(task, response, owner, context.sealer),
     exchanges: [],
-    opened,
+    openedRun,
     log: response.store ? context.eventLog : null,
     ask: () => Promise.reject(new Error("the run has no stored task, so no model can be asked")),
     now: () => Math.floor(Date.now() / 1000),

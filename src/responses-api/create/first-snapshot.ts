@@ -80,12 +80,12 @@ function promptCacheEcho({
   prompt_cache_options: options,
 }: CreateResponseRequest): Pick<Response, "prompt_cache_options" | "prompt_cache_diagnostics"> {
   if (options == null) return {};
-  const { comparison_response_id: compared } = options;
-  const applied = { mode: options.mode ?? "implicit", ttl: options.ttl ?? "30m" };
-  if (compared == null) return { prompt_cache_options: applied };
+  const { comparison_response_id: comparisonId } = options;
+  const appliedOptions = { mode: options.mode ?? "implicit", ttl: options.ttl ?? "30m" };
+  if (comparisonId == null) return { prompt_cache_options: appliedOptions };
   return {
     prompt_cache_diagnostics: { type: "unavailable" }, // Model servers do not report their caches.
-    prompt_cache_options: { comparison_response_id: compared, ...applied },
+    prompt_cache_options: { comparison_response_id: comparisonId, ...appliedOptions },
   };
 }
 
@@ -106,16 +106,19 @@ function reasoningEcho(
 type AskedReasoning = CreateResponseRequest["reasoning"];
 
 /** Echoes `auto` as its actual value, for any request with a reasoning setting. */
-function contextEcho(asked: AskedReasoning, defaults: ReasoningDefaults | null): "current_turn" | "all_turns" | null {
-  const context = asked?.context ?? null;
+function contextEcho(
+  reasoning: AskedReasoning,
+  defaults: ReasoningDefaults | null,
+): "current_turn" | "all_turns" | null {
+  const context = reasoning?.context ?? null;
   if (context !== null && context !== "auto") return context;
   if (defaults !== null) return defaults.context;
-  const settings = [context, asked?.effort, asked?.mode, summaryEcho(asked)];
+  const settings = [context, reasoning?.effort, reasoning?.mode, summaryEcho(reasoning)];
   return settings.some((setting) => setting != null) ? "current_turn" : null;
 }
 
-function summaryEcho(asked: AskedReasoning): "concise" | "detailed" | null {
-  const summary = asked?.summary ?? (asked?.enable_chain_of_thought === true ? "auto" : null);
+function summaryEcho(reasoning: AskedReasoning): "concise" | "detailed" | null {
+  const summary = reasoning?.summary ?? (reasoning?.enable_chain_of_thought === true ? "auto" : null);
   return summary === "auto" ? "detailed" : summary;
 }
 

@@ -94,10 +94,10 @@ class ToolList {
   }
 
   #addNamespace(tool: NamespaceTool): void {
-    const known = this.#namespaces.get(tool.name);
-    const members = known?.members ?? new Map<string, NamespaceMember>();
+    const entry = this.#namespaces.get(tool.name);
+    const members = entry?.members ?? new Map<string, NamespaceMember>();
     for (const member of tool.tools) if (!members.has(member.name)) members.set(member.name, member);
-    if (known !== undefined) return;
+    if (entry !== undefined) return;
     this.#namespaces.set(tool.name, { place: this.#tools.length, members });
     this.#tools.push(tool);
   }

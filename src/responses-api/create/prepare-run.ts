@@ -50,7 +50,7 @@ export interface PreparingContext extends ShapingContext {
 
 export interface PreparedRun {
   readonly task: RunTask;
-  readonly opened: OpenedRun;
+  readonly openedRun: OpenedRun;
   /** All work until the run is stored must go through `hold.during`. */
   readonly hold: ResponseHold;
 }
@@ -149,7 +149,7 @@ async function settleAnswer<Draft extends ReceivedDraft & WithOffer>(
   { tools, spokenOutput }: Pick<PreparingContext, "tools" | "spokenOutput">,
 ): Promise<Draft & WithSpeech> {
   const { sent, caller, generate, accepted } = draft;
-  tellOmitted(tools.observer, accepted.omitted, caller.log);
+  tellOmitted(tools.observer, accepted.omittedTools, caller.log);
   checkTextFormat(sent);
   return { ...draft, speech: generate ? await settleSpeech(spokenOutput, sent, caller.signal) : null };
 }
@@ -197,10 +197,10 @@ async function planTask<
   { model, tools }: Pick<PreparingContext, "model" | "tools">,
 ): Promise<Draft & { readonly task: RunTask }> {
   const { caller, ids, generate, request, response, fitting, speech } = draft;
-  const { hosted } = draft.accepted;
+  const { hostedTools } = draft.accepted;
   const { context } = draft.input;
   const { signal, trace, principal } = caller;
-  const turn = { owner: principal.owner, request: fitting, hosted, context };
+  const turn = { owner: principal.owner, request: fitting, hostedTools, context };
   const offering = { tools: tools.catalogue, engine: model.engine };
   const asked = generate ? fitting : await withHostedFunctions(offering, turn, signal).catch(rethrowModelError);
   const task: RunTask = {
@@ -210,7 +210,7 @@ async function planTask<
     request: { ...asked, trace },
     speech,
     compaction: generate ? await planCompaction(model.engine, request, signal) : null,
-    tools: generate ? taskTools(request, hosted, context) : null,
+    tools: generate ? taskTools(request, hostedTools, context) : null,
   };
   return { ...draft, task };
 }
@@ -228,9 +228,16 @@ async function openRun(
     inputItems: input.items,
     task: isBackground ? await writeTask(task, toolSecrets(sealer, owner, response.id)) : null,
     streamed: request.stream === true,
-    origin: runOrigin(model, caller, { ...task, request, accepted, emulated, turn: fitting, leftOut }),
+    origin: runOrigin(model, caller, {
+      ...task,
+      request,
+      offer: accepted,
+      emulatedUses: emulated,
+      turn: fitting,
+      leftOut,
+    }),
   };
-  return { task, opened };
+  return { task, openedRun: opened };
 }
 
 /** The client's wishes on how to show the answer. */
@@ -247,10 +254,10 @@ function wishesOf(
 /** The sender and kind of a request, and deviations from it. */
 function runOrigin(
   model: ServedModel,
-  { principal, remembered }: Pick<Caller, "principal" | "remembered">,
+  { principal, earlierTurns }: Pick<Caller, "principal" | "earlierTurns">,
   run: NotedRun,
 ): RunOrigin {
-  const isOnWebSocket = remembered !== undefined; // Only callers on a WebSocket remember turns.
+  const isOnWebSocket = earlierTurns !== undefined; // Only callers on a WebSocket remember turns.
   const kind = runKind(run.request, isOnWebSocket);
   return { kind, keyId: principal.keyId, notes: runNotes(model, run) };
 }
@@ -263,40 +270,46 @@ async function takeApprovals(
 ): Promise<void> {
   const { owner } = caller.principal;
   if (!context.some(({ type }) => type.startsWith("mcp_approval"))) return;
-  checkApprovals(context, labelsOf(accepted.hosted));
+  checkApprovals(context, labelsOf(accepted.hostedTools));
   await checkStoredRequests(store, owner, context);
   const approvals = freshApprovals(context);
   if (generate && !asksForCompaction(sent.input)) hold.approvals.take(approvals);
   // Once they are held: what another response has released after its call, the ledger knows.
-  const [spent] = await toolLedger.findSpent(owner, approvals);
-  if (spent !== undefined) throw approvalSpent(spent);
+  const [spentApproval] = await toolLedger.findSpent(owner, approvals);
+  if (spentApproval !== undefined) throw approvalSpent(spentApproval);
 }
 
 /** The tool loop's part of the task; null if the request has no tools of this server, or is only for a compaction. */
 function taskTools(
   { include, input, max_tool_calls: callsMax, truncation }: CreateResponseRequest,
-  hosted: TaskTools["hosted"],
+  hostedTools: TaskTools["hosted"],
   context: readonly StoredItem[],
 ): TaskTools | null {
-  if (hosted.length === 0 || asksForCompaction(input)) return null;
-  return { hosted, include: include ?? [], callsMax: callsMax ?? null, context, fitsWindow: truncation === "auto" };
+  if (hostedTools.length === 0 || asksForCompaction(input)) return null;
+  return {
+    hosted: hostedTools,
+    include: include ?? [],
+    callsMax: callsMax ?? null,
+    context,
+    fitsWindow: truncation === "auto",
+  };
 }
 
 /** How to speak the answer; null if it is not spoken. Throws an `ApiError` if this server cannot speak it this way. */
 async function settleSpeech(
   spokenOutput: SpokenOutput,
-  { output_audio: asked }: CreateResponseRequest,
+  { output_audio: audio }: CreateResponseRequest,
   signal: AbortSignal,
 ): Promise<SpeechOutput | null> {
-  if (asked == null) return null;
-  const settled = await spokenOutput.settle(asked, signal);
-  switch (settled.type) {
+  if (audio == null) return null;
+  const settlement = await spokenOutput.settle(audio, signal);
+  switch (settlement.type) {
     case "settled":
-      return settled.speech;
+      return settlement.speech;
     case "refused":
-      throw unsupportedParameter(settled.param, settled.reason);
+      throw unsupportedParameter(settlement.param, settlement.reason);
     case "unknown_voice":
-      throw invalidValue("output_audio.voice", settled.voice, settled.voices);
+      throw invalidValue("output_audio.voice", settlement.voice, settlement.voices);
   }
 }
 
@@ -312,8 +325,8 @@ function stemKey(request: CreateResponseRequest): IdStem["key"] | undefined {
 
 function checkMentionsJson({ text }: CreateResponseRequest, context: readonly StoredItem[]): void {
   if (text?.format?.type !== "json_object") return;
-  const said = context.some(
+  const isMentioned = context.some(
     (item) => item.type === "message" && item.content.some((part) => "text" in part && /json/i.test(part.text)),
   );
-  if (!said) throw jsonWordMissing();
+  if (!isMentioned) throw jsonWordMissing();
 }

@@ -60,8 +60,8 @@ export class ApprovalHold {
 
   /** Takes all of these approvals, or throws an `ApiError` that names one in use by another response. */
   take(approvalRequestIds: readonly string[]): void {
-    const used = approvalRequestIds.find((id) => this.#all.has(this.#keyOf(id)));
-    if (used !== undefined) throw approvalSpent(used);
+    const spentId = approvalRequestIds.find((id) => this.#all.has(this.#keyOf(id)));
+    if (spentId !== undefined) throw approvalSpent(spentId);
     this.takeFree(approvalRequestIds);
   }
 

@@ -40,7 +40,7 @@ export interface ShapedTurn {
   /** The request to the model, without the functions of hosted tools. */
   readonly request: ModelRequest;
   /** The tools of the request that this server runs. */
-  readonly hosted: readonly OfferedHostedTool[];
+  readonly hostedTools: readonly OfferedHostedTool[];
   /** The context in stored form. */
   readonly context: readonly StoredItem[];
 }
@@ -49,14 +49,14 @@ export interface ShapedTurn {
 export async function shapeTurn(
   context: ShapingContext,
   caller: Caller,
-  sent: CreateResponseRequest,
+  body: CreateResponseRequest,
   ids: IdStem,
 ): Promise<ShapedTurn> {
-  const { history, input, turn, accepted } = await SHAPING.run({ sent, caller, ids }, context);
+  const { history, input, turn, accepted: offer } = await SHAPING.run({ sent: body, caller, ids }, context);
   return {
     items: [...history, ...input.items],
     request: turn,
-    hosted: accepted.hosted,
+    hostedTools: offer.hostedTools,
     context: input.context,
   };
 }
@@ -126,7 +126,7 @@ export async function resolveItems<Draft extends SentDraft & WithHistory>(
   { history: { store }, sealer }: Pick<ShapingContext, "history" | "sealer">,
 ): Promise<Draft & WithInput> {
   const { sent, caller, ids, history } = draft;
-  const input = await resolveInput({ store, sealer }, caller.principal.owner, ids, { sent, history });
+  const input = await resolveInput({ store, sealer }, caller.principal.owner, ids, { body: sent, history });
   return { ...draft, input, request: withConfiguration(sent, history, input.items) };
 }
 
@@ -151,7 +151,7 @@ export async function shapeItems<Draft extends SentDraft & WithOffer & WithInput
   const response = firstSnapshot(request, { tools, reasoning }, idFromStem("resp", ids, 0), ids.createdAt);
   const shaped = await shapeContext({ sealer, media }, caller, input.context, input.places);
   const known = knownExchanges(ledger, caller, request);
-  const offered = { mcpServers: labelsOf(accepted.hosted) };
+  const offered = { mcpServers: labelsOf(accepted.hostedTools) };
   const seen = await withExchanges(known, caller.principal.owner, shaped, offered);
   return { ...draft, response, turn: modelRequest(request, response, seen, accepted) };
 }

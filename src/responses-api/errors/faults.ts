@@ -53,8 +53,8 @@ export const responsesApiFaults = {
 };
 
 function ofError(error: unknown): ApiError | null {
-  const named = storeError(error);
-  if (named !== null) return named;
+  const apiError = storeError(error);
+  if (apiError !== null) return apiError;
   return isStorageFull(error) ? storageFull(error) : null;
 }
 
@@ -78,9 +78,9 @@ function invalidQuery(refusal: QueryRefusal): ApiError {
     case "required":
       return missingParameter(name);
     case "type":
-      return invalidType(name, EXPECTED[refusal.expected], "a string");
+      return invalidType(name, EXPECTED[refusal.kind], "a string");
     case "enum":
-      return invalidValue(name, value, refusal.allowed);
+      return invalidValue(name, value, refusal.choices);
     case "pattern":
       return patternError(name, refusal.pattern);
     case "minimum":

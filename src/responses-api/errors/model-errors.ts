@@ -5,10 +5,10 @@ import { ModelError } from "../../runs/ports/model-error.ts";
 import { invalidRequest } from "./invalid-request.ts";
 
 /** `offered`: the existing models. */
-export function modelInPathNotFound(model: string, offered: readonly Pick<Model, "id">[]): ApiError {
+export function modelInPathNotFound(model: string, models: readonly Pick<Model, "id">[]): ApiError {
   const near = nearestModel(
     model,
-    offered.map(({ id }) => id),
+    models.map(({ id }) => id),
   );
   const hint = near === null ? "" : ` Did you mean '${near}'?`;
   return invalidRequest(404, "model_not_found", "model", `The model '${model}' does not exist.${hint}`);

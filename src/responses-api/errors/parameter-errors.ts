@@ -37,22 +37,22 @@ export function backgroundWithoutStore(): ApiError {
   );
 }
 
-/** `expected` and `got` include their articles: "a string", "an array". */
-export function invalidType(param: string, expected: string, got: string): ApiError {
+/** `expectedType` and `got` include their articles: "a string", "an array". */
+export function invalidType(param: string, expectedType: string, got: string): ApiError {
   return invalidRequest(
     400,
     "invalid_type",
     param,
-    `Invalid type for '${param}': expected ${expected}, but got ${got} instead.`,
+    `Invalid type for '${param}': expected ${expectedType}, but got ${got} instead.`,
   );
 }
 
-export function invalidValue(param: string, value: string, supported: readonly string[]): ApiError {
+export function invalidValue(param: string, value: string, choices: readonly string[]): ApiError {
   return invalidRequest(
     400,
     "invalid_value",
     param,
-    `Invalid value: '${value}'. Supported values are: ${quotedList(supported, "and")}.`,
+    `Invalid value: '${value}'. Supported values are: ${quotedList(choices, "and")}.`,
   );
 }
 

@@ -7,7 +7,7 @@ export interface RateLimitRefusal {
   readonly bucket: RateBucket;
   readonly organization: string;
   readonly standing: RateStanding;
-  readonly requested: number;
+  readonly amount: number;
   /** The `x-ratelimit-*` headers of the reply. */
   readonly headers: Readonly<Record<string, string>>;
 }
@@ -16,22 +16,22 @@ export interface RateLimitRefusal {
  * The error when the rest of this minute's limit is too small. Clients parse the delay from the text, so it is given in
  * seconds or milliseconds, never in minutes.
  */
-export function rateLimitReached(refused: RateLimitRefusal): ApiError {
-  const { resetMs } = refused.standing;
-  return rateLimitError(refused, "reached", `Please try again in ${delayText(resetMs)}.`, {});
+export function rateLimitReached(refusal: RateLimitRefusal): ApiError {
+  const { resetMs } = refusal.standing;
+  return rateLimitError(refusal, "reached", `Please try again in ${delayText(resetMs)}.`, {});
 }
 
 /**
  * The error when one request needs more than a whole minute's tokens. Retrying cannot help, so official clients are
  * told not to.
  */
-export function rateLimitBelowRequest(refused: RateLimitRefusal): ApiError {
+export function rateLimitBelowRequest(refusal: RateLimitRefusal): ApiError {
   const advice = "The request alone exceeds the limit: send less input.";
-  return rateLimitError(refused, "too low", advice, { "x-should-retry": "false" });
+  return rateLimitError(refusal, "too low", advice, { "x-should-retry": "false" });
 }
 
 function rateLimitError(
-  { bucket, organization, standing, requested, headers }: RateLimitRefusal,
+  { bucket, organization, standing, amount, headers }: RateLimitRefusal,
   what: string,
   advice: string,
   more: Readonly<Record<string, string>>,
@@ -41,7 +41,7 @@ function rateLimitError(
     status: 429,
     type: RATE_LIMIT,
     code: RATE_LIMIT,
-    message: `Rate limit ${what} for this key in organization '${organization}' on ${bucket} per minute: limit ${limit}, remaining ${remaining}, requested ${requested}. ${advice}`,
+    message: `Rate limit ${what} for this key in organization '${organization}' on ${bucket} per minute: limit ${limit}, remaining ${remaining}, requested ${amount}. ${advice}`,
     headers: { ...headers, ...more, "Retry-After": String(Math.max(1, Math.ceil(resetMs / 1000))) },
   });
 }

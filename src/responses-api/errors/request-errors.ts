@@ -12,23 +12,23 @@ export function missingApiKey(): ApiError {
   });
 }
 
-/** `masked` is the key with its middle replaced by asterisks. */
-export function incorrectApiKey(masked: string): ApiError {
+/** `maskedKey` is the key with its middle replaced by asterisks. */
+export function incorrectApiKey(maskedKey: string): ApiError {
   return new ApiError({
     status: 401,
     type: INVALID,
     code: "invalid_api_key",
-    message: `Incorrect API key provided: ${masked}. The server printed a key at its first start and wrote it to its data folder.`,
+    message: `Incorrect API key provided: ${maskedKey}. The server printed a key at its first start and wrote it to its data folder.`,
     headers: BEARER_CHALLENGE,
   });
 }
 
 export function mismatchedOrganization(): ApiError {
-  return mismatched("organization", "Organization");
+  return mismatchError("organization", "Organization");
 }
 
 export function mismatchedProject(): ApiError {
-  return mismatched("project", "Project");
+  return mismatchError("project", "Project");
 }
 
 /** The name in `Host` may be that of a page that pointed it at this machine. */
@@ -41,7 +41,7 @@ export function foreignHost(): ApiError {
   );
 }
 
-function mismatched(what: string, header: string): ApiError {
+function mismatchError(what: string, header: string): ApiError {
   return new ApiError({
     status: 401,
     type: INVALID,
@@ -84,17 +84,17 @@ export function bodyTimedOut(): ApiError {
   return invalidRequest(408, "request_timeout", null, "The request body did not arrive in time.");
 }
 
-export function unsupportedMediaType(given: string): ApiError {
+export function unsupportedMediaType(contentType: string): ApiError {
   return invalidRequest(
     415,
     "unsupported_media_type",
     null,
-    `Unsupported content type: '${given}'. Send 'application/json'.`,
+    `Unsupported content type: '${contentType}'. Send 'application/json'.`,
   );
 }
 
-export function unsupportedEncoding(given: string): ApiError {
-  return invalidRequest(415, "unsupported_content_encoding", null, `Unsupported content encoding: '${given}'.`);
+export function unsupportedEncoding(encoding: string): ApiError {
+  return invalidRequest(415, "unsupported_content_encoding", null, `Unsupported content encoding: '${encoding}'.`);
 }
 
 export function unknownRoute(method: string, path: string): ApiError {

@@ -22,7 +22,7 @@ export function upgradeNotOffered(): ApiError {
 }
 
 /** The error when the server is too busy or shutting down; the client may retry after `retryAfterSeconds`. */
-export function overloaded(message: string, cause?: unknown, retryAfterSeconds = 1): ApiError {
+export function serverOverloaded(message: string, cause?: unknown, retryAfterSeconds = 1): ApiError {
   return new ApiError({
     status: 503,
     type: "service_unavailable_error",
@@ -34,7 +34,7 @@ export function overloaded(message: string, cause?: unknown, retryAfterSeconds =
 }
 
 export function tooManyRuns(limit: "runs" | "queue", max: number): ApiError {
-  return overloaded(
+  return serverOverloaded(
     limit === "runs"
       ? `The server is answering ${max} requests already. Please retry in a moment.`
       : `There are ${max} background responses waiting already. Please retry in a moment.`,
@@ -54,31 +54,31 @@ export function storageQuotaExceeded(bytesMax: number): ApiError {
 
 /** The error when another process held the database lock for longer than the store waits. */
 export function storeBusy(cause: unknown): ApiError {
-  return overloaded("The database is locked by another process. Please retry in a moment.", cause);
+  return serverOverloaded("The database is locked by another process. Please retry in a moment.", cause);
 }
 
 /** The error when the database is another program and does not respond. */
 export function storeAway(cause: unknown): ApiError {
-  return overloaded("The database does not answer. Please retry in a moment.", cause);
+  return serverOverloaded("The database does not answer. Please retry in a moment.", cause);
 }
 
 /** The error when the file storage is down. Other operations continue. */
 export function fileStorageAway(cause: unknown): ApiError {
-  return overloaded("The storage of files does not answer. Please retry in a moment.", cause, 2);
+  return serverOverloaded("The storage of files does not answer. Please retry in a moment.", cause, 2);
 }
 
 /** The error when the bodies and messages being read use all the memory allowed for them. */
 export function noRoomForBody(): ApiError {
-  return overloaded("The memory for request bodies is full. Please retry in a moment.");
+  return serverOverloaded("The memory for request bodies is full. Please retry in a moment.");
 }
 
 /** The error when the process that makes the response did not stop it in time. */
 export function cancelTimedOut(): ApiError {
-  return overloaded("The response did not stop in time. Please retry in a moment.");
+  return serverOverloaded("The response did not stop in time. Please retry in a moment.");
 }
 
 export function shuttingDown(): ApiError {
-  return overloaded("The server is shutting down. Please retry in a moment.");
+  return serverOverloaded("The server is shutting down. Please retry in a moment.");
 }
 
 /** The error when the disk is full. A retry would fail too, so official clients are told not to. */

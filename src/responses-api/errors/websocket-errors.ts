@@ -1,7 +1,7 @@
 import { ApiError } from "../../base/api-error.ts";
 import { invalidRequest } from "./invalid-request.ts";
 import { unsupportedParameter } from "./parameter-errors.ts";
-import { overloaded } from "./server-errors.ts";
+import { serverOverloaded } from "./server-errors.ts";
 
 export function invalidStreamId(): ApiError {
   return invalidRequest(
@@ -62,7 +62,7 @@ export function steeringNotSupported(): ApiError {
 }
 
 export function tooManyWebSockets(max: number): ApiError {
-  return overloaded(
+  return serverOverloaded(
     `There are ${max} WebSocket connections already. Please retry in a moment, or send POST /v1/responses.`,
   );
 }

@@ -92,9 +92,9 @@ class Recording implements RecordedCall {
     for (const piece of typeof call.body === "string" ? [Buffer.from(call.body)] : (call.body ?? [])) body.add(piece);
     this.#request = {
       method: call.method,
-      url: url.shown,
-      headers: headers.shown,
-      body: body.shown(this.#secrets),
+      url: url.text,
+      headers: headers.headers,
+      body: body.redact(this.#secrets),
     };
     this.#kind = call.kind;
     this.#turn = turn;
@@ -104,7 +104,7 @@ class Recording implements RecordedCall {
 
   head(status: number, headers: Readonly<Record<string, string | readonly string[] | undefined>>): void {
     const pairs = Object.entries(headers).map(([name, value]): [string, string] => [name, String(value ?? "")]);
-    this.#head = { status, headers: redactHeaders(pairs).shown };
+    this.#head = { status, headers: redactHeaders(pairs).headers };
     this.#firstByteMs = Date.now() - this.#startedMs;
   }
 
@@ -116,7 +116,7 @@ class Recording implements RecordedCall {
     if (this.#hasEnded) return;
     this.#hasEnded = true;
     const createdAt = Math.floor(this.#startedMs / 1000);
-    const body = this.#body.shown(this.#secrets);
+    const body = this.#body.redact(this.#secrets);
     const exchange: ResponseExchange = {
       id: newId("exch", createdAt),
       object: "response.exchange",

@@ -10,7 +10,7 @@ const CHARACTER_BYTES_MAX = 4;
 export class KeptBody {
   readonly #bytesMax: number;
   readonly #pieces: Uint8Array[] = [];
-  #kept = 0;
+  #byteCount = 0;
   #bytes = 0;
 
   constructor(bytesMax: number) {
@@ -20,35 +20,39 @@ export class KeptBody {
   /** Copies the bytes that it stores. */
   add(bytes: Uint8Array): void {
     this.#bytes += bytes.length;
-    const room = this.#bytesMax + BEYOND_BYTES - this.#kept;
+    const room = this.#bytesMax + BEYOND_BYTES - this.#byteCount;
     if (room <= 0) return;
     this.#pieces.push(Buffer.from(bytes.subarray(0, room)));
-    this.#kept += Math.min(room, bytes.length);
+    this.#byteCount += Math.min(room, bytes.length);
   }
 
   /** The body without these secrets. */
-  shown(secrets: readonly string[]): ExchangeBody {
+  redact(secrets: readonly string[]): ExchangeBody {
     const all = Buffer.concat(this.#pieces);
     const isTruncated = this.#bytes > this.#bytesMax;
-    const isCut = this.#bytes > this.#kept;
+    const isCut = this.#bytes > this.#byteCount;
     const text = utf8Text(all, isCut);
     const kind = { bytes: this.#bytes, is_truncated: isTruncated };
     if (text === null) return { encoding: "base64", text: all.subarray(0, this.#bytesMax).toString("base64"), ...kind };
-    const redacted = redactText(text, secrets);
+    const redactedText = redactText(text, secrets);
     // Redaction shortens the text, so its end may be shown although more was stored.
-    const shown = isCut ? withoutBegunSecret(redacted, secrets) : redacted;
-    return { encoding: "utf-8", text: isTruncated ? shown.slice(0, this.#bytesMax).toWellFormed() : shown, ...kind };
+    const visibleText = isCut ? withoutBegunSecret(redactedText, secrets) : redactedText;
+    return {
+      encoding: "utf-8",
+      text: isTruncated ? visibleText.slice(0, this.#bytesMax).toWellFormed() : visibleText,
+      ...kind,
+    };
   }
 }
 
 /** The text without an incomplete secret at its end. */
 function withoutBegunSecret(text: string, secrets: readonly string[]): string {
-  const begun = secrets.map((secret) => {
+  const partLengths = secrets.map((secret) => {
     for (let length = secret.length - 1; length > 0; length -= 1)
       if (text.endsWith(secret.slice(0, length))) return length;
     return 0;
   });
-  return text.slice(0, text.length - Math.max(0, ...begun));
+  return text.slice(0, text.length - Math.max(0, ...partLengths));
 }
 
 /** Null if the bytes are not text. `isCut`: the last character may be incomplete. */

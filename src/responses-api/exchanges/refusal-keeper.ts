@@ -40,7 +40,7 @@ export class RefusalKeeper {
     if (!(error instanceof ApiError) || error.status < 400) return;
     const body = isRecord(request) ? request : {};
     if (body["store"] === false || !this.#hasRoom()) return;
-    const refused: RefusedRequest = {
+    const refusal: RefusedRequest = {
       object: "response.refused",
       created_at: Math.floor(this.#now() / 1000),
       status: error.status,
@@ -54,7 +54,7 @@ export class RefusalKeeper {
     };
     this.#storing += 1;
     void this.#store
-      .add(owner, refused)
+      .add(owner, refusal)
       .catch(this.#onFault)
       .finally(() => (this.#storing -= 1));
   }

@@ -11,10 +11,10 @@ export async function checkInput(input: readonly StoredItem[]): Promise<void> {
 
 /** `list`: the request member with the items, for errors. */
 export async function checkIdsUnique(items: readonly StoredItem[], list = "input"): Promise<void> {
-  const seen = new Set<string>();
+  const seenIds = new Set<string>();
   await eachInSlices(items, ({ id }) => {
-    if (seen.has(id)) throw duplicateItem(id, list);
-    seen.add(id);
+    if (seenIds.has(id)) throw duplicateItem(id, list);
+    seenIds.add(id);
   });
 }
 
@@ -23,16 +23,16 @@ export async function checkIdsUnique(items: readonly StoredItem[], list = "input
  * accepted (`pair-calls.ts`).
  */
 export function checkCallsNotRepeated(history: readonly StoredItem[], input: readonly StoredItem[]): void {
-  const sent = new Set(input.flatMap(({ id, type }) => (type.endsWith("_call") ? [id] : [])));
-  const repeated = sent.size === 0 ? undefined : history.find(({ id }) => sent.has(id));
-  if (repeated !== undefined) throw duplicateItem(repeated.id);
+  const sentIds = new Set(input.flatMap(({ id, type }) => (type.endsWith("_call") ? [id] : [])));
+  const duplicate = sentIds.size === 0 ? undefined : history.find(({ id }) => sentIds.has(id));
+  if (duplicate !== undefined) throw duplicateItem(duplicate.id);
 }
 
 /** Refuses input items that are already in the conversation. */
 export function checkItemsNotRepeated(conversation: readonly StoredItem[], input: readonly StoredItem[]): void {
-  const sent = new Set(input.map(({ id }) => id));
-  const repeated = conversation.find(({ id }) => sent.has(id));
-  if (repeated !== undefined) throw duplicateItem(repeated.id);
+  const sentIds = new Set(input.map(({ id }) => id));
+  const duplicate = conversation.find(({ id }) => sentIds.has(id));
+  if (duplicate !== undefined) throw duplicateItem(duplicate.id);
 }
 
 /** A reasoning item must be followed by the item it led to. */

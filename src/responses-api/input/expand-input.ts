@@ -27,12 +27,12 @@ export function expandInput(
   list = "input",
 ): CanonicalItem[] {
   if (typeof input === "string") return input === "" ? [] : [userMessage([{ type: "input_text", text: input }])];
-  const expanded: CanonicalItem[] = [];
+  const result: CanonicalItem[] = [];
   let parts: Part[] = [];
   const sentTypes = sentCallTypes(input);
   const typeOfCall = (callId: string): string | undefined => sentTypes.get(callId) ?? callTypes.get(callId);
   const flush = (): void => {
-    if (parts.length > 0) expanded.push(userMessage(parts));
+    if (parts.length > 0) result.push(userMessage(parts));
     parts = [];
   };
   for (const [index, item] of input.entries()) {
@@ -41,10 +41,10 @@ export function expandInput(
       continue;
     }
     flush();
-    expanded.push(item.type === "tool_result" ? outputOf(item, `${list}[${index}]`, typeOfCall) : item);
+    result.push(item.type === "tool_result" ? outputOf(item, `${list}[${index}]`, typeOfCall) : item);
   }
   flush();
-  return expanded;
+  return result;
 }
 
 /** Whether a request uses elements of `input` that are extensions of this server. */
@@ -104,9 +104,9 @@ function audioOf(item: InputOf<"input_audio">, param: string): Extract<Part, { t
   };
   const twice = Object.keys(beside).find((name) => name in inside);
   if (twice !== undefined) throw mutuallyExclusive(`${param}.${twice}`, `${param}.input_audio.${twice}`);
-  const { data, format = "wav", ...described } = { ...beside, ...inside };
+  const { data, format = "wav", ...description } = { ...beside, ...inside };
   if (data === undefined) throw missingParameter(`${param}.data`);
-  return { data, format, ...described };
+  return { data, format, ...description };
 }
 
 function dataUrl(base64: string | null | undefined, mimeType: string): string | null {
@@ -139,8 +139,8 @@ function resultOutput(output: InputOf<"tool_result">["output"], param: string): 
   const parts = Array.isArray(output)
     ? output.map((element: unknown, at) => resultPart(element, `${param}[${at}]`))
     : [];
-  const known = parts.filter((part) => part !== null);
-  return known.length > 0 && known.length === parts.length ? known : JSON.stringify(output);
+  const inputParts = parts.filter((part) => part !== null);
+  return inputParts.length > 0 && inputParts.length === parts.length ? inputParts : JSON.stringify(output);
 }
 
 /** Accepts a part in the reference's form or in the form of a top-level part of `input`; null for anything else. */

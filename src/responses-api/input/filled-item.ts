@@ -9,11 +9,10 @@ const FILLED_KINDS_MAX = 200;
  * The item with its optional members filled in: a missing member becomes null or an empty list. Returns null if a
  * required member is missing or the value is not an item.
  */
-export function filledItem(sent: unknown): StoredItem | null {
-  if (validateStoredItem(sent)) return sent;
-  const item: unknown = structuredClone(sent);
-  for (let filled = 0; filled < FILLED_KINDS_MAX && fillMember(item); filled++)
-    if (validateStoredItem(item)) return item;
+export function filledItem(value: unknown): StoredItem | null {
+  if (validateStoredItem(value)) return value;
+  const item: unknown = structuredClone(value);
+  for (let count = 0; count < FILLED_KINDS_MAX && fillMember(item); count++) if (validateStoredItem(item)) return item;
   return null;
 }
 

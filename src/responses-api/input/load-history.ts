@@ -18,7 +18,7 @@ export interface HistoryContext {
 }
 
 /** The owner of the turns, and the turns that only this connection remembers. */
-type HistoryCaller = Pick<Caller, "principal" | "remembered">;
+type HistoryCaller = Pick<Caller, "principal" | "earlierTurns">;
 
 /** The members of a request that select its history. */
 export type HistoryRequest = Pick<
@@ -60,10 +60,10 @@ async function loadItems(
 
 async function loadChain(
   store: ResponseStore,
-  { principal: { owner }, remembered }: HistoryCaller,
+  { principal: { owner }, earlierTurns }: HistoryCaller,
   previousId: string,
 ): Promise<readonly StoredItem[]> {
-  const turn = remembered?.find(previousId) ?? null;
+  const turn = earlierTurns?.find(previousId) ?? null;
   if (turn === null) return await loadStoredChain(store, owner, previousId);
   return turn.after === null ? turn.items : [...(await loadStoredChain(store, owner, turn.after)), ...turn.items];
 }
@@ -87,14 +87,14 @@ async function loadStoredChain(store: ResponseStore, owner: Owner, previousId: s
   const last = chain?.at(-1);
   if (chain == null || last === undefined) throw previousResponseNotFound(previousId);
   if (last.status === "in_progress" || last.status === "queued") throw previousResponseRunning(previousId);
-  const loaded: StoredItem[] = [];
+  const chainItems: StoredItem[] = [];
   const slices = new Slices();
-  for (const { seen, items } of chain) {
-    if (seen !== null) for (const item of withoutSplitCalls(seen, [])) loaded.push(item);
-    for (const item of items) loaded.push(item);
+  for (const { seenItems, items } of chain) {
+    if (seenItems !== null) for (const item of withoutSplitCalls(seenItems, [])) chainItems.push(item);
+    for (const item of items) chainItems.push(item);
     await slices.pause();
   }
-  return loaded;
+  return chainItems;
 }
 
 /**

@@ -26,9 +26,14 @@ export async function normalizeConversationItems(
   const after = answersACall ? await conversations.loadItems(owner, conversationId).catch(refuseTooLong) : null;
   const now = Math.floor(Date.now() / 1000);
   const makeId = (prefix: string): string => newId(prefix, now, keyOfId(conversationId));
-  const normalized = await normalizeList(store, owner, { items, name: "items", after: after?.items ?? [] }, makeId);
-  await checkIdsUnique(normalized, "items");
-  return normalized;
+  const normalizedItems = await normalizeList(
+    store,
+    owner,
+    { items, name: "items", after: after?.items ?? [] },
+    makeId,
+  );
+  await checkIdsUnique(normalizedItems, "items");
+  return normalizedItems;
 }
 
 function refuseTooLong(error: unknown): never {

@@ -48,14 +48,14 @@ export async function normalizeList(
   { items, name, after }: SentList,
   makeId: MakeId,
 ): Promise<readonly StoredItem[]> {
-  const sent = expandInput(items, answersCalls(items) ? callTypes(after) : NONE, name);
-  const ids = sent.filter(isReference).map((item) => item.id);
-  const referenced = ids.length === 0 ? new Map<string, StoredItem>() : await findItems(store, owner, ids, name);
-  return await mapInSlices(sent, (item, index) => {
+  const canonicalItems = expandInput(items, answersCalls(items) ? callTypes(after) : NONE, name);
+  const ids = canonicalItems.filter(isReference).map((item) => item.id);
+  const referencedItems = ids.length === 0 ? new Map<string, StoredItem>() : await findItems(store, owner, ids, name);
+  return await mapInSlices(canonicalItems, (item, index) => {
     if (!isReference(item)) return normalizeItem(item, index, makeId, name);
-    const found = referenced.get(item.id);
-    if (found === undefined) throw itemNotStored(item.id, name);
-    return found;
+    const target = referencedItems.get(item.id);
+    if (target === undefined) throw itemNotStored(item.id, name);
+    return target;
   });
 }
 
@@ -110,17 +110,17 @@ export function normalizeItem(item: SentItem, index: number, makeId: MakeId, lis
   if (ANSWERS_A_CALL.has(type) && members["call_id"] === undefined) throw missingParameter(`${param}.call_id`);
   if (type === "reasoning") members["content"] ??= [];
   const status = STATUSLESS.has(type) ? {} : { status: isUnfinished(item) ? item.status : "completed" };
-  const normalized = filledItem({ ...members, id, type, ...status });
-  if (normalized === null) throw unusableItem(param, type);
-  return normalized;
+  const storedItem = filledItem({ ...members, id, type, ...status });
+  if (storedItem === null) throw unusableItem(param, type);
+  return storedItem;
 }
 
 /** The id of a local shell's output, derived from its call's name; null for other items. */
 function outputIdOf(item: SentItem, param: string): string | null {
   if (item.type !== "local_shell_call_output") return null;
-  const named = item.call_id ?? item.id;
-  if (named == null) throw missingParameter(`${param}.id`);
-  return localShellOutputId(named);
+  const callId = item.call_id ?? item.id;
+  if (callId == null) throw missingParameter(`${param}.id`);
+  return localShellOutputId(callId);
 }
 
 /** Whether the item is incomplete: a message or a call that was cut and that no client ran. */
@@ -168,9 +168,9 @@ function checkedId(id: string | null | undefined, param: string): string | null 
 function messageMembers(item: MessageInput, param: string): Record<string, unknown> {
   const { role, phase } = item;
   if (phase !== undefined && role !== "assistant") throw unknownParameter(`${param}.phase`, "");
-  const sent = typeof item.content === "string" ? [textPart(role, item.content)] : item.content;
-  if (role === "user" && sent.length === 0) throw emptyArray(`${param}.content`);
-  const content = sent.map((part, index) => normalizedPart(part, role, `${param}.content[${index}]`));
+  const parts = typeof item.content === "string" ? [textPart(role, item.content)] : item.content;
+  if (role === "user" && parts.length === 0) throw emptyArray(`${param}.content`);
+  const content = parts.map((part, index) => normalizedPart(part, role, `${param}.content[${index}]`));
   return { content, role, ...(phase == null ? {} : { phase }) };
 }
 
@@ -211,27 +211,27 @@ function normalizedContent(part: Part, param: string): Record<string, unknown> {
 }
 
 function withoutNulls(value: object, param = ""): Record<string, unknown> {
-  const kept: Record<string, unknown> = {};
+  const result: Record<string, unknown> = {};
   for (const [name, member] of Object.entries(value)) {
     if (member === null || member === undefined) continue;
-    kept[name] =
+    result[name] =
       name === "output" && Array.isArray(member)
         ? member.map((part, index) => outputPart(part, `${param}.output[${index}]`))
         : member;
   }
-  return kept;
+  return result;
 }
 
 /** A tool's output may contain images and files; they are listed in the same form as in messages. */
 function outputPart(part: unknown, param: string): unknown {
   if (!isRecord(part)) return part;
-  const kept = withoutNulls(part);
+  const members = withoutNulls(part);
   if (part["type"] === "input_image") {
-    return { detail: "auto", ...kept, file_id: part["file_id"] ?? null, image_url: part["image_url"] ?? null };
+    return { detail: "auto", ...members, file_id: part["file_id"] ?? null, image_url: part["image_url"] ?? null };
   }
-  if (part["type"] !== "input_file") return kept;
+  if (part["type"] !== "input_file") return members;
   checkFileData(part["file_data"], param);
-  return { ...kept, file_id: part["file_id"] ?? null };
+  return { ...members, file_id: part["file_id"] ?? null };
 }
 
 /** Audio and video are refused as files: the reference accepts audio in another kind of part, and no video. */
@@ -254,12 +254,12 @@ const ID_CHARS_MAX = 64;
  * The id under which the output of a local shell call is stored. Clients send the call's id instead, but two items of
  * one conversation cannot share an id.
  */
-export function localShellOutputId(sent: string): string {
-  if (sent.startsWith(SHELL_OUTPUT_PREFIX)) return sent;
-  const id = `${SHELL_OUTPUT_PREFIX}${sent.replace(/^lsh_/, "")}`;
+export function localShellOutputId(callId: string): string {
+  if (callId.startsWith(SHELL_OUTPUT_PREFIX)) return callId;
+  const id = `${SHELL_OUTPUT_PREFIX}${callId.replace(/^lsh_/, "")}`;
   return id.length <= ID_CHARS_MAX
     ? id
-    : `${SHELL_OUTPUT_PREFIX}${createHash("sha256").update(sent).digest("hex").slice(0, 48)}`;
+    : `${SHELL_OUTPUT_PREFIX}${createHash("sha256").update(callId).digest("hex").slice(0, 48)}`;
 }
 
 /** The reference's id prefixes. Most outputs share the prefix of their calls. */

@@ -47,7 +47,7 @@ interface Call {
 interface CallsOfId {
   readonly calls: Call[];
   /** How many of `calls`, from the first on, have their output. */
-  answered: number;
+  answerCount: number;
   /** Calls with the same name as the first call without output. Their own output may still follow. */
   repeats: Call[];
   answeredRepeats: number;
@@ -86,8 +86,8 @@ class CallPairing {
   }
 
   finish(): readonly StoredItem[] {
-    for (const { calls, answered, repeats, answeredRepeats } of this.#byId.values()) {
-      for (const { item } of calls.slice(answered)) {
+    for (const { calls, answerCount, repeats, answeredRepeats } of this.#byId.values()) {
+      for (const { item } of calls.slice(answerCount)) {
         if (STRICT_CALLS.has(item.type) && "call_id" in item) throw toolOutputMissing(item.call_id ?? "");
       }
       this.#leaveOut(repeats.slice(answeredRepeats));
@@ -96,28 +96,28 @@ class CallPairing {
   }
 
   #addCall(id: string, call: Call): void {
-    const known = this.#callsOf(id);
-    if (known.latestOutput !== null) this.#startRound(known);
-    const first = known.calls[known.answered];
+    const entry = this.#callsOf(id);
+    if (entry.latestOutput !== null) this.#startRound(entry);
+    const first = entry.calls[entry.answerCount];
     const isRepeat = first !== undefined && typeAndName(first.item) === typeAndName(call.item);
-    (isRepeat ? known.repeats : known.calls).push(call);
+    (isRepeat ? entry.repeats : entry.calls).push(call);
   }
 
   /** A call after an output is a new call. Repeats before it cannot get an output any more, so they are dropped. */
-  #startRound(known: CallsOfId): void {
-    this.#leaveOut(known.repeats.slice(known.answeredRepeats));
-    known.repeats = [];
-    known.answeredRepeats = 0;
+  #startRound(entry: CallsOfId): void {
+    this.#leaveOut(entry.repeats.slice(entry.answeredRepeats));
+    entry.repeats = [];
+    entry.answeredRepeats = 0;
   }
 
   #addOutput(id: string, item: StoredItem, place: number): void {
-    const known = this.#byId.get(id);
+    const entry = this.#byId.get(id);
     const output = this.#withItemIdOfCall(item);
-    if (known !== undefined && markAnswered(known)) {
-      known.latestOutput = place;
+    if (entry !== undefined && markAnswered(entry)) {
+      entry.latestOutput = place;
       this.#items[place] = output;
-    } else if (known?.latestOutput != null && this.#items[known.latestOutput]?.type === item.type) {
-      this.#items[known.latestOutput] = output;
+    } else if (entry?.latestOutput != null && this.#items[entry.latestOutput]?.type === item.type) {
+      this.#items[entry.latestOutput] = output;
       this.#items[place] = null;
     } else if (STRICT_OUTPUTS.has(item.type) && "call_id" in item) throw toolCallMissing(item.call_id ?? "");
   }
@@ -127,9 +127,9 @@ class CallPairing {
   }
 
   #callsOf(id: string): CallsOfId {
-    const known = this.#byId.get(id);
-    if (known !== undefined) return known;
-    const none: CallsOfId = { calls: [], answered: 0, repeats: [], answeredRepeats: 0, latestOutput: null };
+    const entry = this.#byId.get(id);
+    if (entry !== undefined) return entry;
+    const none: CallsOfId = { calls: [], answerCount: 0, repeats: [], answeredRepeats: 0, latestOutput: null };
     this.#byId.set(id, none);
     return none;
   }
@@ -159,9 +159,9 @@ class CallPairing {
 }
 
 /** Marks the next open call as answered. False if no call was open. */
-function markAnswered(known: CallsOfId): boolean {
-  if (known.answered < known.calls.length) known.answered++;
-  else if (known.answeredRepeats < known.repeats.length) known.answeredRepeats++;
+function markAnswered(entry: CallsOfId): boolean {
+  if (entry.answerCount < entry.calls.length) entry.answerCount++;
+  else if (entry.answeredRepeats < entry.repeats.length) entry.answeredRepeats++;
   else return false;
   return true;
 }

@@ -34,25 +34,27 @@ export async function resolveInput(
   { store, sealer }: { readonly store: ResponseStore; readonly sealer: Sealer },
   owner: Owner,
   stem: IdStem,
-  { sent, history }: { readonly sent: InputRequest; readonly history: readonly StoredItem[] },
+  { body, history }: { readonly body: InputRequest; readonly history: readonly StoredItem[] },
 ): Promise<ResolvedInput> {
   const makeId = (prefix: string, counter: number): string => idFromStem(prefix, stem, INPUT_NUMBER_FIRST + counter);
   const items = await normalizeList(
     store,
     owner,
-    { items: withoutTrigger(sent.input ?? []), name: "input", after: history },
+    { items: withoutTrigger(body.input ?? []), name: "input", after: history },
     makeId,
   );
   const slices = new Slices(); // For thousands of items, each of these steps takes milliseconds.
   await checkInput(items);
   checkCallsNotRepeated(history, items);
   const all = [...history, ...items];
-  const isHistoryUnique = conversationIdOf(sent) !== null;
+  const isHistoryUnique = conversationIdOf(body) !== null;
   const unique = (await hasRepeats(history, items, isHistoryUnique)) ? await withoutRepeats(all) : all;
   if (slices.isOver) await slices.next();
-  const compacted = beginAtCompaction(unique, (sealed) => openCompaction(sealed, sealer, sealScope(owner)));
+  const compactedItems = beginAtCompaction(unique, (sealedText) =>
+    openCompaction(sealedText, sealer, sealScope(owner)),
+  );
   if (slices.isOver) await slices.next();
-  const context = await pairCalls(withoutInterrupted(compacted));
+  const context = await pairCalls(withoutInterrupted(compactedItems));
   if (slices.isOver) await slices.next();
   return { items, context, places: await placesOf(context, items) };
 }
@@ -72,9 +74,9 @@ async function hasRepeats(
     if (await anyInSlices(history, ({ id }) => ids.has(id))) return true;
   }
   if (isHistoryUnique) return false;
-  const known = new Set<string>();
-  await eachInSlices(history, ({ id }) => known.add(id));
-  return known.size < history.length;
+  const ids = new Set<string>();
+  await eachInSlices(history, ({ id }) => ids.add(id));
+  return ids.size < history.length;
 }
 
 /** For each item of the context, its index among `items`; null if it is not there. */
@@ -92,17 +94,17 @@ async function placesOf(
  * the later one is dropped; the same id with another text is a new item.
  */
 async function withoutRepeats(items: readonly StoredItem[]): Promise<readonly StoredItem[]> {
-  const seen = new Map<string, Repeatable>();
-  const kept: StoredItem[] = [];
+  const byId = new Map<string, Repeatable>();
+  const result: StoredItem[] = [];
   await eachInSlices(items, (item) => {
     if (item.type === "message" || item.type === "reasoning") {
-      const earlier = seen.get(item.id);
+      const earlier = byId.get(item.id);
       if (earlier !== undefined && identityText(earlier) === identityText(item)) return;
-      seen.set(item.id, item);
+      byId.set(item.id, item);
     }
-    kept.push(item);
+    result.push(item);
   });
-  return kept;
+  return result;
 }
 
 type Repeatable = Extract<StoredItem, { type: "message" | "reasoning" }>;

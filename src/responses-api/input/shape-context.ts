@@ -37,24 +37,24 @@ export async function shapeContext(
   places: readonly (number | null)[],
 ): Promise<readonly StoredItem[]> {
   const reader = sealScope(caller.principal.owner);
-  const unsealed = await mapInSlices(context, (item, index) =>
-    withReasoningText(item, (sealed) => sealer.open(sealed, reader), (places[index] ?? null) !== null),
+  const openItems = await mapInSlices(context, (item, index) =>
+    withReasoningText(item, (sealedText) => sealer.open(sealedText, reader), (places[index] ?? null) !== null),
   );
-  return fitMedia(media, caller, unsealed, places);
+  return fitMedia(media, caller, openItems, places);
 }
 
 /**
  * Restores the text of sealed reasoning, unless the item already shows it. The seal of a client's item is always
  * checked.
  */
-function withReasoningText(item: StoredItem, open: (sealed: string) => string | null, isSent: boolean): StoredItem {
+function withReasoningText(item: StoredItem, open: (sealedText: string) => string | null, isSent: boolean): StoredItem {
   if (item.type !== "reasoning" || item.encrypted_content == null) return item;
-  const { encrypted_content: sealed, ...shown } = item;
-  const showsText = (shown.content ?? []).length > 0;
-  if (showsText && !isSent) return shown;
-  const text = open(sealed);
+  const { encrypted_content: sealedText, ...visibleItem } = item;
+  const showsText = (visibleItem.content ?? []).length > 0;
+  if (showsText && !isSent) return visibleItem;
+  const text = open(sealedText);
   if (text === null) throw invalidEncryptedContent();
-  return text === "" || showsText ? shown : { ...shown, content: [{ type: "reasoning_text", text }] };
+  return text === "" || showsText ? visibleItem : { ...visibleItem, content: [{ type: "reasoning_text", text }] };
 }
 
 /** Converts every image, file and recording to what the model can read. Items without any stay the same objects. */
@@ -72,13 +72,13 @@ async function fitMedia(
   const stop = new AbortController();
   const media = reader.forRequest(principal.owner, AbortSignal.any([signal, stop.signal]));
   try {
-    const fitted = await mapSomeAtOnce(holders, ITEMS_AT_ONCE_MAX, async (index) => {
+    const fittedItems = await mapSomeAtOnce(holders, ITEMS_AT_ONCE_MAX, async (index) => {
       const place = places[index] ?? null;
       const item = items[index];
       assert(item !== undefined, "each of these items is in the list");
       return [index, await fitItem(media, item, place === null ? null : `input[${place}]`)] as const;
     });
-    const byIndex = new Map(fitted);
+    const byIndex = new Map(fittedItems);
     return items.map((item, index) => byIndex.get(index) ?? item);
   } finally {
     stop.abort(); // If one item failed, the others are not needed.

@@ -41,24 +41,26 @@ export async function withExchanges(
 ): Promise<readonly ContextItem[]> {
   if (!items.some(isOfTools)) return items;
   const ids = items.flatMap((item) => (CALL_TYPES.has(item.type) && "id" in item && item.id != null ? [item.id] : []));
-  const known = ids.length === 0 ? new Map<string, KnownExchange>() : await ledger.find(owner, ids);
+  const exchanges = ids.length === 0 ? new Map<string, KnownExchange>() : await ledger.find(owner, ids);
   // Clients may answer an incomplete call although the model already has its output.
-  const told = new Set([...known.values()].map(({ callId }) => callId));
+  const callIds = new Set([...exchanges.values()].map(({ callId }) => callId));
   const requests = new Map(items.filter(isRequest).map((item) => [item.id, item]));
   const denials = new Set(items.filter(isAnswer).flatMap((item) => (item.approve ? [] : item.approval_request_id)));
-  const called = new Set(items.flatMap((item) => (item.type === "mcp_call" ? (item.approval_request_id ?? []) : [])));
+  const calledIds = new Set(
+    items.flatMap((item) => (item.type === "mcp_call" ? (item.approval_request_id ?? []) : [])),
+  );
   return items.flatMap((item): readonly ContextItem[] => {
     if (item.type === "mcp_list_tools") return mcpServers.has(item.server_label) ? [] : [item];
     // A denied request is represented by its answer, and an approved one by its call.
-    if (isRequest(item)) return called.has(item.id) || denials.has(item.id) ? [] : [item];
-    if (isClientsOutput(item) && told.has(item.call_id)) return [];
-    if (item.type === "local_shell_call_output" && known.has(item.id)) return [];
+    if (isRequest(item)) return calledIds.has(item.id) || denials.has(item.id) ? [] : [item];
+    if (isClientsOutput(item) && callIds.has(item.call_id)) return [];
+    if (item.type === "local_shell_call_output" && exchanges.has(item.id)) return [];
     if (isAnswer(item)) {
       const request = requests.get(item.approval_request_id);
-      if (request !== undefined && !item.approve) return denied(request, item);
-      return called.has(item.approval_request_id) ? [] : [item];
+      if (request !== undefined && !item.approve) return denialItems(request, item);
+      return calledIds.has(item.approval_request_id) ? [] : [item];
     }
-    const exchange = "id" in item && item.id != null ? known.get(item.id) : undefined;
+    const exchange = "id" in item && item.id != null ? exchanges.get(item.id) : undefined;
     return exchange === undefined ? [item] : exchangeItems(exchange);
   });
 }
@@ -66,19 +68,19 @@ export async function withExchanges(
 /** The calls in the ledger or in this connection's memory. */
 export function knownExchanges(
   toolLedger: Pick<ToolLedger, "find">,
-  { remembered }: Pick<Caller, "remembered">,
+  { earlierTurns }: Pick<Caller, "earlierTurns">,
   { previous_response_id: previousId }: Pick<CreateResponseRequest, "previous_response_id">,
 ): Pick<ToolLedger, "find"> {
-  const turn = previousId == null ? null : (remembered?.find(previousId) ?? null);
+  const turn = previousId == null ? null : (earlierTurns?.find(previousId) ?? null);
   if (turn === null || turn.exchanges.length === 0) return toolLedger;
   const own = new Map(turn.exchanges.map((exchange) => [exchange.itemId, exchange]));
   return {
     find: async (owner, itemIds) => {
-      const stored = await toolLedger.find(
+      const storedExchanges = await toolLedger.find(
         owner,
         itemIds.filter((id) => !own.has(id)),
       );
-      return new Map([...stored, ...own]);
+      return new Map([...storedExchanges, ...own]);
     },
   };
 }
@@ -110,7 +112,7 @@ function isAnswer(item: StoredItem): item is ApprovalResponse {
 }
 
 /** A call denied by the user. */
-function denied(request: ApprovalRequest, { reason }: ApprovalResponse): readonly ContextItem[] {
+function denialItems(request: ApprovalRequest, { reason }: ApprovalResponse): readonly ContextItem[] {
   const why = reason === null || reason === "" ? "." : `: ${reason}`;
   const callId = request.id;
   return [

@@ -19,9 +19,9 @@ export function chooseClaims(
 ): readonly UnmadeRun[] {
   const isReadable = ({ taskVersion: version }: UnmadeRun): boolean => version === null || version <= taskVersion;
   const ending = runs.filter((run) => !run.needsPlace || (!isReadable(run) && isGivenUp(run.responseId)));
-  const wanted = runs.filter((run) => run.needsPlace && isReadable(run));
-  const fairPart = Math.ceil(wanted.length / Math.max(1, workers));
-  return [...ending, ...wanted.slice(0, Math.min(places, fairPart))];
+  const candidates = runs.filter((run) => run.needsPlace && isReadable(run));
+  const fairPart = Math.ceil(candidates.length / Math.max(1, workers));
+  return [...ending, ...candidates.slice(0, Math.min(places, fairPart))];
 }
 
 /** The runs whose tasks no living worker can read. */

@@ -271,15 +271,20 @@ const OBSERVER: RunObserver = {
   watch: () => ({
     trace: null,
     began() {},
-    said() {},
-    failed() {},
-    ended() {},
-    refused() {},
-    left() {},
-    happened() {},
+    countEvents() {},
+    noteFailure() {},
+    noteEnd() {},
+    noteRefusal() {},
+    noteLeave() {},
+    noteHappening() {},
   }),
 };
-const TOOL_OBSERVER: ToolObserver = { began: () => ({ ended() {} }), ended() {}, limited() {}, omitted() {} };
+const TOOL_OBSERVER: ToolObserver = {
+  began: () => ({ noteEnd() {} }),
+  noteLoopEnd() {},
+  noteLimit() {},
+  noteOmission() {},
+};
 
 /** Sound begins with the first text and ends with the turn. */
 async function* spoken(turn: AsyncIterable<readonly ModelEvent[]>): AsyncGenerator<readonly ModelEvent[]> {

@@ -60,7 +60,7 @@ export class RunClaimer {
    * Why this worker left runs that it may still hold. It continues them when it claims its own runs, or ends them if
    * their readers saw an end.
    */
-  readonly #left = new Map<string, LeftBy>();
+  readonly #causes = new Map<string, LeftBy>();
   /** Runs that are being released. */
   readonly #leaving = new Set<string>();
   /** The number of consecutive failures to read a run. */
@@ -81,9 +81,9 @@ export class RunClaimer {
   /** Claims and resumes runs until none are left for this worker, or `mayGoOn` is false. Returns their number. */
   async claimAll(mayGoOn: () => boolean): Promise<number> {
     const { runs, ledger, neighbours } = this.#context;
-    const tried = new Set<string>();
+    const triedIds = new Set<string>();
     const isHere = (responseId: string): boolean =>
-      runs.has(responseId) || tried.has(responseId) || this.#leaving.has(responseId);
+      runs.has(responseId) || triedIds.has(responseId) || this.#leaving.has(responseId);
     const unmade = await ledger.listUnmade(isHere);
     this.#noteUnreadable(unmade);
     const limits = {
@@ -91,16 +91,16 @@ export class RunClaimer {
       taskVersion: TASK_VERSION,
       isGivenUp: (responseId: string) => this.#isGivenUp(responseId),
     };
-    const chosen = chooseClaims(unmade, limits);
-    for (let start = 0; start < chosen.length && mayGoOn(); start += CLAIMS_MAX) {
-      const claimed = await ledger.claim(chosen.slice(start, start + CLAIMS_MAX));
-      await mapSomeAtOnce(claimed, RESUMED_TOGETHER_MAX, async (run) => {
-        tried.add(run.response.id);
+    const choices = chooseClaims(unmade, limits);
+    for (let start = 0; start < choices.length && mayGoOn(); start += CLAIMS_MAX) {
+      const claims = await ledger.claim(choices.slice(start, start + CLAIMS_MAX));
+      await mapSomeAtOnce(claims, RESUMED_TOGETHER_MAX, async (run) => {
+        triedIds.add(run.response.id);
         await this.#resumeOrRelease(run);
       });
-      if (claimed.length > 0) neighbours?.tellTaken(claimed.map(({ response }) => response.id));
+      if (claims.length > 0) neighbours?.tellTaken(claims.map(({ response }) => response.id));
     }
-    return tried.size;
+    return triedIds.size;
   }
 
   /** Releases runs that wait here or were stopped. If that fails, others claim them once this worker is dead. */
@@ -113,8 +113,8 @@ export class RunClaimer {
   }
 
   /** Forgets why runs were left that this worker does not hold any more. */
-  forgetLost(held: ReadonlySet<string>): void {
-    for (const responseId of this.#left.keys()) if (!held.has(responseId)) this.#left.delete(responseId);
+  forgetLost(heldIds: ReadonlySet<string>): void {
+    for (const responseId of this.#causes.keys()) if (!heldIds.has(responseId)) this.#causes.delete(responseId);
   }
 
   close(): void {
@@ -124,7 +124,7 @@ export class RunClaimer {
 
   #noteLeave(responseId: string, cause: LeaveCause): void {
     if (cause.type === "store" || cause.type === "fault" || cause.type === "unstored_end")
-      this.#left.set(responseId, cause.type);
+      this.#causes.set(responseId, cause.type);
     if (cause.type !== "suspended") return;
     const { pauseMs, attempts } = cause.suspension;
     void this.#suspend(responseId, { hadBegun: true, pauseMs, attempts });
@@ -137,7 +137,7 @@ export class RunClaimer {
       await this.#releaseOne(responseId, release);
       this.#wakeAfter(release.pauseMs ?? 0);
     } catch (fault) {
-      this.#left.set(responseId, "store");
+      this.#causes.set(responseId, "store");
       this.#log.warn({ err: fault, responseId }, "could not release a waiting run");
     } finally {
       this.#leaving.delete(responseId);
@@ -192,15 +192,15 @@ export class RunClaimer {
     // This process still makes the run. It lost its lease and has claimed the run under its new worker number.
     if (runs.has(responseId)) return;
     const events = await allEvents(ordering.eventLog, responseId);
-    const left = this.#left.get(responseId) ?? null;
+    const cause = this.#causes.get(responseId) ?? null;
     if (run.response.status !== "queued")
       this.#log.info({ responseId, events: events.length, restarts: run.restarts }, "recovering an abandoned run");
-    if (run.task === null || left === "unstored_end")
+    if (run.task === null || cause === "unstored_end")
       return await this.#start(this.#endOf(run, events), events, INTERRUPTED_FAILURE);
     const secrets = toolSecrets(ordering.sealer, run.owner, responseId);
-    const stored = readTask(run.task, secrets);
-    if ("problem" in stored) {
-      this.#log.error({ responseId, task: stored.problem }, "could not read the stored task of a run");
+    const storedTask = readTask(run.task, secrets);
+    if ("problem" in storedTask) {
+      this.#log.error({ responseId, task: storedTask.problem }, "could not read the stored task of a run");
       return await this.#start(this.#endOf(run, events), events, OUTDATED_FAILURE);
     }
     const steps = await this.#stepsOf(run);
@@ -208,11 +208,11 @@ export class RunClaimer {
       this.#log.error({ responseId, restarts: run.restarts }, "run restarted too often without progress");
       return await this.#start(this.#endOf(run, events), events, POISONED_FAILURE);
     }
-    await this.#start(this.#restartOf(run, stored.task, { steps, left }), events, null);
+    await this.#start(this.#restartOf(run, storedTask.task, { steps, cause }), events, null);
   }
 
   async #start(order: RunOrder, events: readonly RecordedEvent[], failure: RunFailure | null): Promise<void> {
-    this.#left.delete(order.plan.response.id);
+    this.#causes.delete(order.plan.response.id);
     await this.#context.runs.resume(order, events, failure);
   }
 
@@ -228,7 +228,7 @@ export class RunClaimer {
   #restartOf(
     run: AbandonedRun,
     task: RunTask,
-    { steps, left }: { readonly steps: number; readonly left: LeftBy | null },
+    { steps, cause }: { readonly steps: number; readonly cause: LeftBy | null },
   ): RunOrder {
     const { ledger, approvalsInUse } = this.#context;
     const { owner, response, attempts } = run;
@@ -240,31 +240,31 @@ export class RunClaimer {
       { owner, response, inputItems: [] },
       { log: this.#log, attempts },
     );
-    const interruption = interruptionOf(run, left);
-    const counted = (ask: RunOrder["ask"]): RunOrder["ask"] => {
+    const interruption = interruptionOf(run, cause);
+    const withCount = (ask: RunOrder["ask"]): RunOrder["ask"] => {
       return async (signal, storeNow) => {
         // Counted first, because the run may crash the process.
-        if (left !== "store") await ledger.countRestart(response.id, steps);
+        if (cause !== "store") await ledger.countRestart(response.id, steps);
         if (interruption !== null) tellHappening(this.#context.ordering, order, { happening: interruption, storeNow });
         return await ask(signal, storeNow);
       };
     };
-    const resume: RunOrder["resume"] = (shown) => {
-      const ask = order.resume?.(shown) ?? null;
-      return ask === null ? null : counted(ask);
+    const resume: RunOrder["resume"] = (shownAnswer) => {
+      const ask = order.resume?.(shownAnswer) ?? null;
+      return ask === null ? null : withCount(ask);
     };
-    return { ...order, ask: counted(order.ask), resume, onOver: () => approvals.release() };
+    return { ...order, ask: withCount(order.ask), resume, onOver: () => approvals.release() };
   }
 
   #endOf({ owner, response }: AbandonedRun, events: readonly RecordedEvent[]): RunOrder {
-    const opened: OpenedRun = { owner, response, inputItems: [] };
-    return endingOrder(this.#context.ordering, endingTask(response, events), opened, { log: this.#log });
+    const openedRun: OpenedRun = { owner, response, inputItems: [] };
+    return endingOrder(this.#context.ordering, endingTask(response, events), openedRun, { log: this.#log });
   }
 }
 
 /** How the run was interrupted; null if it has not begun, or was suspended. */
-function interruptionOf({ from, response, attempts }: AbandonedRun, left: LeftBy | null): RunHappening | null {
-  if (left === "store") return { type: "interrupted", by: "store" };
+function interruptionOf({ from, response, attempts }: AbandonedRun, cause: LeftBy | null): RunHappening | null {
+  if (cause === "store") return { type: "interrupted", by: "store" };
   if (from === "queue") {
     const isHandedOver = response.status !== "queued" && attempts === null;
     return isHandedOver ? { type: "interrupted", by: "handover" } : null;

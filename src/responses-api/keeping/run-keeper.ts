@@ -52,9 +52,9 @@ export class RunKeeper {
    * the queue, or after `waitMs` milliseconds. Rejects if recovery fails earlier.
    */
   async start(waitMs = START_WAIT_MS): Promise<void> {
-    const done = this.#recoverAll();
+    const recovery = this.#recoverAll();
     let isStarting = true;
-    this.#look = done.then(
+    this.#look = recovery.then(
       () => this.#schedule(),
       (fault: unknown) => {
         if (isStarting) return; // `start` rejects with it.
@@ -64,7 +64,7 @@ export class RunKeeper {
     );
     const outOfTime = new AbortController();
     const late = sleep(waitMs, true, { signal: outOfTime.signal }).catch(() => false);
-    const isLate = await Promise.race([done.then(() => false), late]).finally(() => outOfTime.abort());
+    const isLate = await Promise.race([recovery.then(() => false), late]).finally(() => outOfTime.abort());
     isStarting = false;
     if (isLate) this.#log.info({ waitedMs: waitMs }, "serving requests while abandoned runs are still being recovered");
   }
@@ -122,10 +122,10 @@ export class RunKeeper {
   async close(until: AbortSignal): Promise<void> {
     const { runs } = this.#context;
     if (!(await runs.idle(until))) {
-      const left = runs.listStored();
-      const begun = new Set(left.filter((responseId) => runs.hasBegun(responseId)));
+      const runIds = runs.listStored();
+      const begunIds = new Set(runIds.filter((responseId) => runs.hasBegun(responseId)));
       await runs.releaseAll(runs.list());
-      await this.#claimer.release(left, (responseId) => ({ hadBegun: begun.has(responseId) }));
+      await this.#claimer.release(runIds, (responseId) => ({ hadBegun: begunIds.has(responseId) }));
     }
     this.#isClosed = true;
     this.#claimer.close();
@@ -177,9 +177,9 @@ export class RunKeeper {
   async #releaseLost(): Promise<void> {
     const { runs, ledger } = this.#context;
     const here = runs.listStored();
-    const held = new Set(await ledger.listHeld());
-    void runs.releaseAll(here.filter((responseId) => !held.has(responseId)));
-    this.#claimer.forgetLost(held);
+    const heldIds = new Set(await ledger.listHeld());
+    void runs.releaseAll(here.filter((responseId) => !heldIds.has(responseId)));
+    this.#claimer.forgetLost(heldIds);
   }
 
   /** Claims and resumes abandoned runs when it is this call's turn. Returns their number. */
@@ -194,7 +194,7 @@ export class RunKeeper {
 class CachedCount {
   readonly #look: () => Promise<number>;
   readonly #keptMs: number;
-  #known: Promise<number> | null = null;
+  #count: Promise<number> | null = null;
   #until = 0;
 
   constructor(look: () => Promise<number>, keptMs: number) {
@@ -203,18 +203,18 @@ class CachedCount {
   }
 
   read(): Promise<number> {
-    if (this.#known !== null && performance.now() < this.#until) return this.#known;
+    if (this.#count !== null && performance.now() < this.#until) return this.#count;
     this.#until = performance.now() + this.#keptMs;
-    this.#known = this.#look();
-    this.#known.catch(() => {
+    this.#count = this.#look();
+    this.#count.catch(() => {
       this.#until = 0; // The next caller retries.
     });
-    return this.#known;
+    return this.#count;
   }
 
   /** Adds to the cached number. */
   add(more: number): void {
-    this.#known = this.#known?.then((count) => count + more) ?? null;
-    this.#known?.catch(() => {}); // The first promise has already rejected.
+    this.#count = this.#count?.then((count) => count + more) ?? null;
+    this.#count?.catch(() => {}); // The first promise has already rejected.
   }
 }

@@ -39,8 +39,8 @@ export interface OmittedTool {
 export interface AcceptedTools {
   /** All tools as the response echoes them, including omitted ones. */
   readonly echoes: readonly Tool[];
-  readonly hosted: readonly OfferedHostedTool[];
-  readonly omitted: readonly OmittedTool[];
+  readonly hostedTools: readonly OfferedHostedTool[];
+  readonly omittedTools: readonly OmittedTool[];
 }
 
 /**
@@ -53,8 +53,8 @@ export async function acceptTools(
   asker: ToolAsker,
 ): Promise<AcceptedTools> {
   const echoes: Tool[] = [];
-  const hosted: OfferedHostedTool[] = [];
-  const omitted: OmittedTool[] = [];
+  const hostedTools: OfferedHostedTool[] = [];
+  const omittedTools: OmittedTool[] = [];
   await eachInSlices(request.tools ?? [], (tool, index) => {
     const client = echoClientTool(tool);
     if (client !== null) return void echoes.push(client);
@@ -63,21 +63,27 @@ export async function acceptTools(
     const refusal = toolRefusal(tools, tool, kind, asker);
     const whole = refusal === null ? (tools.find(tool.type)?.withDefaults?.(tool, asker) ?? tool) : tool;
     echoes.push(echoOther(whole));
-    if (refusal === null && kind !== null) hosted.push({ kind, tool: whole });
+    if (refusal === null && kind !== null) hostedTools.push({ kind, tool: whole });
     if (refusal === null) return;
     if (refusal.grade !== "unavailable" || tools.unavailable === "refuse") throw refusalError(param, refusal);
-    omitted.push({ type: tool.type, param, reason: refusal.reason });
+    omittedTools.push({ type: tool.type, param, reason: refusal.reason });
   });
   checkLabels(request.tools ?? []);
-  checkNotNeeded(request, { clientTools: echoes.length - hosted.length - omitted.length, hosted, omitted });
-  return { echoes, hosted, omitted };
+  checkNotNeeded(request, {
+    clientTools: echoes.length - hostedTools.length - omittedTools.length,
+    hostedTools,
+    omittedTools,
+  });
+  return { echoes, hostedTools, omittedTools };
 }
 
 /** The types of the tools that would be omitted from a request like this, without duplicates. Checks nothing else. */
 export function omittedTypes(tools: HostedTools, request: CreateResponseRequest, asker: ToolAsker): readonly string[] {
-  const hosted = (request.tools ?? []).filter((tool) => !isClientTool(tool));
-  const left = hosted.filter((tool) => toolRefusal(tools, tool, kindOfType(tool.type), asker)?.grade === "unavailable");
-  return [...new Set(left.map(({ type }) => type))];
+  const hostedTools = (request.tools ?? []).filter((tool) => !isClientTool(tool));
+  const unavailableTools = hostedTools.filter(
+    (tool) => toolRefusal(tools, tool, kindOfType(tool.type), asker)?.grade === "unavailable",
+  );
+  return [...new Set(unavailableTools.map(({ type }) => type))];
 }
 
 /** Labels distinguish the servers of a request, in its items and for the model. */
@@ -95,18 +101,18 @@ function checkLabels(tools: readonly ToolInput[]): void {
 }
 
 /** The labels of MCP servers. */
-export function labelsOf(hosted: readonly OfferedHostedTool[]): ReadonlySet<string> {
-  return new Set(hosted.flatMap(({ tool }) => (tool.type === "mcp" ? [tool.server_label] : [])));
+export function labelsOf(hostedTools: readonly OfferedHostedTool[]): ReadonlySet<string> {
+  return new Set(hostedTools.flatMap(({ tool }) => (tool.type === "mcp" ? [tool.server_label] : [])));
 }
 
 /** A tool choice without the omitted tools. */
 export function choiceOfTheRest(
   choice: Response["tool_choice"],
-  { hosted, omitted }: Pick<AcceptedTools, "hosted" | "omitted">,
+  { hostedTools, omittedTools }: Pick<AcceptedTools, "hostedTools" | "omittedTools">,
 ): Response["tool_choice"] {
-  if (typeof choice === "string" || choice.type !== "allowed_tools" || omitted.length === 0) return choice;
-  const run = new Set<string>(hosted.map(({ kind }) => kind));
-  const missing = new Set(omitted.map(({ type }) => kindOrType(type)).filter((kind) => !run.has(kind)));
+  if (typeof choice === "string" || choice.type !== "allowed_tools" || omittedTools.length === 0) return choice;
+  const run = new Set<string>(hostedTools.map(({ kind }) => kind));
+  const missing = new Set(omittedTools.map(({ type }) => kindOrType(type)).filter((kind) => !run.has(kind)));
   const tools = choice.tools.filter(({ type }) => !missing.has(kindOrType(String(type))));
   return tools.length === 0 ? "none" : { ...choice, tools };
 }
@@ -117,10 +123,10 @@ function kindOrType(type: string): string {
 }
 
 /** Tells people of the tools that a request is answered without. */
-export function tellOmitted(toolObserver: ToolObserver, omitted: readonly OmittedTool[], log: Logger): void {
-  if (omitted.length === 0) return;
-  for (const { type } of omitted) toolObserver.omitted(kindOfType(type) ?? "other");
-  const tools = omitted.map(({ type, reason }) => ({ type, reason }));
+export function tellOmitted(toolObserver: ToolObserver, omittedTools: readonly OmittedTool[], log: Logger): void {
+  if (omittedTools.length === 0) return;
+  for (const { type } of omittedTools) toolObserver.noteOmission(kindOfType(type) ?? "other");
+  const tools = omittedTools.map(({ type, reason }) => ({ type, reason }));
   log.info({ tools }, "tools omitted from a request");
 }
 
@@ -137,9 +143,9 @@ function toolRefusal(tools: HostedTools, tool: ToolInput, kind: ToolKind | null,
   if (asker.keyTools?.includes(kind) === false)
     return missing(`This API key may not use tools of kind '${kind}': 'antiphon keys create --tools' limits it.`);
   if (!tools.isOffered(kind)) return missing(`The setting TOOLS of this server does not offer '${kind}'.`);
-  const found = tools.find(tool.type);
-  if (found === null) return missing(`Tools of type '${tool.type}' are not available on this server.`);
-  return found.refusal(tool, asker);
+  const hostedTool = tools.find(tool.type);
+  if (hostedTool === null) return missing(`Tools of type '${tool.type}' are not available on this server.`);
+  return hostedTool.refusal(tool, asker);
 }
 
 function refusalError(param: string, { member, reason, grade }: ToolRefusal) {
@@ -147,23 +153,23 @@ function refusalError(param: string, { member, reason, grade }: ToolRefusal) {
   return grade === "invalid" ? invalidTool(at, reason) : unsupportedParameter(at, reason);
 }
 
-interface Sorted extends Pick<AcceptedTools, "hosted" | "omitted"> {
+interface Sorted extends Pick<AcceptedTools, "hostedTools" | "omittedTools"> {
   readonly clientTools: number;
 }
 
 /** Refuses a request whose `tool_choice` depends on an omitted tool. */
 function checkNotNeeded(
   { tool_choice: choice }: CreateResponseRequest,
-  { clientTools, hosted, omitted }: Sorted,
+  { clientTools, hostedTools, omittedTools }: Sorted,
 ): void {
-  const [first] = omitted;
+  const [first] = omittedTools;
   if (first === undefined || choice == null || choice === "auto" || choice === "none") return;
   const isLeftOut = (type: string): OmittedTool | undefined =>
-    hosted.some(({ kind }) => kind === kindOfType(type))
+    hostedTools.some(({ kind }) => kind === kindOfType(type))
       ? undefined
-      : omitted.find((tool) => kindOrType(tool.type) === kindOrType(type));
+      : omittedTools.find((tool) => kindOrType(tool.type) === kindOrType(type));
   if (choice === "required") {
-    if (clientTools + hosted.length === 0) throw unsupportedParameter(first.param, first.reason);
+    if (clientTools + hostedTools.length === 0) throw unsupportedParameter(first.param, first.reason);
     return;
   }
   if (choice.type !== "allowed_tools") {
@@ -172,7 +178,7 @@ function checkNotNeeded(
     return;
   }
   const missing = choice.tools.map(({ type }) => isLeftOut(String(type)));
-  const [needed] = missing;
-  if (choice.mode === "required" && needed !== undefined && missing.every((tool) => tool !== undefined))
-    throw unsupportedParameter(needed.param, needed.reason);
+  const [neededTool] = missing;
+  if (choice.mode === "required" && neededTool !== undefined && missing.every((tool) => tool !== undefined))
+    throw unsupportedParameter(neededTool.param, neededTool.reason);
 }

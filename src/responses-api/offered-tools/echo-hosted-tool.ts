@@ -53,9 +53,12 @@ export function echoHostedTool(tool: Exclude<ToolInput, ClientTool>): Tool {
 function echoWebSearch(tool: WebSearch): Tool {
   return {
     type: tool.type,
-    ...given({ external_web_access: tool.external_web_access }),
+    ...presentMembers({ external_web_access: tool.external_web_access }),
     filters: tool.filters ?? null,
-    ...given({ return_token_budget: tool.return_token_budget, search_content_types: tool.search_content_types }),
+    ...presentMembers({
+      return_token_budget: tool.return_token_budget,
+      search_content_types: tool.search_content_types,
+    }),
     search_context_size: tool.search_context_size ?? "medium",
     user_location: echoLocation(tool.user_location),
   };
@@ -64,23 +67,23 @@ function echoWebSearch(tool: WebSearch): Tool {
 function echoWebSearchPreview(tool: WebSearchPreview): Tool {
   return {
     type: tool.type,
-    ...given({ search_content_types: tool.search_content_types }),
+    ...presentMembers({ search_content_types: tool.search_content_types }),
     search_context_size: tool.search_context_size ?? "medium",
     user_location: echoLocation(tool.user_location),
   };
 }
 
 /** The reference assumes a country if the request names no place. */
-function echoLocation(asked: UserLocationInput | null | undefined): UserLocation {
-  const { city = null, country = null, region = null, timezone = null } = asked ?? { country: "US" };
+function echoLocation(location: UserLocationInput | null | undefined): UserLocation {
+  const { city = null, country = null, region = null, timezone = null } = location ?? { country: "US" };
   return { type: "approximate", city, country, region, timezone };
 }
 
-function echoRanking(asked: Accepted<"file_search">["ranking_options"]) {
+function echoRanking(options: Accepted<"file_search">["ranking_options"]) {
   return {
-    ...given({ hybrid_search: asked?.hybrid_search }),
-    ranker: asked?.ranker ?? ("auto" as const),
-    score_threshold: asked?.score_threshold ?? 0,
+    ...presentMembers({ hybrid_search: options?.hybrid_search }),
+    ranker: options?.ranker ?? ("auto" as const),
+    score_threshold: options?.score_threshold ?? 0,
   };
 }
 
@@ -110,9 +113,9 @@ function echoImageGeneration(tool: ImageGeneration): Tool {
   const { action, complexity, frame_count, frame_duration_ms, input_image_mask, model, svg } = tool;
   return {
     type: tool.type,
-    ...given({ action }),
+    ...presentMembers({ action }),
     background: tool.background ?? "auto",
-    ...given({ complexity, frame_count, frame_duration_ms, input_image_mask, model }),
+    ...presentMembers({ complexity, frame_count, frame_duration_ms, input_image_mask, model }),
     moderation: tool.moderation ?? "auto",
     n: 1,
     output_compression: tool.output_compression ?? OUTPUT_COMPRESSION,
@@ -124,24 +127,24 @@ function echoImageGeneration(tool: ImageGeneration): Tool {
 }
 
 function echoSvg({ model, reasoning }: NonNullable<ImageGeneration["svg"]>) {
-  return { ...given({ model }), ...given({ reasoning }) };
+  return { ...presentMembers({ model }), ...presentMembers({ reasoning }) };
 }
 
 function echoMcp(tool: Mcp): Tool {
   const { allowed_callers, authorization, connector_id, defer_loading, tunnel_id } = tool;
   return {
     type: tool.type,
-    ...given({ allowed_callers }),
+    ...presentMembers({ allowed_callers }),
     allowed_tools: tool.allowed_tools ?? null,
     ...(authorization == null ? {} : { authorization: REDACTED }),
-    ...given({ connector_id, defer_loading }),
+    ...presentMembers({ connector_id, defer_loading }),
     headers:
       tool.headers == null ? null : Object.fromEntries(Object.keys(tool.headers).map((name) => [name, REDACTED])),
     require_approval: tool.require_approval ?? "always",
     server_description: tool.server_description ?? null,
     server_label: tool.server_label,
     server_url: tool.server_url == null ? null : withoutPath(tool.server_url),
-    ...given({ tunnel_id }),
+    ...presentMembers({ tunnel_id }),
   };
 }
 
@@ -155,7 +158,7 @@ function withoutPath(url: string): string {
 type Given<T> = { [Name in keyof T]?: NonNullable<T[Name]> };
 
 /** The members present in the request; null counts as absent. */
-function given<T extends object>(members: T): Given<T> {
+function presentMembers<T extends object>(members: T): Given<T> {
   const present: Given<T> = {};
   for (const name in members) {
     const value = members[name];

@@ -59,11 +59,11 @@ function echoFunction(tool: FunctionLike): FunctionTool {
 
 /** A function without a schema is strict unless the request says otherwise. */
 function settledParameters({ parameters, strict }: FunctionLike): Pick<FunctionTool, "parameters" | "strict"> {
-  const sent = asSchema(parameters);
-  if (sent === null) return { parameters: null, strict: strict ?? true };
-  if (Object.keys(sent).length === 0) return { parameters: EMPTY_PARAMETERS, strict: strict ?? false };
-  const settled = settleStrictness(sent, strict);
-  return { parameters: settled.schema, strict: settled.strict };
+  const sentSchema = asSchema(parameters);
+  if (sentSchema === null) return { parameters: null, strict: strict ?? true };
+  if (Object.keys(sentSchema).length === 0) return { parameters: EMPTY_PARAMETERS, strict: strict ?? false };
+  const settlement = settleStrictness(sentSchema, strict);
+  return { parameters: settlement.schema, strict: settlement.strict };
 }
 
 function echoCustom(tool: Accepted<"custom">): CustomTool {

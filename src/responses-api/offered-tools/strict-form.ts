@@ -27,8 +27,8 @@ export function settleStrictness(
   strict: boolean | null | undefined,
 ): { schema: Schema; strict: boolean } {
   if (strict != null) return { schema, strict };
-  const closed = strictForm(schema);
-  return closed === null ? { schema, strict: false } : { schema: closed, strict: true };
+  const strictSchema = strictForm(schema);
+  return strictSchema === null ? { schema, strict: false } : { schema: strictSchema, strict: true };
 }
 
 /**
@@ -38,8 +38,8 @@ export function settleStrictness(
 export function strictForm(schema: unknown): Schema | null {
   if (!isRecord(schema) || schema["type"] !== "object" || schema["anyOf"] !== undefined) return null;
   const form = new StrictForm(schema);
-  const closed = form.of(schema, 0, 0);
-  return form.exists ? closed : null;
+  const strictSchema = form.of(schema, 0, 0);
+  return form.exists ? strictSchema : null;
 }
 
 class StrictForm {
@@ -68,8 +68,8 @@ class StrictForm {
     this.#require(inside <= OBJECT_LEVELS_MAX && isObject === "properties" in schema);
     this.#require(hasType(schema, "array") === "items" in schema);
     const place = { schema, level: level + 1, objects: inside };
-    const settled = this.#mapped(schema, (value, keyword) => this.#keyword(keyword, value, place));
-    return isObject && this.#exists ? this.#closed(settled) : settled;
+    const result = this.#mapMembers(schema, (value, keyword) => this.#keyword(keyword, value, place));
+    return isObject && this.#exists ? this.#close(result) : result;
   }
 
   #keyword(keyword: string, value: unknown, place: Place): unknown {
@@ -84,11 +84,11 @@ class StrictForm {
       case "anyOf":
         return this.#alternatives(value, place);
       case "properties":
-        return this.#named(value, place);
+        return this.#mapNamed(value, place);
       case "$defs":
       case "definitions":
         this.#require(place.level === 1);
-        return this.#named(value, place);
+        return this.#mapNamed(value, place);
       case "enum":
         this.#require(Array.isArray(value));
         this.#countValues(Array.isArray(value) ? value : []);
@@ -124,44 +124,44 @@ class StrictForm {
     return value;
   }
 
-  #named(value: unknown, place: Place): unknown {
+  #mapNamed(value: unknown, place: Place): unknown {
     this.#require(isRecord(value));
-    const named = isRecord(value) ? value : {};
-    this.#properties += Object.keys(named).length;
+    const members = isRecord(value) ? value : {};
+    this.#properties += Object.keys(members).length;
     this.#require(this.#properties <= PROPERTIES_MAX);
     if (!this.#exists) return value; // There may be hundreds of thousands.
-    return this.#mapped(named, (schema, name) => {
+    return this.#mapMembers(members, (schema, name) => {
       this.#countCharacters(name);
       return this.#inner(schema, place);
     });
   }
 
   /** The members, each mapped by `map`; the members themselves if nothing changes. */
-  #mapped(members: Schema, map: (value: unknown, name: string) => unknown): Schema {
-    let changed: Map<string, unknown> | null = null;
+  #mapMembers(members: Schema, map: (value: unknown, name: string) => unknown): Schema {
+    let changes: Map<string, unknown> | null = null;
     for (const name of Object.keys(members)) {
       if (!this.#exists) return members;
       const value = members[name];
-      const made = map(value, name);
-      if (made === value) continue;
-      changed ??= new Map(Object.entries(members));
-      changed.set(name, made);
+      const result = map(value, name);
+      if (result === value) continue;
+      changes ??= new Map(Object.entries(members));
+      changes.set(name, result);
     }
-    return changed === null ? members : Object.fromEntries(changed);
+    return changes === null ? members : Object.fromEntries(changes);
   }
 
   /**
    * Closes an object schema and requires all its properties. A schema that requires an undefined property has no strict
    * form.
    */
-  #closed(schema: Schema): Schema {
+  #close(schema: Schema): Schema {
     const { properties, required = [], additionalProperties = false } = schema;
     const names = Object.keys(isRecord(properties) ? properties : {});
-    const known = new Set<unknown>(names);
+    const nameSet = new Set<unknown>(names);
     this.#require(additionalProperties === false && Array.isArray(required));
-    const asked: ReadonlySet<unknown> = new Set(Array.isArray(required) ? required : []);
-    this.#require([...asked].every((name) => known.has(name)));
-    const isWhole = schema["required"] !== undefined && asked.size === names.length;
+    const requiredSet: ReadonlySet<unknown> = new Set(Array.isArray(required) ? required : []);
+    this.#require([...requiredSet].every((name) => nameSet.has(name)));
+    const isWhole = schema["required"] !== undefined && requiredSet.size === names.length;
     return { ...schema, ...(isWhole ? {} : { required: names }), additionalProperties: false };
   }
 

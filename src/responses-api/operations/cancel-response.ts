@@ -19,9 +19,9 @@ export function cancelResponse(
   ledger: RunLedger,
 ): ResponsesApiHandlers<Caller>["cancelResponse"] {
   return async ({ path: { response_id: id } }, { principal: { owner }, signal }) => {
-    const stored = await context.store.findStored(owner, id);
-    if (stored === null) throw responseNotFound(id);
-    if (isOver(stored.response)) return { status: 200, body: plainBody(lateCancelReply(stored)) };
+    const storedResponse = await context.store.findStored(owner, id);
+    if (storedResponse === null) throw responseNotFound(id);
+    if (isOver(storedResponse.response)) return { status: 200, body: plainBody(lateCancelReply(storedResponse)) };
     const isStopped = await context.runs.stop(id);
     if (!isStopped) {
       await ledger.requestStop(id);
@@ -35,9 +35,9 @@ export function cancelResponse(
 }
 
 /** Answers as the reference does when the response has already ended. */
-function lateCancelReply({ response, streamed }: StoredResponse): Response {
+function lateCancelReply({ response, isStreamed }: StoredResponse): Response {
   if (response.status === "cancelled" && response.background === true) return response;
   if (response.background !== true) throw cannotCancelSynchronous();
-  if (streamed) throw cannotCancelCompleted();
+  if (isStreamed) throw cannotCancelCompleted();
   return response;
 }

@@ -51,10 +51,10 @@ async function compact(preparing: ShapingContext, admission: Admission, body: Co
   await checkAvailability(request, preparing.model.kind);
   checkCompaction(request);
   const ids = newIdStem(Math.floor(Date.now() / 1000), stemKey(request));
-  const { items, request: shaped } = await shapeTurn(preparing, caller, request, ids);
-  if (shaped.items.length === 0) throw nothingToAnswer();
+  const { items, request: shapedRequest } = await shapeTurn(preparing, caller, request, ids);
+  if (shapedRequest.items.length === 0) throw nothingToAnswer();
   checkModelName(request.model);
-  const { summary, usage } = await summarize(preparing.model.engine, shaped, admission, signal);
+  const { summary, usage } = await summarize(preparing.model.engine, shapedRequest, admission, signal);
   const id = idFromStem("resp", ids, 0);
   const place = { id: idFromStem("cmp", ids, 0), type: "compaction" as const };
   const context = { summary, keeps: "user_messages" as const, calls: [] };
@@ -74,21 +74,23 @@ async function compact(preparing: ShapingContext, admission: Admission, body: Co
 
 async function summarize(
   engine: ModelEngine,
-  shaped: ModelRequest,
+  shapedRequest: ModelRequest,
   admission: Admission,
   signal: AbortSignal,
 ): Promise<{ readonly summary: string; readonly usage: Usage }> {
   const rules = { dropsOldest: true, tools: null };
-  const { request: asked } = await fitRequest(engine, summaryRequest(shaped), rules, signal).catch(rethrowModelError);
-  const { maxOutputTokens: outputMax } = asked;
-  await admission.reserve({ input: await estimateInputTokens(asked), outputMax });
-  const turn = await engine.sample(asked, signal).catch((error: unknown) => {
+  const { request: fittedRequest } = await fitRequest(engine, summaryRequest(shapedRequest), rules, signal).catch(
+    rethrowModelError,
+  );
+  const { maxOutputTokens: outputMax } = fittedRequest;
+  await admission.reserve({ input: await estimateInputTokens(fittedRequest), outputMax });
+  const turn = await engine.sample(fittedRequest, signal).catch((error: unknown) => {
     admission.settle(0); // The model used no tokens.
     return rethrowModelError(error);
   });
   try {
     const summary = await readSummary(turn);
-    const inputTokens = summary.usage?.inputTokens ?? (await engine.estimateTokens(asked, signal));
+    const inputTokens = summary.usage?.inputTokens ?? (await engine.estimateTokens(fittedRequest, signal));
     const estimate = { inputTokens, outputCharacters: summary.text.length, outputTokensMax: outputMax };
     const usage = responseUsage(summary.usage, estimate);
     admission.settle(usage.total_tokens);
@@ -103,9 +105,9 @@ async function summarize(
 async function requestOf(store: ResponseStore, owner: Owner, body: CompactRequest): Promise<CreateResponseRequest> {
   const { model, previous_response_id: previousId } = body;
   const previous = model === null && previousId != null ? await store.findResponse(owner, previousId) : null;
-  const known = model ?? previous?.model;
-  if (known === undefined) throw missingParameter("model");
-  return { ...body, input: body.input ?? "", model: known };
+  const name = model ?? previous?.model;
+  if (name === undefined) throw missingParameter("model");
+  return { ...body, input: body.input ?? "", model: name };
 }
 
 function stemKey({ previous_response_id: previousId }: CreateResponseRequest): string | undefined {

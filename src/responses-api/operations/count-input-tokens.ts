@@ -40,16 +40,16 @@ export function countInputTokens(
 }
 
 async function count(context: ShapingContext, caller: Caller, request: CreateResponseRequest) {
-  const shaped = await shapeTurn(context, caller, request, newIdStem(Math.floor(Date.now() / 1000)));
+  const turn = await shapeTurn(context, caller, request, newIdStem(Math.floor(Date.now() / 1000)));
   const { owner } = caller.principal;
   const { engine } = context.model;
-  const offered = await withHostedFunctions(
+  const wholeRequest = await withHostedFunctions(
     { tools: context.tools.catalogue, engine },
-    { ...shaped, owner },
+    { ...turn, owner },
     caller.signal,
   );
   const rules = { dropsOldest: request.truncation === "auto", tools: null };
-  const fitting = await fitRequest(engine, offered, rules, caller.signal);
+  const fitting = await fitRequest(engine, wholeRequest, rules, caller.signal);
   return await engine.countTokens(fitting.request, caller.signal);
 }
 

@@ -37,23 +37,23 @@ export function createResponse(context: CreateContext): ResponsesApiHandlers<Cal
 function createdReply(context: CreateContext): ResponsesApiHandlers<Caller>["createResponse"] {
   return async ({ body }, caller) => {
     if (body.output_audio != null && body.stream !== true && body.store === false) throw audioNotDeliverable();
-    const omitted = omittedHeader(context.preparing, body, caller);
+    const omittedHeaders = omittedHeader(context.preparing, body, caller);
     if (body.stream === true) {
-      const reply = await streamed(context, body, caller);
-      return { ...reply, headers: { ...reply.headers, ...omitted } };
+      const reply = await streamReply(context, body, caller);
+      return { ...reply, headers: { ...reply.headers, ...omittedHeaders } };
     }
     const make = body.background === true ? beginResponse : answerResponse;
-    const made = await make(context, body, caller);
-    const { status, headers } = replyHead(made, body);
-    const audio = body.output_audio == null ? {} : { "x-antiphon-audio": audioPathOf(made.response.id) };
-    return { status, headers: { ...headers, ...omitted, ...audio }, body: plainBody(made.response) };
+    const answer = await make(context, body, caller);
+    const { status, headers } = replyHead(answer, body);
+    const audio = body.output_audio == null ? {} : { "x-antiphon-audio": audioPathOf(answer.response.id) };
+    return { status, headers: { ...headers, ...omittedHeaders, ...audio }, body: plainBody(answer.response) };
   };
 }
 
 /** Names the tools that the request is answered without. */
 function omittedHeader({ tools, model }: PreparingContext, body: CreateResponseRequest, { principal }: Caller) {
-  const omitted = omittedTypes(tools.catalogue, body, askerOf(model.engine, principal));
-  return omitted.length === 0 ? {} : { "x-antiphon-omitted-tools": omitted.join(", ") };
+  const types = omittedTypes(tools.catalogue, body, askerOf(model.engine, principal));
+  return types.length === 0 ? {} : { "x-antiphon-omitted-tools": types.join(", ") };
 }
 
 /** Only foreground replies have the rate limit headers, as in the reference. */
@@ -66,15 +66,15 @@ function replyHead(
 
 /** Lists the features that this server emulates. */
 function emulatedHeader(notes: BegunResponse["notes"]) {
-  const emulated = notes.filter(({ kind }) => kind === "emulated").map(({ what }) => what);
-  return emulated.length === 0 ? {} : { "x-antiphon-emulated": emulated.join(", ") };
+  const names = notes.filter(({ kind }) => kind === "emulated").map(({ what }) => what);
+  return names.length === 0 ? {} : { "x-antiphon-emulated": names.join(", ") };
 }
 
 /**
  * The events of a run. If the run takes long to begin, because its input is fetched or counted, the stream is opened
  * first: proxies give up on replies without a head.
  */
-async function streamed(
+async function streamReply(
   context: CreateContext,
   request: CreateResponseRequest,
   caller: Caller,

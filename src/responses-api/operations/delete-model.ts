@@ -7,7 +7,7 @@ import { offeredModels } from "../show/offered-models.ts";
 /** `DELETE /v1/models/{model}`: refused, because models are the operator's. */
 export function deleteModel(engine: ModelEngine): ResponsesApiHandlers<Caller>["deleteModel"] {
   return async ({ path: { model } }, { signal }) => {
-    const offered = await offeredModels(engine, signal);
-    throw offered.some(({ id }) => id === model) ? modelNotDeletable(model) : modelInPathNotFound(model, offered);
+    const models = await offeredModels(engine, signal);
+    throw models.some(({ id }) => id === model) ? modelNotDeletable(model) : modelInPathNotFound(model, models);
   };
 }

@@ -7,13 +7,13 @@ import { attachment } from "../show/attachment.ts";
 /** `GET /v1/files/{file_id}/content`: the bytes as uploaded, as an attachment that browsers do not display. */
 export function downloadFile(files: FileStore): ResponsesApiHandlers<Caller>["downloadFile"] {
   return async ({ path: { file_id: id } }, { principal }) => {
-    const found = await files.streamFile(principal.owner, id);
-    if (found === null) throw fileNotFound(id);
+    const stream = await files.streamFile(principal.owner, id);
+    if (stream === null) throw fileNotFound(id);
     return {
       status: 200,
-      headers: { "content-disposition": attachment(found.file.filename) },
+      headers: { "content-disposition": attachment(stream.file.filename) },
       contentType: "application/octet-stream",
-      bytes: { size: found.file.bytes, chunks: found.content },
+      bytes: { size: stream.file.bytes, chunks: stream.content },
     };
   };
 }

@@ -28,8 +28,8 @@ function checkAccess({ shownTo, key }: ShownMetrics, peer: Peer): void {
   if (shownTo === "off") throw unknownRoute("GET", "/metrics");
   if (key !== null) {
     const { authorization } = peer.headers;
-    const sent = typeof authorization === "string" ? /^Bearer +(\S+) *$/i.exec(authorization)?.[1] : undefined;
-    if (sent === undefined || hashApiKey(sent) !== hashApiKey(key)) throw metricsKeyRequired();
+    const sentKey = typeof authorization === "string" ? /^Bearer +(\S+) *$/i.exec(authorization)?.[1] : undefined;
+    if (sentKey === undefined || hashApiKey(sentKey) !== hashApiKey(key)) throw metricsKeyRequired();
   } else if (shownTo === "loopback" && !isLocal(peer)) throw metricsNotShown();
 }
 

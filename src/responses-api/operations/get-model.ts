@@ -7,9 +7,9 @@ import { offeredModels } from "../show/offered-models.ts";
 /** `GET /v1/models/{model}`. */
 export function getModel(engine: ModelEngine): ResponsesApiHandlers<Caller>["getModel"] {
   return async ({ path }, { signal }) => {
-    const offered = await offeredModels(engine, signal);
-    const found = offered.find(({ id }) => id === path.model);
-    if (found === undefined) throw modelInPathNotFound(path.model, offered);
-    return { status: 200, body: found };
+    const models = await offeredModels(engine, signal);
+    const model = models.find(({ id }) => id === path.model);
+    if (model === undefined) throw modelInPathNotFound(path.model, models);
+    return { status: 200, body: model };
   };
 }

@@ -13,7 +13,7 @@ export interface Readiness {
   readonly model: Pick<PartHealth, "look">;
   /** The states of what other machines do for this server, by their names. None of them decides. */
   readonly elsewhere: () => Readonly<Record<string, PartState>>;
-  readonly code: Pick<CodeFinder, "known">;
+  readonly code: Pick<CodeFinder, "offer">;
 }
 
 /**
@@ -33,7 +33,7 @@ export function getReadiness(readiness: Readiness): ResponsesApiHandlers<Caller>
       body: {
         status: stateOf(isReady),
         checks: { store, disk, server, model: readiness.model.look(), ...readiness.elsewhere() },
-        details: { code: engineOf(readiness.code.known) },
+        details: { code: engineOf(readiness.code.offer) },
       },
     };
   };

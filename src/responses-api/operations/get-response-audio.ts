@@ -11,7 +11,7 @@ export function getResponseAudio({ store, eventLog }: WatchContext): ResponsesAp
     const response = await store.findResponse(owner, id);
     if (response === null) throw responseNotFound(id);
     if (!isOver(response)) throw responseStillRuns(id);
-    const { size, contentType } = await measured(soundOf(eventLog, id));
+    const { size, contentType } = await measureSound(soundOf(eventLog, id));
     if (size === 0) throw responseHasNoSound(id);
     return { status: 200, contentType, bytes: { size, chunks: soundOf(eventLog, id) } };
   };
@@ -28,7 +28,7 @@ async function* soundOf(eventLog: EventLog, responseId: string): AsyncGenerator<
     for (const { event } of batch) if (event.type === "response.audio.delta") yield Buffer.from(event.delta, "base64");
 }
 
-async function measured(sound: AsyncIterable<Uint8Array>): Promise<{ size: number; contentType: string }> {
+async function measureSound(sound: AsyncIterable<Uint8Array>): Promise<{ size: number; contentType: string }> {
   let size = 0;
   let start = Buffer.alloc(0);
   for await (const bytes of sound) {

@@ -11,11 +11,11 @@ import { type WatchContext, watchResponse } from "../show/watch-response.ts";
  */
 export function getResponse(context: WatchContext): ResponsesApiHandlers<Caller>["getResponse"] {
   return async ({ path: { response_id: id }, query }, { principal: { owner }, signal }) => {
-    const stored = await context.store.findStored(owner, id);
-    if (stored === null) throw responseNotFound(id);
-    if (query.stream !== true) return { status: 200, body: plainBody(stored.response) };
-    if (stored.response.background !== true) throw notMadeInBackground();
-    if (!stored.streamed) throw notMadeWithStream();
+    const storedResponse = await context.store.findStored(owner, id);
+    if (storedResponse === null) throw responseNotFound(id);
+    if (query.stream !== true) return { status: 200, body: plainBody(storedResponse.response) };
+    if (storedResponse.response.background !== true) throw notMadeInBackground();
+    if (!storedResponse.isStreamed) throw notMadeWithStream();
     return {
       status: 200,
       events: storedEvents(watchResponse(context, { owner, responseId: id, signal }, query.starting_after ?? -1)),

@@ -4,8 +4,8 @@
  */
 export function attachment(filename: string): string {
   const plain = filename.replaceAll(/[^\x20-\x7e]|["\\%]/g, "_");
-  const extended = encodeURIComponent(filename.toWellFormed()).replaceAll(/['()*!]/g, percentEncoded);
-  return `attachment; filename="${plain}"; filename*=UTF-8''${extended}`;
+  const encodedName = encodeURIComponent(filename.toWellFormed()).replaceAll(/['()*!]/g, percentEncoded);
+  return `attachment; filename="${plain}"; filename*=UTF-8''${encodedName}`;
 }
 
 function percentEncoded(character: string): string {

@@ -22,11 +22,11 @@ export function shownType(type: string, { channels, dialect }: ShowOptions): str
   return dialect ? (namesInDialect.get(type) ?? type) : type;
 }
 
-const obfuscated: ReadonlySet<string> = new Set(obfuscatedEventTypes);
+const obfuscatedTypes: ReadonlySet<string> = new Set(obfuscatedEventTypes);
 
 /** Whether events of the type are shown with the reference's padding. */
 export function isPadded(type: string, { padded }: ShowOptions): boolean {
-  return padded && obfuscated.has(type);
+  return padded && obfuscatedTypes.has(type);
 }
 
 /** The JSON of an event with its shown type. */
@@ -48,8 +48,8 @@ function deltaOf(event: ResponseStreamEvent): string {
 const namesInDialect: ReadonlyMap<string, string> = new Map(Object.entries(dialectEventTypes));
 
 /** The JSON, or its beginning, with another type. */
-export function renamedJson(json: string, type: string, shown: string): string {
-  return type === shown ? json : json.replace(`"type":"${type}"`, `"type":"${shown}"`);
+export function renamedJson(json: string, type: string, newType: string): string {
+  return type === newType ? json : json.replace(`"type":"${type}"`, `"type":"${newType}"`);
 }
 
 /** In the extension dialect, the reference's nested `error` is a flat `response.error`. */
@@ -77,8 +77,8 @@ const FAMILIES: readonly (readonly [RegExp, StreamChannel])[] = [
 const channelsByType = new Map<string, StreamChannel | null>();
 
 function channelOf(type: string): StreamChannel | null {
-  const known = channelsByType.get(type);
-  if (known !== undefined) return known;
+  const match = channelsByType.get(type);
+  if (match !== undefined) return match;
   const channel = FAMILIES.find(([pattern]) => pattern.test(type))?.[1] ?? null;
   channelsByType.set(type, channel);
   return channel;

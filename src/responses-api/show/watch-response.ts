@@ -40,22 +40,17 @@ const HEAR_MS_MAX = 2_000;
  * The events of a response numbered above `after`, or all if it is −1: stored ones, then new ones. Ends after the last
  * event. Waits for a store that is down; throws an `UnfinishedStream` if it stays down or cannot be read.
  */
-export async function* watchResponse(context: WatchContext, watched: Watched, after: number): Batches {
+export async function* watchResponse(context: WatchContext, watch: Watched, after: number): Batches {
   const { eventLog: log, runs } = context;
-  const { responseId, signal } = watched;
+  const { responseId, signal } = watch;
   // The generator subscribes only when it is read: if it were never read, nothing would close the subscription.
   const live = runs.subscribe(responseId);
-  if (live === null) return yield* followLog(context, watched, after);
+  if (live === null) return yield* followLog(context, watch, after);
   const leave = (): void => live.close();
   if (signal.aborted) leave();
   signal.addEventListener("abort", leave, { once: true });
   try {
-    yield* continueFromLog(
-      context,
-      watched,
-      after,
-      readEvents({ responseId, log, live, isLiveFromStart: false }, after),
-    );
+    yield* continueFromLog(context, watch, after, readEvents({ responseId, log, live, isLiveFromStart: false }, after));
   } finally {
     signal.removeEventListener("abort", leave);
   }
@@ -67,53 +62,53 @@ export async function* watchResponse(context: WatchContext, watched: Watched, af
  */
 export async function* continueFromLog(
   context: WatchContext,
-  watched: Watched,
+  watch: Watched,
   after: number,
   events: AsyncIterable<readonly RecordedEvent[]>,
 ): Batches {
   const outage = new StoreOutage();
-  let shown = after;
+  let lastNumber = after;
   try {
     for await (const batch of events) {
       yield batch;
       const last = batch.at(-1);
-      shown = last?.number ?? shown;
+      lastNumber = last?.number ?? lastNumber;
       if (last !== undefined && endsRun(last)) return;
     }
     if (context.runs.isQueueClosed) return;
   } catch (fault) {
-    if (!(await outage.outlast(fault, watched.signal))) throw unreadable(watched, fault);
+    if (!(await outage.outlast(fault, watch.signal))) throw unreadable(watch, fault);
   }
-  yield* followLog(context, watched, shown, outage);
+  yield* followLog(context, watch, lastNumber, outage);
 }
 
 /**
  * Reads the log of another process's response until it has ended. Between two polls, it receives the process's
  * messages, or waits.
  */
-async function* followLog(context: WatchContext, watched: Watched, after: number, outage = new StoreOutage()): Batches {
-  const { owner, responseId, signal } = watched;
-  let shown = after;
+async function* followLog(context: WatchContext, watch: Watched, after: number, outage = new StoreOutage()): Batches {
+  const { owner, responseId, signal } = watch;
+  let lastNumber = after;
   while (!signal.aborted) {
     try {
       // Read before the log: if the response is over, its last events are in the log by now.
       const response = await context.store.findResponse(owner, responseId);
-      for await (const batch of context.eventLog.read(responseId, shown)) {
-        shown = batch.at(-1)?.number ?? shown;
+      for await (const batch of context.eventLog.read(responseId, lastNumber)) {
+        lastNumber = batch.at(-1)?.number ?? lastNumber;
         yield batch;
       }
       if (response === null || isOver(response)) return;
       outage.end();
-      const before = shown;
-      for await (const batch of hearEvents(context, watched, shown)) {
+      const before = lastNumber;
+      for await (const batch of hearEvents(context, watch, lastNumber)) {
         const last = batch.at(-1);
-        shown = last?.number ?? shown;
+        lastNumber = last?.number ?? lastNumber;
         yield batch;
         if (last !== undefined && endsRun(last)) return;
       }
-      if (shown === before) await rest(signal);
+      if (lastNumber === before) await rest(signal);
     } catch (fault) {
-      if (!(await outage.outlast(fault, signal))) throw unreadable(watched, fault);
+      if (!(await outage.outlast(fault, signal))) throw unreadable(watch, fault);
     }
   }
 }
@@ -160,13 +155,13 @@ export function isOver({ status }: Response): boolean {
  */
 export async function waitUntilOver(
   { store, neighbours }: Pick<WatchContext, "store" | "neighbours">,
-  watched: Watched,
+  watch: Watched,
   waitMs: number,
 ): Promise<Response | null> {
-  const { responseId, signal } = watched;
+  const { responseId, signal } = watch;
   const end = performance.now() + waitMs;
   for (let looks = 0; ; looks += 1) {
-    const response = await findPatiently(store, watched, end);
+    const response = await findPatiently(store, watch, end);
     const leftMs = end - performance.now();
     if (response === null || isOver(response) || signal.aborted || leftMs < 0) return response;
     if (neighbours === null || looks > 0) await rest(signal); // An earlier message was not the end.

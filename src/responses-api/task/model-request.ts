@@ -17,7 +17,7 @@ export function modelRequest(
   request: CreateResponseRequest,
   snapshot: Response,
   items: readonly ContextItem[],
-  accepted: Pick<AcceptedTools, "hosted" | "omitted">,
+  offer: Pick<AcceptedTools, "hostedTools" | "omittedTools">,
 ): ModelRequest {
   const wantsLogprobs = (request.include ?? []).includes(LOGPROBS_INCLUDE);
   return {
@@ -25,7 +25,7 @@ export function modelRequest(
     instructions: typeof snapshot.instructions === "string" ? snapshot.instructions : null,
     items,
     tools: snapshot.tools.filter(isClientTool), // The tool loop adds the functions of the others.
-    toolChoice: choiceOfTheRest(snapshot.tool_choice, accepted),
+    toolChoice: choiceOfTheRest(snapshot.tool_choice, offer),
     parallelToolCalls: snapshot.parallel_tool_calls,
     text: snapshot.text,
     reasoning: { effort: request.reasoning?.effort ?? null, summary: snapshot.reasoning?.summary ?? null },
@@ -88,9 +88,9 @@ const QUOTES = 2;
  * reads no text, so that megabytes cost no more than a word.
  */
 export function shownCharacters(value: unknown): number {
-  const remembered = typeof value === "object" && value !== null ? rememberedJson(value) : null;
+  const json = typeof value === "object" && value !== null ? rememberedJson(value) : null;
   // Items read from the store keep their JSON.
-  return remembered !== null && remembered.length < ATTACHMENT_MIN ? remembered.length : charactersOf(value, "");
+  return json !== null && json.length < ATTACHMENT_MIN ? json.length : charactersOf(value, "");
 }
 
 function charactersOf(value: unknown, name: string): number {

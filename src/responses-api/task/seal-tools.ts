@@ -19,13 +19,13 @@ export function toolSecrets(sealer: Sealer, owner: Owner, responseId: string): T
       tools.map((one) => ({ ...one, tool: mapSecrets(one.tool, (text) => sealer.seal(text, responseId, scope)) })),
     open: (tools) => {
       let isWhole = true;
-      const open = (sealed: string): string => {
-        const text = sealer.open(sealed, scope);
+      const open = (sealedText: string): string => {
+        const text = sealer.open(sealedText, scope);
         isWhole = isWhole && text !== null;
         return text ?? "";
       };
-      const opened = tools.map((one) => ({ ...one, tool: mapSecrets(one.tool, open) }));
-      return isWhole ? opened : null;
+      const openTools = tools.map((one) => ({ ...one, tool: mapSecrets(one.tool, open) }));
+      return isWhole ? openTools : null;
     },
   };
 }

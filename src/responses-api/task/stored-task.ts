@@ -19,33 +19,35 @@ export async function writeTask(task: RunTask, secrets: ToolSecrets): Promise<st
   if (tools === null) return await writeJson(members);
   const places = new Map<object, number>(request.items.map((item, place) => [item, place]));
   const context = tools.context.map((item) => places.get(item) ?? item);
-  const stored = { ...tools, hosted: secrets.seal(tools.hosted), context };
-  return await writeJson({ ...members, tools: stored });
+  const storedTools = { ...tools, hosted: secrets.seal(tools.hosted), context };
+  return await writeJson({ ...members, tools: storedTools });
 }
 
 /** Reads a task stored by this version or an earlier one. */
 export function readTask(json: string, secrets: ToolSecrets): ReadTask {
-  const stored = parseObject(json);
-  if (stored === null) return { problem: "unreadable" };
-  const { version = 1, ...members } = stored;
+  const storedTask = parseObject(json);
+  if (storedTask === null) return { problem: "unreadable" };
+  const { version = 1, ...members } = storedTask;
   if (typeof version !== "number" || !Number.isInteger(version) || version < 1) return { problem: "unreadable" };
   if (version > TASK_VERSION) return { problem: "newer" };
-  const migrated = MIGRATIONS.slice(version - 1).reduce((older, migrate) => migrate(older), members);
-  const task = withReasoning({ ...ADDED_MEMBERS, ...withWholeContext(migrated) });
+  const currentMembers = MIGRATIONS.slice(version - 1).reduce((older, migrate) => migrate(older), members);
+  const task = withReasoning({ ...ADDED_MEMBERS, ...withWholeContext(currentMembers) });
   if (!isRunTask(task)) return { problem: "unreadable" };
   if (task.tools === null) return { task };
-  const hosted = secrets.open(task.tools.hosted);
-  return hosted === null ? { problem: "unreadable" } : { task: { ...task, tools: { ...task.tools, hosted } } };
+  const hostedTools = secrets.open(task.tools.hosted);
+  return hostedTools === null
+    ? { problem: "unreadable" }
+    : { task: { ...task, tools: { ...task.tools, hosted: hostedTools } } };
 }
 
 /** Restores the request's items where the context only has their places. */
-function withWholeContext(stored: Stored): Stored {
-  const { tools, request } = stored;
-  if (!isRecord(tools) || !isRecord(request)) return stored;
+function withWholeContext(storedTask: Stored): Stored {
+  const { tools, request } = storedTask;
+  if (!isRecord(tools) || !isRecord(request)) return storedTask;
   const { context } = tools;
   const { items } = request;
-  if (!Array.isArray(context) || !Array.isArray(items)) return stored;
-  return { ...stored, tools: { ...tools, context: context.map((item) => (isNumber(item) ? items[item] : item)) } };
+  if (!Array.isArray(context) || !Array.isArray(items)) return storedTask;
+  return { ...storedTask, tools: { ...tools, context: context.map((item) => (isNumber(item) ? items[item] : item)) } };
 }
 
 /** Stored tasks have what is one member of a task as two. */
@@ -59,28 +61,28 @@ type Stored = Readonly<Record<string, unknown>>;
 const ADDED_MEMBERS: Pick<RunTask, "interruption"> = { interruption: null };
 
 /** Each function converts from one version to the next. A new one raises `TASK_VERSION`. */
-const MIGRATIONS: readonly ((stored: Stored) => Stored)[] = [fromFirstVersion, fromSecondVersion];
+const MIGRATIONS: readonly ((storedTask: Stored) => Stored)[] = [fromFirstVersion, fromSecondVersion];
 
 /**
  * The first version had no number, and members were added to it over time. An absent member means the feature was not
  * requested.
  */
-function fromFirstVersion(stored: Stored): Stored {
-  const request = isRecord(stored["request"]) ? stored["request"] : {};
+function fromFirstVersion(storedTask: Stored): Stored {
+  const request = isRecord(storedTask["request"]) ? storedTask["request"] : {};
   return {
     rawReasoningAs: "text",
     sealsReasoning: false,
     inputTokensEstimate: 0,
     speech: null,
     compaction: null,
-    ...stored,
+    ...storedTask,
     request: { ...FIRST_VERSION_DEFAULTS, ...request },
   };
 }
 
 /** The second version had no tools of this server. */
-function fromSecondVersion(stored: Stored): Stored {
-  return { ...stored, tools: null };
+function fromSecondVersion(storedTask: Stored): Stored {
+  return { ...storedTask, tools: null };
 }
 
 const FIRST_VERSION_DEFAULTS = {

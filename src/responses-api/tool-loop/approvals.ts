@@ -15,10 +15,10 @@ type ApprovalResponse = Extract<StoredItem, { type: "mcp_approval_response" }>;
  * to, or whose call is in the context, are over.
  */
 export function approvedCalls(context: readonly StoredItem[]): readonly ClaimedCall[] {
-  const { requests, spent, fresh } = readApprovals(context);
+  const { requests, spentIds, fresh } = readApprovals(context);
   return fresh.flatMap(({ approval_request_id: id, approve }) => {
     const request = requests.get(id);
-    if (request === undefined || !approve || spent.has(id)) return [];
+    if (request === undefined || !approve || spentIds.has(id)) return [];
     return [{ requestId: id, serverLabel: request.server_label, name: request.name, arguments: request.arguments }];
   });
 }
@@ -31,8 +31,8 @@ export async function withOrigin(
 ): Promise<readonly ApprovedCall[]> {
   if (calls.length === 0) return [];
   const requests = calls.map(({ requestId }) => requestId);
-  const asked = await store.findOutputs(owner, requests);
-  return calls.map((call) => ({ ...call, isAskedHere: isRequestOf(asked.get(call.requestId), call) }));
+  const requestItems = await store.findOutputs(owner, requests);
+  return calls.map((call) => ({ ...call, isAskedHere: isRequestOf(requestItems.get(call.requestId), call) }));
 }
 
 /** Throws an `ApiError` for an approval in this context whose stored request is for another call. */
@@ -44,14 +44,14 @@ export async function checkStoredRequests(
   const calls = approvedCalls(context);
   if (calls.length === 0) return;
   const requests = calls.map(({ requestId }) => requestId);
-  const asked = await store.findOutputs(owner, requests);
-  const changed = calls.find((call) => {
-    const request = asked.get(call.requestId);
+  const requestItems = await store.findOutputs(owner, requests);
+  const changedCall = calls.find((call) => {
+    const request = requestItems.get(call.requestId);
     return request !== undefined && !isRequestOf(request, call);
   });
-  if (changed !== undefined)
+  if (changedCall !== undefined)
     throw invalidApproval(
-      `Approval request '${changed.requestId}' asked for another call: its name, its server or its arguments were changed.`,
+      `Approval request '${changedCall.requestId}' asked for another call: its name, its server or its arguments were changed.`,
     );
 }
 
@@ -75,48 +75,48 @@ export function freshApprovals(context: readonly StoredItem[]): readonly string[
  * and for an unanswered request.
  */
 export function checkApprovals(context: readonly StoredItem[], labels: ReadonlySet<string>): void {
-  const { requests, spent, fresh, answered } = readApprovals(context);
-  const seen = new Set<string>();
+  const { requests, spentIds, fresh, answeredIds } = readApprovals(context);
+  const seenIds = new Set<string>();
   for (const { approval_request_id: id } of fresh) {
     const request = requests.get(id);
     if (request === undefined) throw invalidApproval(`No approval request '${id}' is in the context of this request.`);
-    if (spent.has(id)) throw approvalSpent(id);
-    if (seen.has(id)) throw invalidApproval(`Approval request '${id}' is answered twice.`);
+    if (spentIds.has(id)) throw approvalSpent(id);
+    if (seenIds.has(id)) throw invalidApproval(`Approval request '${id}' is answered twice.`);
     if (!labels.has(request.server_label))
       throw invalidApproval(
         `Approval request '${id}' belongs to the MCP server '${request.server_label}', which is not among the tools of this request.`,
       );
-    seen.add(id);
+    seenIds.add(id);
   }
   for (const id of requests.keys())
-    if (!answered.has(id)) throw invalidApproval(`No approval response found for approval request '${id}'.`);
+    if (!answeredIds.has(id)) throw invalidApproval(`No approval response found for approval request '${id}'.`);
 }
 
 interface Approvals {
   /** If several requests have one id, the oldest counts: it is the stored one. */
   readonly requests: ReadonlyMap<string, ApprovalRequest>;
   /** The requests whose call is in the context. */
-  readonly spent: ReadonlySet<string>;
-  readonly answered: ReadonlySet<string>;
+  readonly spentIds: ReadonlySet<string>;
+  readonly answeredIds: ReadonlySet<string>;
   /** The responses that the model has not seen. */
   readonly fresh: readonly ApprovalResponse[];
 }
 
 function readApprovals(context: readonly StoredItem[]): Approvals {
   const requests = new Map<string, ApprovalRequest>();
-  const spent = new Set<string>();
-  const answered = new Set<string>();
+  const spentIds = new Set<string>();
+  const answeredIds = new Set<string>();
   let fresh: ApprovalResponse[] = [];
   for (const item of context) {
     if (isModelsAnswer(item)) fresh = [];
     if (item.type === "mcp_approval_request" && !requests.has(item.id)) requests.set(item.id, item);
-    else if (item.type === "mcp_call" && item.approval_request_id != null) spent.add(item.approval_request_id);
+    else if (item.type === "mcp_call" && item.approval_request_id != null) spentIds.add(item.approval_request_id);
     else if (item.type === "mcp_approval_response") {
-      answered.add(item.approval_request_id);
+      answeredIds.add(item.approval_request_id);
       fresh.push(item);
     }
   }
-  return { requests, spent, answered, fresh };
+  return { requests, spentIds, answeredIds, fresh };
 }
 
 /** Whether the model wrote this after it had seen everything before. Its requests are often sent back late. */

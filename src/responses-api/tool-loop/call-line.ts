@@ -72,7 +72,7 @@ export class CallLine {
       const batch = this.#takeFront();
       if (batch.length > 0) yield batch;
       else if (this.#isEnded) break;
-      else await this.#added();
+      else await this.#waitForAddition();
     }
     if (this.#fault !== null) throw this.#fault.fault;
   }
@@ -106,7 +106,7 @@ export class CallLine {
     return this.#places[0] === place && place.events.length > 0;
   }
 
-  #added(): Promise<void> {
+  #waitForAddition(): Promise<void> {
     return new Promise((wake) => {
       this.#wakeReader = wake;
     });

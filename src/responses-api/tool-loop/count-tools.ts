@@ -12,7 +12,7 @@ import { openTools } from "./open-tools.ts";
 export interface TurnToCount {
   readonly owner: Owner;
   readonly request: ModelRequest;
-  readonly hosted: readonly OfferedHostedTool[];
+  readonly hostedTools: readonly OfferedHostedTool[];
   /** The context in stored form. */
   readonly context: readonly StoredItem[];
 }
@@ -23,32 +23,32 @@ export interface TurnToCount {
  */
 export async function withHostedFunctions(
   { tools: catalogue, engine }: { readonly tools: HostedTools; readonly engine: ModelEngine },
-  { owner, request, hosted, context }: TurnToCount,
+  { owner, request, hostedTools, context }: TurnToCount,
   signal: AbortSignal,
 ): Promise<ModelRequest> {
-  if (hosted.length === 0) return request;
-  const known = hosted.filter(({ kind }) => kind !== "mcp");
-  const deferred = deferredTools(request.tools, { hosted, context });
+  if (hostedTools.length === 0) return request;
+  const knownTools = hostedTools.filter(({ kind }) => kind !== "mcp");
+  const laterTools = deferredTools(request.tools, { hosted: hostedTools, context });
   const stem = newIdStem(0);
-  const set = await openTools(catalogue, known, {
+  const set = await openTools(catalogue, knownTools, {
     owner,
     abilities: engine.abilities,
     responseId: idFromStem("resp", stem, 0),
     include: [],
     context,
     approvals: [],
-    deferred,
+    laterTools,
     signal,
     newItemId: (prefix) => idFromStem(prefix, stem, 0),
   });
   try {
     const { functions, notes } = set;
-    const heldBack: ReadonlySet<unknown> = new Set(deferred);
+    const heldBack: ReadonlySet<unknown> = new Set(laterTools);
     const tools = request.tools.filter((tool) => !heldBack.has(tool));
     return {
       ...request,
-      ...offerTools({ ...request, tools }, { functions, deferred, found: [], isFirst: true, mayCall: true }),
-      instructions: withNotes(request, hosted, notes),
+      ...offerTools({ ...request, tools }, { functions, laterTools, foundTools: [], isFirst: true, mayCall: true }),
+      instructions: withNotes(request, hostedTools, notes),
     };
   } finally {
     await set.close();

@@ -19,7 +19,7 @@ export interface Called {
 
 interface Counted {
   /** How often the call has begun, and how often it had the same result, since the last new result. */
-  begun: number;
+  beginCount: number;
   equal: number;
   /** A digest of its latest result; null before the first. */
   digest: string | null;
@@ -28,7 +28,7 @@ interface Counted {
 
 /** Counts equal calls without a new result, and ends their tools. A new result of any call restarts the count. */
 export class EqualCalls {
-  readonly #counted = new Map<string, Counted>();
+  readonly #counts = new Map<string, Counted>();
   readonly #over = new Set<string>();
 
   /** Why the tool cannot be called any more; null if it can. */
@@ -41,8 +41,8 @@ export class EqualCalls {
     call: Called,
     start: () => Promise<CallResult>,
   ): { readonly isNew: boolean; readonly result: Promise<CallResult> } {
-    const counted = this.#counted.get(callKey(call));
-    if (counted !== undefined && counted.begun >= EQUAL_CALLS_MAX) return { isNew: false, result: counted.first };
+    const count = this.#counts.get(callKey(call));
+    if (count !== undefined && count.beginCount >= EQUAL_CALLS_MAX) return { isNew: false, result: count.first };
     const result = start();
     this.#begin(call, result);
     return { isNew: true, result };
@@ -65,28 +65,28 @@ export class EqualCalls {
 
   #begin(call: Called, first: Promise<CallResult>): void {
     const key = callKey(call);
-    const counted = this.#counted.get(key);
-    if (counted === undefined) this.#counted.set(key, { begun: 1, equal: 0, digest: null, first });
-    else counted.begun += 1;
+    const count = this.#counts.get(key);
+    if (count === undefined) this.#counts.set(key, { beginCount: 1, equal: 0, digest: null, first });
+    else count.beginCount += 1;
   }
 
   #isLast(call: Called, { output }: HostedOutput): boolean {
-    const counted = this.#counted.get(callKey(call));
-    if (counted === undefined) return false;
+    const count = this.#counts.get(callKey(call));
+    if (count === undefined) return false;
     const digest = digestOf(output);
-    if (counted.digest !== digest) this.#beginAnew(counted);
-    counted.digest = digest;
-    counted.equal += 1;
-    return counted.equal >= EQUAL_CALLS_MAX;
+    if (count.digest !== digest) this.#beginAnew(count);
+    count.digest = digest;
+    count.equal += 1;
+    return count.equal >= EQUAL_CALLS_MAX;
   }
 
   /** The call had a new result, so every other call may have one, too. */
   #beginAnew(news: Counted): void {
-    for (const counted of this.#counted.values()) {
-      counted.equal = 0;
-      if (counted !== news) counted.begun = 0;
+    for (const count of this.#counts.values()) {
+      count.equal = 0;
+      if (count !== news) count.beginCount = 0;
     }
-    if (news.digest !== null) news.begun = 1;
+    if (news.digest !== null) news.beginCount = 1;
   }
 }
 

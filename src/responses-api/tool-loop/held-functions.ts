@@ -18,7 +18,7 @@ const HIDDEN_ID = "tsc_hidden";
 export interface HeldFunctions {
   readonly set: ToolSet;
   /** The number of functions that the model must find first. */
-  readonly held: number;
+  readonly heldCount: number;
 }
 
 /**
@@ -32,41 +32,41 @@ export async function holdFunctions(
   scope: Omit<ToolScope, "readsPrivately">,
   set: ToolSet,
 ): Promise<HeldFunctions> {
-  const all = { set, held: 0 };
+  const all = { set, heldCount: 0 };
   const candidates = set.functions.filter(({ kind }) => kind === "mcp");
-  const characters = candidates.reduce((sum, { offered }) => sum + JSON.stringify(offered).length, 0);
+  const characters = candidates.reduce((sum, { definition }) => sum + JSON.stringify(definition).length, 0);
   if (characters < CHARACTERS_MIN || typeof request.toolChoice !== "string") return all;
   const window = await engine.contextWindow(request.model, scope.signal);
   const search = tools.find("tool_search");
   if (window === null || search === null || estimateTokens(characters) <= window * FUNCTIONS_SHARE) return all;
-  const called = new Set(request.items.flatMap((item) => (item.type === "hosted_call" ? [item.name] : [])));
-  const held = candidates.filter(({ offered: { name } }) => !called.has(name));
-  const named = new Map<Tool, PlacedFunction>(held.map((placed) => [asTool(placed), placed]));
-  const deferred = [...named.keys()];
-  const open = await search.open({ type: "tool_search" }, { ...scope, deferred, readsPrivately: false });
-  const [offered] = open.functions;
-  if (offered === undefined) return all;
-  const hidden = new Set<PlacedFunction>(held);
-  const find = searchTool(open, offered.name, (tool) => {
-    const placed = named.get(tool);
-    if (placed !== undefined) hidden.delete(placed);
+  const calledNames = new Set(request.items.flatMap((item) => (item.type === "hosted_call" ? [item.name] : [])));
+  const heldFunctions = candidates.filter(({ definition: { name } }) => !calledNames.has(name));
+  const heldByTool = new Map<Tool, PlacedFunction>(heldFunctions.map((entry) => [asTool(entry), entry]));
+  const laterTools = [...heldByTool.keys()];
+  const open = await search.open({ type: "tool_search" }, { ...scope, laterTools, readsPrivately: false });
+  const [definition] = open.functions;
+  if (definition === undefined) return all;
+  const hiddenFunctions = new Set<PlacedFunction>(heldFunctions);
+  const find = searchTool(open, definition.name, (tool) => {
+    const entry = heldByTool.get(tool);
+    if (entry !== undefined) hiddenFunctions.delete(entry);
   });
-  const finder: PlacedFunction = { kind: "tool_search", offered: { ...offered, name: SEARCH_NAME }, tool: find };
-  return { set: withFinder(set, hidden, finder), held: held.length };
+  const finder: PlacedFunction = { kind: "tool_search", definition: { ...definition, name: SEARCH_NAME }, tool: find };
+  return { set: withFinder(set, hiddenFunctions, finder), heldCount: heldFunctions.length };
 }
 
 /** The tools of a response, of which only the found ones are offered. */
-function withFinder(set: ToolSet, hidden: ReadonlySet<PlacedFunction>, finder: PlacedFunction): ToolSet {
+function withFinder(set: ToolSet, hiddenFunctions: ReadonlySet<PlacedFunction>, finder: PlacedFunction): ToolSet {
   return {
     ...set,
     get functions() {
-      return [...set.functions.filter((placed) => !hidden.has(placed)), finder];
+      return [...set.functions.filter((entry) => !hiddenFunctions.has(entry)), finder];
     },
     find: (name, server) => (name === SEARCH_NAME && server === null ? finder : set.find(name, server)),
   };
 }
 
-function asTool({ offered: { name, description, parameters } }: PlacedFunction): Tool {
+function asTool({ definition: { name, description, parameters } }: PlacedFunction): Tool {
   return { type: "function", name, description, parameters, output_schema: null, strict: null };
 }
 
@@ -74,14 +74,14 @@ function asTool({ offered: { name, description, parameters } }: PlacedFunction):
 function searchTool(open: OpenTool, name: string, onFound: (tool: Tool) => void): OpenTool {
   return {
     ...open,
-    call: (_name, made) => {
-      const call = open.call(name, { ...made, newItemId: () => HIDDEN_ID });
-      return { ...call, item: null, streams: null, run: (args, signal) => told(call, args, signal, onFound) };
+    call: (_name, origin) => {
+      const call = open.call(name, { ...origin, newItemId: () => HIDDEN_ID });
+      return { ...call, item: null, streams: null, run: (args, signal) => runSearch(call, args, signal, onFound) };
     },
   };
 }
 
-async function* told(
+async function* runSearch(
   call: ToolCall,
   args: string,
   signal: AbortSignal,
@@ -89,7 +89,7 @@ async function* told(
 ): AsyncGenerator<ToolStep, ToolOutcome> {
   const outcome = yield* call.run(args, signal);
   if (outcome.type !== "ran") return outcome;
-  for (const tool of outcome.found ?? []) {
+  for (const tool of outcome.foundTools ?? []) {
     if (tool.type !== "namespace") onFound(tool);
     else for (const member of tool.tools) onFound(member);
   }

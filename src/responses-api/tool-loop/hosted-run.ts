@@ -29,7 +29,7 @@ export interface MadeRun {
   readonly call: ToolCall | null;
   readonly refusal: string | null;
   /** Its shown arguments. */
-  readonly shown: ShownArguments;
+  readonly view: ShownArguments;
   readonly approvalRequestId: string | null;
   /** As in `BegunExchange`. */
   readonly turn: number;
@@ -55,14 +55,14 @@ export interface CallResult {
 
 /** The events that end the item of a call, and events of the items that follow. */
 export function endingEvents(
-  { shown }: Pick<MadeRun, "shown">,
+  { view }: Pick<MadeRun, "view">,
   outcome: Exclude<ToolOutcome, { type: "unknown" }>,
 ): readonly ModelEvent[] {
   const end = (first: HostedItem, last: HostedItem): readonly ModelEvent[] =>
-    shown.item === null ? wholeItem(first, last) : [{ type: "item_finished", item: last }];
+    view.item === null ? wholeItem(first, last) : [{ type: "item_finished", item: last }];
   switch (outcome.type) {
     case "told":
-      return shown.item === null ? [] : [{ type: "item_finished", item: brokenForm(shown.item) }];
+      return view.item === null ? [] : [{ type: "item_finished", item: brokenForm(view.item) }];
     case "asks":
       return end(outcome.first, outcome.item);
     case "ran":
@@ -159,8 +159,8 @@ const INTERNAL_ERROR = -32_603;
 
 /** The same item for another call. */
 function copiedItem(item: HostedItem, of: HostedItem, callId: string): HostedItem {
-  const named = "call_id" in item && typeof item.call_id === "string" ? { call_id: callId } : {};
-  return { ...item, id: of.id, ...named };
+  const callIdField = "call_id" in item && typeof item.call_id === "string" ? { call_id: callId } : {};
+  return { ...item, id: of.id, ...callIdField };
 }
 
 export function hostedCall({ callId, called: { name, server } }: MadeRun, args: string): HostedCall {
@@ -172,15 +172,15 @@ export function outputOf({ callId }: MadeRun, output: string, parts: HostedOutpu
 }
 
 /** The result of a call that was made too often: the first result again. */
-export function repeatOf(made: MadeRun, first: CallResult): CallResult {
-  const said = first.output?.output ?? "";
-  const output = outputOf(made, `${said}\nYou made this call before, and the answer is still this one.`);
-  const { item } = made.shown;
+export function repeatOf(job: MadeRun, first: CallResult): CallResult {
+  const text = first.output?.output ?? "";
+  const output = outputOf(job, `${text}\nYou made this call before, and the answer is still this one.`);
+  const { item } = job.view;
   if (item === null) return { output, asks: false, item: null };
   // The client need not run a call again, and the outputs of commands are not shown again.
   const isOver = first.item === null || first.asks || first.item.type === "shell_call";
-  const last = isOver ? brokenForm(item) : copiedItem(first.item, item, made.callId);
-  made.place.add({ type: "item_finished", item: last });
+  const last = isOver ? brokenForm(item) : copiedItem(first.item, item, job.callId);
+  job.place.add({ type: "item_finished", item: last });
   return { output, asks: false, item: last };
 }
 
@@ -199,15 +199,15 @@ export function labelOf(item: OutputItem | StoredItem): string | null {
 export const CUT: CallResult = { output: null, asks: false, item: null };
 
 /** Ends the item of a call that is not run. */
-export function endUnrun({ shown, place }: MadeRun): CallResult {
-  if (shown.item !== null) place.add({ type: "item_finished", item: cutForm(shown.item) });
+export function endUnrun({ view, place }: MadeRun): CallResult {
+  if (view.item !== null) place.add({ type: "item_finished", item: cutForm(view.item) });
   place.close();
   return CUT;
 }
 
 /** The stored form of a call before it begins. */
-export function exchangeOf(made: MadeRun, { effect }: ToolCall, itemId: string, args: string): BegunExchange {
-  const { callId, called, approvalRequestId, turn } = made;
+export function exchangeOf(job: MadeRun, { effect }: ToolCall, itemId: string, args: string): BegunExchange {
+  const { callId, called, approvalRequestId, turn } = job;
   const { name, server } = called;
   return { itemId, callId, name, server, arguments: args, effect, approvalRequestId, turn };
 }
@@ -230,18 +230,18 @@ export function spentElsewhere(approvalRequestId: string): ModelError {
 
 /** The ids of the calls in a response and in its context. Model servers may restart their numbers in each turn. */
 export class FreeCallIds {
-  readonly #used = new Set<string>();
+  readonly #callIds = new Set<string>();
 
   /** Null for an item without such an id. */
   add(callIds: readonly (string | null)[]): void {
-    for (const callId of callIds) if (callId !== null) this.#used.add(callId);
+    for (const callId of callIds) if (callId !== null) this.#callIds.add(callId);
   }
 
   /** The given id if it is free, otherwise a new one. */
-  take(given: string | null): string {
-    const isFree = given !== null && given !== "" && !this.#used.has(given);
-    const callId = isFree ? given : `call_${randomHex(CALL_ID_DIGITS)}`;
-    this.#used.add(callId);
+  take(id: string | null): string {
+    const isFree = id !== null && id !== "" && !this.#callIds.has(id);
+    const callId = isFree ? id : `call_${randomHex(CALL_ID_DIGITS)}`;
+    this.#callIds.add(callId);
     return callId;
   }
 }

@@ -16,8 +16,8 @@ type Choice = ModelRequest["toolChoice"];
 export interface TurnOffer {
   readonly functions: readonly PlacedFunction[];
   /** Tools that were deferred at first, and tools that searches have found since. */
-  readonly deferred: readonly OfferedTool[];
-  readonly found: readonly Tool[];
+  readonly laterTools: readonly OfferedTool[];
+  readonly foundTools: readonly Tool[];
   readonly isFirst: boolean;
   /** If false, the limits allow no further call of this server's tools. */
   readonly mayCall: boolean;
@@ -30,11 +30,11 @@ type Offered = Pick<ModelRequest, "tools" | "toolChoice">;
  * model could otherwise never end. If no call of this server's tools may follow, they are not offered.
  */
 export function offerTools({ tools, toolChoice }: Offered, offer: TurnOffer): Offered {
-  const { found, isFirst, mayCall } = offer;
-  const held = heldServers(offer, toolChoice);
-  const functions = offer.functions.filter(({ offered: { server } }) => server === null || !held.has(server));
-  const clients = [...tools, ...found.filter(({ type }) => type !== "mcp")];
-  const all = [...clients, ...functions.map(({ offered }) => offered)];
+  const { foundTools, isFirst, mayCall } = offer;
+  const heldLabels = heldServers(offer, toolChoice);
+  const functions = offer.functions.filter(({ definition: { server } }) => server === null || !heldLabels.has(server));
+  const clients = [...tools, ...foundTools.filter(({ type }) => type !== "mcp")];
+  const all = [...clients, ...functions.map(({ definition }) => definition)];
   const choice = choiceOf(toolChoice, functions, isFirst);
   if (mayCall) return { tools: all, toolChoice: choice };
   // The functions stay if nothing else is offered, so that the prompt begins as before.
@@ -43,13 +43,16 @@ export function offerTools({ tools, toolChoice }: Offered, offer: TurnOffer): Of
 }
 
 /** The labels of MCP servers that no search has found yet. A server named in a choice is not deferred. */
-function heldServers({ deferred, found }: Pick<TurnOffer, "deferred" | "found">, choice: Choice): ReadonlySet<string> {
-  const held = new Set(deferred.flatMap((tool) => (tool.type === "mcp" ? [tool.server_label] : [])));
-  for (const tool of found) if (tool.type === "mcp") held.delete(tool.server_label);
-  if (typeof choice === "string") return held;
+function heldServers(
+  { laterTools, foundTools }: Pick<TurnOffer, "laterTools" | "foundTools">,
+  choice: Choice,
+): ReadonlySet<string> {
+  const heldLabels = new Set(laterTools.flatMap((tool) => (tool.type === "mcp" ? [tool.server_label] : [])));
+  for (const tool of foundTools) if (tool.type === "mcp") heldLabels.delete(tool.server_label);
+  if (typeof choice === "string") return heldLabels;
   for (const entry of choice.type === "allowed_tools" ? choice.tools : [choice])
-    if ("server_label" in entry && typeof entry.server_label === "string") held.delete(entry.server_label);
-  return held;
+    if ("server_label" in entry && typeof entry.server_label === "string") heldLabels.delete(entry.server_label);
+  return heldLabels;
 }
 
 /**
@@ -61,12 +64,12 @@ export function deferredTools(
   { hosted, context }: Pick<TaskTools, "hosted" | "context">,
 ): readonly Tool[] {
   if (!hosted.some(({ kind }) => kind === "tool_search")) return [];
-  const found = new Set(
+  const foundNames = new Set(
     context.flatMap((item) => (item.type === "tool_search_output" ? item.tools.map(distinctToolName) : [])),
   );
   const servers = hosted.flatMap(({ tool }) => (tool.type === "mcp" ? [echoHostedTool(tool)] : []));
   return [...tools, ...servers].flatMap((tool) =>
-    tool.type !== "hosted_function" && isDeferred(tool) && !found.has(distinctToolName(tool)) ? [tool] : [],
+    tool.type !== "hosted_function" && isDeferred(tool) && !foundNames.has(distinctToolName(tool)) ? [tool] : [],
   );
 }
 
@@ -91,35 +94,37 @@ function choiceOf(choice: Choice, functions: readonly PlacedFunction[], isFirst:
   if (!isFirst) return "auto";
   if (choice.type === "mcp") return choiceOfServer(choice, functions);
   const kind = kindOfType(choice.type);
-  const [first] = functions.filter((placed) => placed.kind === kind); // For a web search: search, not open a page.
-  return first === undefined ? choice : choiceOfFunction(first.offered);
+  const [first] = functions.filter((entry) => entry.kind === kind); // For a web search: search, not open a page.
+  return first === undefined ? choice : choiceOfFunction(first.definition);
 }
 
 function choiceOfServer(
   { server_label: label, name }: { readonly server_label?: string; readonly name?: string | null },
   functions: readonly PlacedFunction[],
 ): Choice {
-  const fitting = functions.filter(({ kind, offered }) => kind === "mcp" && fits(offered, label, name));
-  const [only, ...others] = fitting.map(({ offered }) => choiceOfFunction(offered));
+  const fitting = functions.filter(({ kind, definition }) => kind === "mcp" && fits(definition, label, name));
+  const [only, ...others] = fitting.map(({ definition }) => choiceOfFunction(definition));
   if (only === undefined) return "auto"; // The server lacks the tool.
   if (others.length === 0) return only;
   return { type: "allowed_tools", mode: "required", tools: [only, ...others].map((one) => ({ ...one })) };
 }
 
-function fits(offered: HostedFunction, label: unknown, name: unknown): boolean {
-  return (typeof label !== "string" || offered.server === label) && (typeof name !== "string" || offered.name === name);
+function fits(definition: HostedFunction, label: unknown, name: unknown): boolean {
+  return (
+    (typeof label !== "string" || definition.server === label) && (typeof name !== "string" || definition.name === name)
+  );
 }
 
 /** Replaces an entry of `allowed_tools` for a hosted tool by its functions; other entries stay. */
 function entriesOf(entry: Record<string, unknown>, functions: readonly PlacedFunction[]): Record<string, unknown>[] {
   const { type, server_label: label, name } = entry;
   const kind: ToolKind | null = typeof type === "string" ? kindOfType(type) : null;
-  const named = functions.filter(
-    (placed) => placed.kind === kind && (kind !== "mcp" || fits(placed.offered, label, name)),
+  const matches = functions.filter(
+    (entry) => entry.kind === kind && (kind !== "mcp" || fits(entry.definition, label, name)),
   );
   // A tool search of the client has no function here.
-  if (kind === null || (kind === "tool_search" && named.length === 0)) return [entry];
-  return named.map(({ offered }) => ({ ...choiceOfFunction(offered) }));
+  if (kind === null || (kind === "tool_search" && matches.length === 0)) return [entry];
+  return matches.map(({ definition }) => ({ ...choiceOfFunction(definition) }));
 }
 
 function withoutHosted(choice: Choice): Choice {
@@ -137,17 +142,19 @@ function choiceOfFunction({ name, server }: HostedFunction): HostedFunctionChoic
 /** The instructions with the tools' additions, always in the same order. */
 export function withNotes(
   { instructions, text }: Pick<ModelRequest, "instructions" | "text">,
-  hosted: readonly OfferedHostedTool[],
+  hostedTools: readonly OfferedHostedTool[],
   notes: readonly string[],
 ): string | null {
   const isData = writesData({ text });
-  const added = [
-    ...(hosted.some(bringsOutsideText) ? [FENCE_NOTE] : []),
+  const ownNotes = [
+    ...(hostedTools.some(bringsOutsideText) ? [FENCE_NOTE] : []),
     ...notes,
-    ...(!isData && hosted.some(({ kind }) => kind === "web_search" || kind === "file_search") ? [CITATION_NOTE] : []),
+    ...(!isData && hostedTools.some(({ kind }) => kind === "web_search" || kind === "file_search")
+      ? [CITATION_NOTE]
+      : []),
   ];
-  if (added.length === 0) return instructions;
-  return [...(instructions === null || instructions === "" ? [] : [instructions]), added.join("\n")].join("\n\n");
+  if (ownNotes.length === 0) return instructions;
+  return [...(instructions === null || instructions === "" ? [] : [instructions]), ownNotes.join("\n")].join("\n\n");
 }
 
 /** Whether the answer is JSON, which cannot contain citations. */

@@ -17,7 +17,7 @@ import type { OfferedHostedTool } from "../offered-tools/accept-tools.ts";
 /** A function offered to the model, and its tool. */
 export interface PlacedFunction {
   readonly kind: ToolKind;
-  readonly offered: HostedFunction;
+  readonly definition: HostedFunction;
   readonly tool: OpenTool;
 }
 
@@ -45,45 +45,50 @@ export interface ToolSet {
 /** Opens all tools at once. If one cannot be opened, closes the others and rejects with its error. */
 export async function openTools(
   tools: HostedTools,
-  hosted: readonly OfferedHostedTool[],
+  hostedTools: readonly OfferedHostedTool[],
   scope: Omit<ToolScope, "readsPrivately">,
 ): Promise<ToolSet> {
   const goesOn = scope.context.some((item) => containerOf(item) !== null);
-  const readers = hosted.filter(({ tool }) => readsPrivateThings(tool, goesOn));
-  const opening = hosted.map(async (offered) => {
-    const readsPrivately = readers.length > 1 || (readers.length === 1 && readers[0] !== offered);
-    return { ...offered, open: await open(tools.find(offered.tool.type), offered, { ...scope, readsPrivately }) };
+  const readers = hostedTools.filter(({ tool }) => readsPrivateThings(tool, goesOn));
+  const opening = hostedTools.map(async (hostedTool) => {
+    const readsPrivately = readers.length > 1 || (readers.length === 1 && readers[0] !== hostedTool);
+    return {
+      ...hostedTool,
+      open: await open(tools.find(hostedTool.tool.type), hostedTool, { ...scope, readsPrivately }),
+    };
   });
-  const settled = await Promise.allSettled(opening);
-  const opened = settled.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
+  const results = await Promise.allSettled(opening);
+  const openEntries = results.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
   let closing: Promise<unknown> | null = null;
   const closeAll = async (): Promise<void> => {
-    await (closing ??= Promise.allSettled(opened.map(({ open: tool }) => tool.close())));
+    await (closing ??= Promise.allSettled(openEntries.map(({ open: tool }) => tool.close())));
   };
-  const failed = settled.find((one) => one.status === "rejected");
-  if (failed !== undefined) {
+  const failure = results.find((one) => one.status === "rejected");
+  if (failure !== undefined) {
     await closeAll();
-    throw failed.reason;
+    throw failure.reason;
   }
-  const functions = opened.flatMap(({ kind, open: tool }) =>
-    tool.functions.map((offered) => ({ kind, offered, tool })),
+  const functions = openEntries.flatMap(({ kind, open: tool }) =>
+    tool.functions.map((definition) => ({ kind, definition, tool })),
   );
-  const byName = new Map(functions.map((placed) => [functionKey(placed.offered.name, placed.offered.server), placed]));
+  const byName = new Map(
+    functions.map((entry) => [functionKey(entry.definition.name, entry.definition.server), entry]),
+  );
   return {
     functions,
-    notes: opened.flatMap(({ open: { note } }) => (note === null ? [] : [note])),
-    opening: opened.flatMap(({ open: tool }) => tool.opening),
-    pending: opened.flatMap(({ kind, open: { pending }, tool }) =>
+    notes: openEntries.flatMap(({ open: { note } }) => (note === null ? [] : [note])),
+    opening: openEntries.flatMap(({ open: tool }) => tool.opening),
+    pending: openEntries.flatMap(({ kind, open: { pending }, tool }) =>
       pending.map((call) => ({ kind, server: tool.type === "mcp" ? tool.server_label : null, pending: call })),
     ),
-    sources: opened.flatMap(({ open: tool }) => tool.sources ?? []),
+    sources: openEntries.flatMap(({ open: tool }) => tool.sources ?? []),
     find: (name, server) => byName.get(functionKey(name, server)) ?? null,
     close: closeAll,
   };
 }
 
-async function open(found: HostedTool | null, { tool }: OfferedHostedTool, scope: ToolScope): Promise<OpenTool> {
-  if (found !== null) return await found.open(tool, scope);
+async function open(hostedTool: HostedTool | null, { tool }: OfferedHostedTool, scope: ToolScope): Promise<OpenTool> {
+  if (hostedTool !== null) return await hostedTool.open(tool, scope);
   // A stored task may name a tool that this server had at the time.
   throw new ModelError(`Tools of type '${tool.type}' are no longer available on this server.`, {
     status: 400,

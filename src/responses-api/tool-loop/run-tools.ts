@@ -20,7 +20,7 @@ export interface ToolTurns {
   /** The sources that the answer may cite. Grows during the response. */
   readonly sources: Sources;
   /** The latest offer to the model, with the context seen by now. Calls that the client must answer are left out. */
-  readonly seen: () => ModelRequest;
+  readonly lastRequest: () => ModelRequest;
 }
 
 /** Stops the remaining work. Created once: each error costs a stack trace. */
@@ -46,25 +46,29 @@ export async function runTools(services: LoopServices, task: ToolTask, run: Loop
   const { include } = task.tools;
   const context = [...task.tools.context, ...(point?.output ?? []), ...(point?.steps.flatMap(itemOfStep) ?? [])];
   const citedBefore = point?.citedBefore ?? 0;
-  const approved = approvedCalls(task.tools.context).filter(({ requestId }) => point?.spent.has(requestId) !== true);
-  const approvals = await withOrigin(services.store, run.owner, approved);
-  const deferred = deferredTools(task.request.tools, task.tools);
+  const claims = approvedCalls(task.tools.context).filter(({ requestId }) => point?.spentIds.has(requestId) !== true);
+  const approvals = await withOrigin(services.store, run.owner, claims);
+  const laterTools = deferredTools(task.request.tools, task.tools);
   let set: ToolSet;
-  const opening = { ...scope, include, context, citedBefore, approvals, deferred };
+  const opening = { ...scope, include, context, citedBefore, approvals, laterTools };
   try {
     set = await openTools(services.tools, task.tools.hosted, opening);
   } catch (error) {
     if (!run.isBackground || !(error instanceof ToolNotOpened)) throw error;
-    return { events: failingTurn(error), sources: new Sources(), seen: () => task.request };
+    return { events: failingTurn(error), sources: new Sources(), lastRequest: () => task.request };
   }
   run.signal.addEventListener("abort", () => void set.close(), { once: true }); // Even if nobody reads the events.
   try {
-    const { set: offered, held } = await holdFunctions(services, task.request, opening, set);
-    const loop = new ToolLoop(services, { task, run, set: offered, held, deferred, signal, newItemId });
+    const { set: offeredSet, heldCount } = await holdFunctions(services, task.request, opening, set);
+    const loop = new ToolLoop(services, { task, run, set: offeredSet, heldCount, laterTools, signal, newItemId });
     if (point !== null) await loop.goOnAt(point);
     const isBusy = set.pending.length > 0 || (point !== null && (point.steps.length > 0 || point.end !== null));
     const first = isBusy ? null : await loop.ask();
-    return { events: loop.events(first, () => stop.abort(OVER)), sources: loop.sources, seen: () => loop.seen() };
+    return {
+      events: loop.events(first, () => stop.abort(OVER)),
+      sources: loop.sources,
+      lastRequest: () => loop.lastRequest(),
+    };
   } catch (error) {
     stop.abort(OVER);
     await set.close();

@@ -66,10 +66,10 @@ function memberWriter(member: string): CallWriter {
   let isWhole = false;
   return {
     add: (piece) =>
-      strings.add(piece).flatMap((added) => {
-        if (isWhole || added.path[0] !== member) return [];
-        isWhole = added.isWhole;
-        return deltaOf(added.text);
+      strings.add(piece).flatMap((addition) => {
+        if (isWhole || addition.path[0] !== member) return [];
+        isWhole = addition.isWhole;
+        return deltaOf(addition.text);
       }),
   };
 }

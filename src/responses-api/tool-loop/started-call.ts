@@ -12,7 +12,7 @@ export interface StartedCall {
    * The arguments are complete, or were cut. `ended`: whether the turn has ended well. Returns the call as the model
    * made it; null if it was cut.
    */
-  end(isCut: boolean, ended: Promise<boolean>): HostedCall | null;
+  end(isCut: boolean, end: Promise<boolean>): HostedCall | null;
   /** The result. Call it after `end`. */
   result(): Promise<CallResult>;
   /** The id of its item; null if the item begins only when the call runs, or if there is none. */

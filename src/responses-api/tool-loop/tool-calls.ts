@@ -34,7 +34,7 @@ import type { ResumePoint } from "./resume/resume-point.ts";
 import {
   callIdOfStep,
   eventsOfStep,
-  interrupted,
+  interruptedStep,
   itemOfStep,
   type PlannedCall,
   type ResumeStep,
@@ -64,7 +64,7 @@ export interface CallParts {
 /** Runs the calls of one response, several at a time, and shows each at its place in the line. */
 export class ToolCalls {
   /** Client functions found by tool searches. */
-  readonly found: Tool[] = [];
+  readonly foundTools: Tool[] = [];
   readonly #parts: CallParts;
   readonly #slots: Semaphore;
   readonly #toolUsage = new ToolUsageSum();
@@ -79,7 +79,7 @@ export class ToolCalls {
 
   constructor(parts: CallParts) {
     this.#parts = parts;
-    this.#recorder = new CallRecorder({ ...parts, found: this.found, toolUsage: this.#toolUsage });
+    this.#recorder = new CallRecorder({ ...parts, foundTools: this.foundTools, toolUsage: this.#toolUsage });
     this.#slots = new Semaphore(parts.services.tools.limits.parallelMax);
     this.#callIds.add(parts.task.request.items.map(outputKeyOf));
   }
@@ -90,8 +90,8 @@ export class ToolCalls {
   }
 
   /** Whether the function is not run any more, because its calls had no new results. */
-  isOver(offered: Pick<HostedFunction, "name" | "server">): boolean {
-    return this.#equal.refusal(offered) !== null;
+  isOver(definition: Pick<HostedFunction, "name" | "server">): boolean {
+    return this.#equal.refusal(definition) !== null;
   }
 
   /** Whether a call has run, so that the response consists of more than the model's text. */
@@ -108,31 +108,31 @@ export class ToolCalls {
   start(event: CallStarted, turn: number): StartedCall {
     const { set, line, newItemId, run } = this.#parts;
     const server = event.namespace ?? null;
-    const placed = set.find(event.name, server);
+    const entry = set.find(event.name, server);
     const over = this.#equal.refusal({ name: event.name, server });
-    const refusal = placed === null ? `There is no tool '${event.name}'.` : (over ?? this.#limitReached());
+    const refusal = entry === null ? `There is no tool '${event.name}'.` : (over ?? this.#limitReached());
     const callId = this.#callIds.take(event.callId);
-    const call = refusal === null ? (placed?.tool.call(event.name, { callId, newItemId }) ?? null) : null;
+    const call = refusal === null ? (entry?.tool.call(event.name, { callId, newItemId }) ?? null) : null;
     if (call !== null) this.#calls += 1;
-    const called = { name: event.name, server, kind: placed?.kind ?? null };
+    const called = { name: event.name, server, kind: entry?.kind ?? null };
     const place = line.take();
-    const shown = new ShownArguments(call, place);
-    const made = { called, callId, place, call, shown, refusal, approvalRequestId: null, turn };
-    shown.begin();
-    let done: Promise<CallResult> = Promise.resolve(CUT);
+    const view = new ShownArguments(call, place);
+    const job = { called, callId, place, call, view, refusal, approvalRequestId: null, turn };
+    view.begin();
+    let completion: Promise<CallResult> = Promise.resolve(CUT);
     return {
-      add: (piece) => shown.add(piece),
-      read: () => shown.read(),
-      end: (isCut, ended) => {
-        if (isCut) endUnrun(made);
+      add: (piece) => view.add(piece),
+      read: () => view.read(),
+      end: (isCut, end) => {
+        if (isCut) endUnrun(job);
         if (isCut) return null;
-        const text = shown.end();
-        done = this.#inTurn(() => this.#guarded(made, text, ended));
+        const text = view.end();
+        completion = this.#inTurn(() => this.#guardRun(job, text, end));
         // Nobody waits for it before the turn has ended.
-        done.catch((fault: unknown) => (run.signal.aborted ? undefined : line.fail(fault)));
-        return hostedCall(made, text);
+        completion.catch((fault: unknown) => (run.signal.aborted ? undefined : line.fail(fault)));
+        return hostedCall(job, text);
       },
-      result: () => done,
+      result: () => completion,
       itemId: call?.item?.id ?? null,
       refusal,
       isOver: over !== null,
@@ -140,12 +140,12 @@ export class ToolCalls {
   }
 
   /** Continues the counts of a run that a crash interrupted. */
-  goOnAt({ calls, found, items, output, steps, used }: ResumePoint): void {
+  goOnAt({ calls, foundTools, items, output, steps, usage }: ResumePoint): void {
     this.#calls = calls;
     this.#hasRun = calls > 0;
-    this.#usedBefore = used.tools;
+    this.#usedBefore = usage.tools;
     for (const { call, item } of hostedResults(items)) if (call !== null) this.#equal.learn(call, item);
-    this.found.push(...found);
+    this.foundTools.push(...foundTools);
     this.#callIds.add([...items, ...output, ...steps.flatMap(itemOfStep)].map(outputKeyOf));
     this.#callIds.add(steps.map(callIdOfStep));
   }
@@ -153,8 +153,8 @@ export class ToolCalls {
   /** Reports the tools' usage before a crash, if there was any. */
   showUsedBefore(): void {
     const place = this.#parts.line.take();
-    const told = this.#usedBefore.map((used) => this.#toolUsage.add(used)).at(-1);
-    if (told !== undefined) place.add(told);
+    const usageEvent = this.#usedBefore.map((usage) => this.#toolUsage.add(usage)).at(-1);
+    if (usageEvent !== undefined) place.add(usageEvent);
     place.close();
   }
 
@@ -178,12 +178,12 @@ export class ToolCalls {
 
   /** Runs a call without effects again. */
   async #runAgain({ exchange, item, first }: Extract<ResumeStep, { type: "again" }>): Promise<SettledStep> {
-    const made = this.#remake(exchange, item.id ?? null);
-    if (made === null || made.call?.item?.id !== item.id) {
+    const job = this.#remake(exchange, item.id ?? null);
+    if (job === null || job.call?.item?.id !== item.id) {
       const result = notRepeatedResult(item, exchange.arguments);
       return { items: await this.#showStep({ type: "settled", exchange, result, first, isNew: true }), asks: false };
     }
-    const again = this.#placed(made);
+    const again = this.#placeRun(job);
     if (first !== null) again.place.add({ type: "item_started", item: first });
     return await this.#finishAgain(again, exchange.arguments);
   }
@@ -192,155 +192,155 @@ export class ToolCalls {
   async #runPlanned({ call, exchange, turn, isOpen }: PlannedCall): Promise<SettledStep> {
     const { name, arguments: args, itemId } = call;
     const limit = exchange === null ? (call.refusal ?? this.#limitReached()) : null;
-    const made = limit === null ? this.#remake({ ...call, approvalRequestId: null, turn }, itemId) : null;
-    const item = made?.call?.item ?? null;
+    const job = limit === null ? this.#remake({ ...call, approvalRequestId: null, turn }, itemId) : null;
+    const item = job?.call?.item ?? null;
     if (exchange !== null && item !== null && (exchange.result !== null || exchange.effect !== "none")) {
       const { result } = exchange;
       const first = isOpen ? null : item;
       const step: ShownStep =
         result === null
-          ? interrupted(exchange, item, first)
+          ? interruptedStep(exchange, item, first)
           : { type: "settled", exchange, result, first, isNew: false };
       return { items: await this.#showStep(step), asks: false };
     }
-    const refusal = made === null ? (limit ?? `There is no tool '${name}'.`) : null;
-    const planned = this.#placed(made ?? uncalled(call, turn), refusal);
-    if (exchange === null && planned.call !== null) this.#calls += 1;
+    const refusal = job === null ? (limit ?? `There is no tool '${name}'.`) : null;
+    const plannedRun = this.#placeRun(job ?? uncalled(call, turn), refusal);
+    if (exchange === null && plannedRun.call !== null) this.#calls += 1;
     if (!isOpen) {
-      planned.shown.begin();
-      planned.shown.add(args);
-      planned.shown.end();
+      plannedRun.view.begin();
+      plannedRun.view.add(args);
+      plannedRun.view.end();
     }
-    return await this.#inTurn(() => this.#finishAgain(planned, args));
+    return await this.#inTurn(() => this.#finishAgain(plannedRun, args));
   }
 
   /** A call from before a crash, under the id of its item; null if its tool is gone. */
   #remake(call: RemadeCall, itemId: string | null): UnplacedCall | null {
     const { set, newItemId } = this.#parts;
     const { name, server, callId, approvalRequestId, turn } = call;
-    const placed = set.find(name, server);
-    if (placed === null) return null;
+    const entry = set.find(name, server);
+    if (entry === null) return null;
     const ids = itemId === null ? [] : [itemId];
-    const made = { callId, approvalRequestId, newItemId: (prefix: string) => ids.shift() ?? newItemId(prefix) };
-    const called = { name, server, kind: placed.kind };
-    return { called, callId, approvalRequestId, turn, call: placed.tool.call(name, made) };
+    const origin = { callId, approvalRequestId, newItemId: (prefix: string) => ids.shift() ?? newItemId(prefix) };
+    const called = { name, server, kind: entry.kind };
+    return { called, callId, approvalRequestId, turn, call: entry.tool.call(name, origin) };
   }
 
   /** Takes the next place of the line for a call. */
-  #placed(made: UnplacedCall, refusal: string | null = null): MadeRun {
+  #placeRun(job: UnplacedCall, refusal: string | null = null): MadeRun {
     const place = this.#parts.line.take();
-    return { ...made, refusal, place, shown: new ShownArguments(made.call, place) };
+    return { ...job, refusal, place, view: new ShownArguments(job.call, place) };
   }
 
-  async #finishAgain(made: MadeRun, args: string): Promise<SettledStep> {
-    const { output, asks } = await this.#guarded(made, args, Promise.resolve(true));
-    return { items: [hostedCall(made, args), ...(output === null ? [] : [output])], asks };
+  async #finishAgain(job: MadeRun, args: string): Promise<SettledStep> {
+    const { output, asks } = await this.#guardRun(job, args, Promise.resolve(true));
+    return { items: [hostedCall(job, args), ...(output === null ? [] : [output])], asks };
   }
 
   /** Runs an approved call. */
   async runApproved({ kind, server, pending }: PlacedCall): Promise<RunApproval> {
     const { name, callId, arguments: args, approvalRequestId, call } = pending;
     const place = this.#parts.line.take();
-    const shown = new ShownArguments(call, place);
+    const view = new ShownArguments(call, place);
     const called = { name, server, kind };
-    const made: MadeRun = { called, callId, place, call, shown, refusal: null, approvalRequestId, turn: 0 };
+    const job: MadeRun = { called, callId, place, call, view, refusal: null, approvalRequestId, turn: 0 };
     this.#calls += 1;
     this.#callIds.add([callId]);
-    shown.begin();
-    shown.add(args);
-    const text = shown.end();
-    const { output } = await this.#inTurn(() => this.#guarded(made, text, Promise.resolve(true)));
-    return { approvalRequestId, call: hostedCall(made, text), output };
+    view.begin();
+    view.add(args);
+    const text = view.end();
+    const { output } = await this.#inTurn(() => this.#guardRun(job, text, Promise.resolve(true)));
+    return { approvalRequestId, call: hostedCall(job, text), output };
   }
 
   /** At once, or after the previous call if the request forbids parallel calls. */
   #inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
     if (this.#parts.task.request.parallelToolCalls) return work();
-    const done = this.#before.then(work);
-    this.#before = done;
-    return done;
+    const result = this.#before.then(work);
+    this.#before = result;
+    return result;
   }
 
   #limitReached(): string | null {
     if (this.hasRoom) return null;
     const { services, task } = this.#parts;
-    services.observer.limited(this.#callsMax === task.tools.callsMax ? "max_tool_calls" : "calls");
+    services.observer.noteLimit(this.#callsMax === task.tools.callsMax ? "max_tool_calls" : "calls");
     return `The limit of ${this.#callsMax} tool calls is reached, so this call was not made. Answer with what you have.`;
   }
 
   /** Runs a call, and closes its place in any case. */
-  async #guarded(made: MadeRun, args: string, ended: Promise<boolean>): Promise<CallResult> {
-    const { call, refusal } = made;
+  async #guardRun(job: MadeRun, args: string, end: Promise<boolean>): Promise<CallResult> {
+    const { call, refusal } = job;
     try {
-      if (call === null) return { output: outputOf(made, refusal ?? ""), asks: false, item: null };
-      const called = { name: made.called.name, server: made.called.server, arguments: args };
-      const first = this.#equal.take(called, () => this.#started(made, call, args, ended));
+      if (call === null) return { output: outputOf(job, refusal ?? ""), asks: false, item: null };
+      const toolCall = { name: job.called.name, server: job.called.server, arguments: args };
+      const first = this.#equal.take(toolCall, () => this.#startRun(job, call, args, end));
       const result = await first.result;
-      const shown = first.isNew ? this.#equal.end(called, result) : repeatOf(made, result);
-      if (shown !== result) this.#parts.services.observer.limited("repeated");
-      return shown;
+      const shownResult = first.isNew ? this.#equal.end(toolCall, result) : repeatOf(job, result);
+      if (shownResult !== result) this.#parts.services.observer.noteLimit("repeated");
+      return shownResult;
     } catch (fault) {
       if (!this.#parts.signal.aborted) throw fault;
       return CUT;
     } finally {
-      made.place.close();
+      job.place.close();
     }
   }
 
-  async #started(made: MadeRun, call: ToolCall, args: string, ended: Promise<boolean>): Promise<CallResult> {
+  async #startRun(job: MadeRun, call: ToolCall, args: string, end: Promise<boolean>): Promise<CallResult> {
     // A call with effects waits until the model has finished its turn.
-    if (call.effect === "may_have" && !(await ended)) return endUnrun(made);
+    if (call.effect === "may_have" && !(await end)) return endUnrun(job);
     const release = await this.#slots.take(this.#parts.signal);
     try {
-      return await this.#watched(made, call, args);
+      return await this.#watchRun(job, call, args);
     } finally {
       release();
     }
   }
 
-  async #watched(made: MadeRun, call: ToolCall, args: string): Promise<CallResult> {
+  async #watchRun(job: MadeRun, call: ToolCall, args: string): Promise<CallResult> {
     const { services, run, task, signal } = this.#parts;
     const trace = task.request.trace ?? null;
     this.#hasRun = true;
-    const watch = services.observer.began({ responseId: run.responseId, kind: made.called.kind ?? "mcp", trace });
+    const watch = services.observer.began({ responseId: run.responseId, kind: job.called.kind ?? "mcp", trace });
     let hasBegun = false;
     try {
-      if (call.item !== null) await this.#recorder.begin(made, call, call.item.id, args);
+      if (call.item !== null) await this.#recorder.begin(job, call, call.item.id, args);
       hasBegun = true;
-      const outcome = await this.#outcome(made, call, args);
-      const result = await this.#recorder.end(made, call, args, outcome);
+      const outcome = await this.#outcome(job, call, args);
+      const result = await this.#recorder.end(job, call, args, outcome);
       if (result.asks) this.#calls -= 1; // It counts when it runs.
-      watch.ended(toolCallEnd(outcome));
+      watch.noteEnd(toolCallEnd(outcome));
       return result;
     } catch (fault) {
       const isCut = signal.aborted || fault instanceof RunLost || fault instanceof ApprovalSpent;
       const isUnknown = hasBegun && call.effect === "may_have";
-      watch.ended(isCut ? "cut" : isUnknown ? "unknown" : "broken");
-      if (fault instanceof ApprovalSpent) throw spentElsewhere(made.approvalRequestId ?? "");
+      watch.noteEnd(isCut ? "cut" : isUnknown ? "unknown" : "broken");
+      if (fault instanceof ApprovalSpent) throw spentElsewhere(job.approvalRequestId ?? "");
       if (isCut) throw fault;
       run.listener.onFault(fault);
-      if (isUnknown) return await this.#recorder.endUnknown(made, call, args);
-      const { item } = made.shown;
-      if (item !== null) made.place.add({ type: "item_finished", item: brokenForm(item) });
-      return { output: outputOf(made, hasBegun ? BROKE : NOT_MADE), asks: false, item: null };
+      if (isUnknown) return await this.#recorder.endUnknown(job, call, args);
+      const { item } = job.view;
+      if (item !== null) job.place.add({ type: "item_finished", item: brokenForm(item) });
+      return { output: outputOf(job, hasBegun ? BROKE : NOT_MADE), asks: false, item: null };
     }
   }
 
-  async #outcome(made: MadeRun, call: ToolCall, args: string): Promise<ToolOutcome> {
+  async #outcome(job: MadeRun, call: ToolCall, args: string): Promise<ToolOutcome> {
     const { signal } = this.#parts;
     const steps = call.run(args, signal);
     for (;;) {
       const next = await steps.next();
       signal.throwIfAborted();
       if (next.done === true) return next.value;
-      made.place.add({ type: "item_step", step: next.value });
-      await made.place.room();
+      job.place.add({ type: "item_step", step: next.value });
+      await job.place.room();
     }
   }
 }
 
 /** A call without the members for its place in the line. */
-type UnplacedCall = Omit<MadeRun, "place" | "shown" | "refusal">;
+type UnplacedCall = Omit<MadeRun, "place" | "view" | "refusal">;
 type RemadeCall = Omit<CalledFunction, "kind"> & Pick<MadeRun, "callId" | "approvalRequestId" | "turn">;
 
 /** A call whose tool is gone. */

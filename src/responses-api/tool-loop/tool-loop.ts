@@ -38,9 +38,9 @@ export interface LoopParts {
   readonly run: LoopRun;
   readonly set: ToolSet;
   /** The number of functions of the set that a search must find first. */
-  readonly held: number;
+  readonly heldCount: number;
   /** Client tools that a search must find first. */
-  readonly deferred: readonly OfferedTool[];
+  readonly laterTools: readonly OfferedTool[];
   readonly signal: AbortSignal;
   readonly newItemId: ToolScope["newItemId"];
 }
@@ -57,10 +57,10 @@ export class ToolLoop {
   /** The client tools that are not deferred. */
   readonly #clientTools: readonly OfferedTool[];
   #items: readonly ContextItem[];
-  #asked: ModelRequest;
+  #request: ModelRequest;
   #turns = 0;
   #vainTurns = 0;
-  #resumed: ResumePoint | null = null;
+  #resumePoint: ResumePoint | null = null;
   /** The item of an interrupted turn that the next attempt continues. */
   #open: OpenPart | null = null;
 
@@ -71,22 +71,22 @@ export class ToolLoop {
     this.#models = new ModelTurns(services, parts, () => this.#calls.hasRun);
     this.sources.add(parts.set.sources);
     this.#usage = new LoopUsage(services, parts);
-    this.#asked = parts.task.request;
-    this.#items = this.#asked.items;
+    this.#request = parts.task.request;
+    this.#items = this.#request.items;
     const { tools } = parts.task.request;
-    const deferred = new Set(parts.deferred);
-    this.#clientTools = deferred.size === 0 ? tools : tools.filter((tool) => !deferred.has(tool));
+    const laterTools = new Set(parts.laterTools);
+    this.#clientTools = laterTools.size === 0 ? tools : tools.filter((tool) => !laterTools.has(tool));
   }
 
   /** Continues after a crash. */
   async goOnAt(point: ResumePoint): Promise<void> {
-    this.#resumed = point;
+    this.#resumePoint = point;
     this.#open = point.open;
     this.#turns = point.turns;
     this.#calls.goOnAt(point);
     if (point.citedBefore > 0) this.sources.goOn();
-    this.#items = [...this.#items.filter((item) => !isApproval(item, point.spent)), ...point.items];
-    await this.#usage.goOnAt(point.used, { ...this.#asked, items: this.#items });
+    this.#items = [...this.#items.filter((item) => !isApproval(item, point.spentIds)), ...point.items];
+    await this.#usage.goOnAt(point.usage, { ...this.#request, items: this.#items });
   }
 
   /** All events. `first`: the first turn, if it was already requested. `stop` stops all work. */
@@ -100,7 +100,7 @@ export class ToolLoop {
     } finally {
       stop();
       this.#line.leave();
-      this.#services.observer.ended(this.#turns);
+      this.#services.observer.noteLoopEnd(this.#turns);
       await waitAtMost(CLOSE_WAIT_MS, Promise.all([work, this.#parts.set.close()]));
     }
   }
@@ -115,24 +115,25 @@ export class ToolLoop {
     const { items, request: fitting } = await fitTurn(engine, request, rules, signal);
     this.#items = items;
     this.#turns += 1;
-    this.#asked = request;
+    this.#request = request;
     try {
       return await this.#models.ask(fitting, this.#turns, this.#open);
     } catch (refusal) {
       const deeper = { ...rules, dropsOldest: rules.dropsOldest || run.dropsOldest };
-      const fitted = await fitRefused(engine, request, deeper, { refusal, signal });
-      this.#items = fitted.items;
-      return await this.#models.ask(fitted.request, this.#turns, this.#open);
+      const fittedRequest = await fitRefused(engine, request, deeper, { refusal, signal });
+      this.#items = fittedRequest.items;
+      return await this.#models.ask(fittedRequest.request, this.#turns, this.#open);
     }
   }
 
-  seen(): ModelRequest {
-    return { ...this.#asked, items: withoutOpenCalls(this.#items) };
+  lastRequest(): ModelRequest {
+    return { ...this.#request, items: withoutOpenCalls(this.#items) };
   }
 
   async #work(first: Turn | null): Promise<void> {
-    const { run, held } = this.#parts;
-    if (held > 0 && this.#resumed === null) run.listener.onHappening({ type: "held_back", functions: held });
+    const { run, heldCount } = this.#parts;
+    if (heldCount > 0 && this.#resumePoint === null)
+      run.listener.onHappening({ type: "held_back", functions: heldCount });
     const end = await this.#settleResumed();
     if (end !== null) return this.#finish(end);
     if (first === null) await this.#runApproved();
@@ -147,14 +148,14 @@ export class ToolLoop {
 
   /** Does the remaining steps after a crash. Returns how the response ends then; null if it continues. */
   async #settleResumed(): Promise<TurnFinish | null> {
-    const point = this.#resumed;
+    const point = this.#resumePoint;
     if (point?.endsOpen === true) this.#show({ type: "turn_cut" });
-    const settled = await Promise.all(point?.steps.map((step) => this.#calls.settle(step)) ?? []);
-    this.#items = [...this.#items, ...settled.flatMap(({ items }) => items)];
+    const settledSteps = await Promise.all(point?.steps.map((step) => this.#calls.settle(step)) ?? []);
+    this.#items = [...this.#items, ...settledSteps.flatMap(({ items }) => items)];
     this.#calls.showUsedBefore();
     this.#showOpening();
     if (point === null) return null;
-    const isOver = settled.some(({ asks }) => asks) || (point.isBetweenTurns && this.#isLastTurn);
+    const isOver = settledSteps.some(({ asks }) => asks) || (point.isBetweenTurns && this.#isLastTurn);
     return point.end ?? (isOver ? "stop" : null);
   }
 
@@ -165,13 +166,13 @@ export class ToolLoop {
   }
 
   #showOpening(): void {
-    const shown = this.#resumed?.lists.map(labelOf) ?? [];
-    const lists = this.#parts.set.opening.filter(({ last }) => !shown.includes(labelOf(last) ?? ""));
+    const shownLabels = this.#resumePoint?.lists.map(labelOf) ?? [];
+    const lists = this.#parts.set.opening.filter(({ last }) => !shownLabels.includes(labelOf(last) ?? ""));
     this.#show(...lists.flatMap(({ first, last }) => wholeItem(first, last)));
   }
 
   #outOfTokens(): "length" {
-    this.#services.observer.limited("output_tokens");
+    this.#services.observer.noteLimit("output_tokens");
     return "length";
   }
 
@@ -182,28 +183,29 @@ export class ToolLoop {
   }
 
   #nextRequest(): ModelRequest | null {
-    const { task, set, deferred } = this.#parts;
+    const { task, set, laterTools } = this.#parts;
     const { request, tools } = task;
-    const left = request.maxOutputTokens === null ? null : request.maxOutputTokens - this.#usage.total.outputTokens;
-    if (left !== null && left < OUTPUT_TOKENS_MIN && this.#turns > 0) return null;
+    const tokensLeft =
+      request.maxOutputTokens === null ? null : request.maxOutputTokens - this.#usage.total.outputTokens;
+    if (tokensLeft !== null && tokensLeft < OUTPUT_TOKENS_MIN && this.#turns > 0) return null;
     const { functions, notes } = set;
-    const { found } = this.#calls;
-    const offer = { functions, deferred, found, isFirst: this.#turns === 0, mayCall: this.#mayCall() };
+    const { foundTools } = this.#calls;
+    const offer = { functions, laterTools, foundTools, isFirst: this.#turns === 0, mayCall: this.#mayCall() };
     return {
       ...request,
       ...offerTools({ ...request, tools: this.#clientTools }, offer),
       instructions: withNotes(request, tools.hosted, notes),
       items: this.#items,
-      maxOutputTokens: left,
+      maxOutputTokens: tokensLeft,
     };
   }
 
   /** Whether tools of this server may be called in the next turn. In the last one, the model may only write. */
   #mayCall(): boolean {
     const isLast = this.#turns + 1 >= this.#services.tools.limits.turnsMax;
-    if (isLast) this.#services.observer.limited("turns");
+    if (isLast) this.#services.observer.noteLimit("turns");
     const { functions } = this.#parts.set;
-    const isOver = functions.length > 0 && functions.every(({ offered }) => this.#calls.isOver(offered));
+    const isOver = functions.length > 0 && functions.every(({ definition }) => this.#calls.isOver(definition));
     return !isLast && this.#calls.hasRoom && !isOver && this.#vainTurns === 0;
   }
 
@@ -215,25 +217,25 @@ export class ToolLoop {
     const { run, signal } = this.#parts;
     const state = newTurn(this.#open, run.isBackground);
     this.#open = null;
-    let counted: TurnOnRecord | null = null;
+    let turnRecord: TurnOnRecord | null = null;
     try {
       for await (const batch of turn) {
         for (const event of batch) this.#hear(state, event);
         await (state.writing ?? state.place)?.read();
         if (signal.aborted) return null;
       }
-      if (state.finish === null && !signal.aborted) return await this.#breakOff(state, this.#models.unfinished());
+      if (state.finish === null && !signal.aborted) return await this.#breakOff(state, this.#models.unfinishedError());
       // The ledger gets the turn before it gets calls with effects.
-      counted = state.finish === null ? null : await this.#count(state, state.finish);
+      turnRecord = state.finish === null ? null : await this.#count(state, state.finish);
     } catch (fault) {
       if (signal.aborted) throw fault;
       return await this.#breakOff(state, fault);
     } finally {
       state.place?.close();
-      state.ended.resolve(state.finish === "stop");
+      state.turnEnd.resolve(state.finish === "stop");
     }
     if (state.finish === null || signal.aborted) return null;
-    const [isAsking] = await Promise.all([this.#takeResults(state), counted?.stored]);
+    const [isAsking] = await Promise.all([this.#takeResults(state), turnRecord?.recording]);
     return signal.aborted ? null : this.#afterTurn(state, state.finish, isAsking);
   }
 
@@ -250,8 +252,8 @@ export class ToolLoop {
    * the fault if the model is not called again.
    */
   async #breakOff(state: TurnState, fault: unknown): Promise<TurnEnd> {
-    const begun = this.#items.length;
-    state.ended.resolve(false);
+    const start = this.#items.length;
+    state.turnEnd.resolve(false);
     if (state.writing !== null) this.#endCall(state, state.writing, true);
     const open = state.open.take();
     if (open?.type === "reasoning") this.#say(state, { type: "turn_cut" });
@@ -259,7 +261,7 @@ export class ToolLoop {
     if (state.usage !== null) this.#usage.addBroken(state.usage);
     state.items.add({ type: "turn_cut" });
     const isAsking = await this.#takeResults(state);
-    this.#items = [...this.#items.slice(0, begun), ...withoutOpenCalls(this.#items.slice(begun))];
+    this.#items = [...this.#items.slice(0, start), ...withoutOpenCalls(this.#items.slice(start))];
     const next = open?.type === "reasoning" ? null : open;
     if (isAsking || state.hasAskedClient) {
       if (next !== null) this.#show({ type: "turn_cut" });
@@ -278,7 +280,7 @@ export class ToolLoop {
     const isFollowed = hasCalls || task.speech !== null || task.compaction?.type === "after";
     const decision = isFollowed ? (record?.take(finish) ?? null) : null;
     const turn = { number: this.#turns, usage, characters: items.characters, decision };
-    return await this.#usage.add(turn, { ...this.#asked, items: this.#items });
+    return await this.#usage.add(turn, { ...this.#request, items: this.#items });
   }
 
   #afterTurn(state: TurnState, finish: TurnFinish, isAsking: boolean): TurnEnd {
@@ -325,18 +327,18 @@ export class ToolLoop {
 
   #endCall(state: TurnState, call: StartedCall, isCut = false): void {
     state.writing = null;
-    const made = call.end(isCut, state.ended.promise);
-    if (made === null) return;
-    state.items.addCall(made);
-    state.record?.addCall(made, call);
+    const finishedCall = call.end(isCut, state.turnEnd.promise);
+    if (finishedCall === null) return;
+    state.items.addCall(finishedCall);
+    state.record?.addCall(finishedCall, call);
   }
 
   /** Runs the approved calls before the model is called. They replace their approvals. */
   async #runApproved(): Promise<void> {
-    const runs = await Promise.all(this.#parts.set.pending.map((placed) => this.#calls.runApproved(placed)));
-    const spent = new Set(runs.flatMap(({ approvalRequestId }) => approvalRequestId ?? []));
+    const runs = await Promise.all(this.#parts.set.pending.map((pendingCall) => this.#calls.runApproved(pendingCall)));
+    const spentIds = new Set(runs.flatMap(({ approvalRequestId }) => approvalRequestId ?? []));
     this.#items = [
-      ...this.#items.filter((item) => !isApproval(item, spent)),
+      ...this.#items.filter((item) => !isApproval(item, spentIds)),
       ...runs.map(({ call }) => call),
       ...runs.flatMap(({ output }) => output ?? []),
     ];

@@ -39,8 +39,8 @@ export function checkFilter(root: FileSearchFilter, rootParam: string): void {
 }
 
 function checkValue({ type, value }: ComparisonFilter, param: string): void {
-  const expected = expectedWords(type, value);
-  if (expected !== null) throw invalidType(param, expected, typeWords(value));
+  const expectation = expectedWords(type, value);
+  if (expectation !== null) throw invalidType(param, expectation, typeWords(value));
 }
 
 /** The operand type that the comparison needs, if it has another one; otherwise null. */

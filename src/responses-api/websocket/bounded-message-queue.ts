@@ -4,14 +4,14 @@ const WAITING_MESSAGES_MAX = 32;
 /** Relays the messages of many writers to one reader, at the reader's pace. */
 export class BoundedMessageQueue {
   #waiting: object[] = [];
-  #ended = false;
+  #isEnded = false;
   #fault: { readonly error: unknown } | null = null;
   #wakeReader: () => void = () => {};
   #wakeWriters: (() => void)[] = [];
 
   /** Adds a message. Returns a promise if the writer should wait for room. After the end, messages are dropped. */
   put(message: object): Promise<void> | undefined {
-    if (this.#ended) return undefined;
+    if (this.#isEnded) return undefined;
     this.#waiting.push(message);
     this.#wakeReader();
     if (this.#waiting.length < WAITING_MESSAGES_MAX) return undefined;
@@ -20,7 +20,7 @@ export class BoundedMessageQueue {
 
   /** Ends the messages; waiting ones are still read. */
   end(): void {
-    this.#ended = true;
+    this.#isEnded = true;
     this.#wakeReader();
     this.#wakeAllWriters();
   }
@@ -39,13 +39,13 @@ export class BoundedMessageQueue {
 
   async *messages(): AsyncGenerator<object> {
     for (;;) {
-      const taken = this.#waiting;
+      const batch = this.#waiting;
       this.#waiting = [];
       this.#wakeAllWriters();
-      yield* taken;
+      yield* batch;
       if (this.#waiting.length > 0) continue;
       if (this.#fault !== null) throw this.#fault.error;
-      if (this.#ended) return;
+      if (this.#isEnded) return;
       await new Promise<void>((resolve) => {
         this.#wakeReader = resolve;
       });

@@ -10,21 +10,21 @@ export const ALL_CONNECTIONS_CHARACTERS_MAX = 512 * 1024 * 1024;
 
 /** A budget of characters that several users share. */
 export class CharacterBudget {
-  #left: number;
+  #charactersLeft: number;
 
   constructor(characters: number) {
-    this.#left = characters;
+    this.#charactersLeft = characters;
   }
 
   /** Returns false, and takes nothing, if less is left. */
   take(characters: number): boolean {
-    if (characters > this.#left) return false;
-    this.#left -= characters;
+    if (characters > this.#charactersLeft) return false;
+    this.#charactersLeft -= characters;
     return true;
   }
 
   giveBack(characters: number): void {
-    this.#left += characters;
+    this.#charactersLeft += characters;
   }
 }
 
@@ -68,14 +68,14 @@ interface RememberedResponse {
  * oldest one is removed.
  */
 export class ConnectionMemory implements RememberedTurns {
-  readonly #shared: CharacterBudget;
+  readonly #budget: CharacterBudget;
   readonly #own: CharacterBudget;
   readonly #charactersMax: number;
   readonly #latest = new Map<Lane, RememberedResponse>();
   #isOpen = true;
 
-  constructor(shared: CharacterBudget, charactersMax = CONNECTION_CHARACTERS_MAX) {
-    this.#shared = shared;
+  constructor(budget: CharacterBudget, charactersMax = CONNECTION_CHARACTERS_MAX) {
+    this.#budget = budget;
     this.#own = new CharacterBudget(charactersMax);
     this.#charactersMax = charactersMax;
   }
@@ -111,7 +111,7 @@ export class ConnectionMemory implements RememberedTurns {
     if (latest === undefined) return;
     this.#latest.delete(lane);
     this.#own.giveBack(latest.turn.characters);
-    this.#shared.giveBack(latest.turn.characters);
+    this.#budget.giveBack(latest.turn.characters);
   }
 
   /** Removes all responses and remembers no further ones. */
@@ -122,7 +122,7 @@ export class ConnectionMemory implements RememberedTurns {
 
   #take(characters: number): boolean {
     if (!this.#own.take(characters)) return false;
-    if (this.#shared.take(characters)) return true;
+    if (this.#budget.take(characters)) return true;
     this.#own.giveBack(characters);
     return false;
   }

@@ -19,13 +19,13 @@ export type Lane = string | null;
 export class Lanes<T extends { readonly lane: Lane; readonly bytes: number }> {
   readonly #names = new Set<string>();
   readonly #busy = new Set<Lane>();
-  readonly #held: HeldBytes;
+  readonly #heldBytes: HeldBytes;
   #waiting: T[] = [];
   #waitingBytes = 0;
 
-  /** `held` is the memory budget of waiting frames. */
-  constructor(held: HeldBytes) {
-    this.#held = held;
+  /** `heldBytes` is the memory budget of waiting frames. */
+  constructor(heldBytes: HeldBytes) {
+    this.#heldBytes = heldBytes;
   }
 
   get isFull(): boolean {
@@ -46,7 +46,7 @@ export class Lanes<T extends { readonly lane: Lane; readonly bytes: number }> {
 
   /** Returns false if there is no memory for the frame. */
   add(frame: T): boolean {
-    if (!this.#held.add(frame.bytes)) return false;
+    if (!this.#heldBytes.add(frame.bytes)) return false;
     this.#waiting.push(frame);
     this.#waitingBytes += frame.bytes;
     return true;
@@ -59,7 +59,7 @@ export class Lanes<T extends { readonly lane: Lane; readonly bytes: number }> {
       if (this.#busy.size >= IN_FLIGHT_MAX || this.#busy.has(frame.lane)) return true;
       this.#busy.add(frame.lane);
       this.#waitingBytes -= frame.bytes;
-      this.#held.remove(frame.bytes);
+      this.#heldBytes.remove(frame.bytes);
       ready.push(frame);
       return false;
     });
@@ -74,6 +74,6 @@ export class Lanes<T extends { readonly lane: Lane; readonly bytes: number }> {
   clear(): void {
     this.#waiting = [];
     this.#waitingBytes = 0;
-    this.#held.release();
+    this.#heldBytes.release();
   }
 }

@@ -18,11 +18,11 @@ export interface Frame {
   /** Null if the frame names none, or if the value is not a string. */
   readonly previousId: string | null;
   readonly content:
-    | { readonly type: "create"; readonly asked: CreateFrame }
+    | { readonly type: "create"; readonly createFrame: CreateFrame }
     /** `responseId` is null if the frame names no response. */
     | { readonly type: "cancel"; readonly responseId: string | null }
-    /** `sent`: the message; null if it is unreadable, absent if it cancels a response and so requests none. */
-    | { readonly type: "fault"; readonly fault: ApiError; readonly sent?: unknown };
+    /** `message`: null if it is unreadable, absent if it cancels a response and so requests none. */
+    | { readonly type: "fault"; readonly fault: ApiError; readonly message?: unknown };
 }
 
 const CREATE = "response.create";
@@ -35,32 +35,36 @@ export function readFrame(message: unknown): Frame {
   const { type, stream_id: streamId, previous_response_id: previousId } = message;
   const lane = streamId ?? null;
   if (lane !== null && !isLaneName(lane)) return faultFrame(invalidStreamId(), message);
-  const known = { lane, bytes: messageSize(message), previousId: typeof previousId === "string" ? previousId : null };
+  const frameHead = {
+    lane,
+    bytes: messageSize(message),
+    previousId: typeof previousId === "string" ? previousId : null,
+  };
   try {
-    return { ...known, content: readContent(type, message) };
+    return { ...frameHead, content: readContent(type, message) };
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
-    return { ...known, content: { type: "fault", fault: error, ...(type === CANCEL ? {} : { sent: message }) } };
+    return { ...frameHead, content: { type: "fault", fault: error, ...(type === CANCEL ? {} : { message }) } };
   }
 }
 
 function readContent(type: unknown, message: unknown): Frame["content"] {
-  if (type === CREATE) return { type: "create", asked: readCreateFrame(message) };
+  if (type === CREATE) return { type: "create", createFrame: readCreateFrame(message) };
   if (type === STEER) throw steeringNotSupported();
   if (type !== CANCEL) throw unknownType(type);
   if (!validateResponseCancelFrame(message)) throw validationError(validateResponseCancelFrame.errors ?? [], "");
   return { type: "cancel", responseId: message.response_id ?? null };
 }
 
-/** `sent`: the message; null if it cannot be read. */
-export function faultFrame(fault: ApiError, sent: unknown): Frame {
-  return { lane: null, bytes: 0, previousId: null, content: { type: "fault", fault, sent } };
+/** `message`: null if it cannot be read. */
+export function faultFrame(fault: ApiError, message: unknown): Frame {
+  return { lane: null, bytes: 0, previousId: null, content: { type: "fault", fault, message } };
 }
 
 /** The request for a response in the frame, valid or not; undefined if there is none. */
 export function requestIn({ content }: Frame): unknown {
-  if (content.type === "create") return content.asked.request;
-  return content.type === "fault" ? content.sent : undefined;
+  if (content.type === "create") return content.createFrame.request;
+  return content.type === "fault" ? content.message : undefined;
 }
 
 function isLaneName(value: unknown): value is string {

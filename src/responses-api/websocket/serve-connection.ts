@@ -161,10 +161,10 @@ class ConnectionServer {
 
   async #readFrames(): Promise<void> {
     for (let frame = await this.#nextFrame(); frame !== null; frame = await this.#nextFrame()) {
-      const accepted = this.#accept(frame);
-      if (accepted === null) continue;
-      if (accepted instanceof ApiError || !this.#lanes.add(accepted)) {
-        await this.#refuse(frame, accepted instanceof ApiError ? accepted : noRoomForBody());
+      const outcome = this.#accept(frame);
+      if (outcome === null) continue;
+      if (outcome instanceof ApiError || !this.#lanes.add(outcome)) {
+        await this.#refuse(frame, outcome instanceof ApiError ? outcome : noRoomForBody());
         continue;
       }
       this.#serveReady();
@@ -198,7 +198,7 @@ class ConnectionServer {
         return cancelRun(this.#connection.serving, lane, content.responseId);
       case "create":
         if (!this.#lanes.open(lane)) return streamLimitReached(LANES_MAX);
-        return { lane, bytes, previousId, asked: content.asked };
+        return { lane, bytes, previousId, createFrame: content.createFrame };
       default:
         return assertNever(content);
     }
@@ -250,9 +250,9 @@ class ConnectionServer {
     this.#queue.fail(error);
   }
 
-  #markTold(ending: { readonly fault: ApiError; isTold: boolean }, { asked }: WaitingFrame): ApiError {
+  #markTold(ending: { readonly fault: ApiError; isTold: boolean }, { createFrame }: WaitingFrame): ApiError {
     ending.isTold = true;
-    noteRefusal(this.#connection, asked.request, ending.fault);
+    noteRefusal(this.#connection, createFrame.request, ending.fault);
     return ending.fault;
   }
 
@@ -270,14 +270,14 @@ class ConnectionServer {
  * Cancels a response of this connection. Its last event is the reply. Returns an error if there is no such response.
  */
 function cancelRun(serving: ReadonlyMap<Lane, ServedFrame>, lane: Lane, responseId: string | null): ApiError | null {
-  const served = responseId === null ? servedIn(serving, lane) : servedAs(serving, responseId);
-  if (served === null) return responseNotMadeHere(responseId);
-  served.cancel.abort(responseCancelled());
+  const servedFrame = responseId === null ? servedIn(serving, lane) : servedAs(serving, responseId);
+  if (servedFrame === null) return responseNotMadeHere(responseId);
+  servedFrame.cancel.abort(responseCancelled());
   return null;
 }
 
 function servedAs(serving: ReadonlyMap<Lane, ServedFrame>, responseId: string): ServedFrame | null {
-  for (const served of serving.values()) if (served.responseId === responseId) return served;
+  for (const servedFrame of serving.values()) if (servedFrame.responseId === responseId) return servedFrame;
   return null;
 }
 

@@ -41,22 +41,22 @@ export interface ServedFrame {
 
 /** A frame that requests a response. */
 export interface CreateRequestFrame extends Pick<Frame, "lane" | "previousId"> {
-  readonly asked: CreateFrame;
+  readonly createFrame: CreateFrame;
 }
 
 /** Serves a frame until the last event of its response. Throws the error that HTTP would reply with. */
 export async function serveFrame(connection: WebSocketConnection, frame: CreateRequestFrame): Promise<Response> {
   const { memory, serving } = connection;
-  const served: ServedFrame = { responseId: null, cancel: new AbortController() };
-  serving.set(frame.lane, served);
+  const servedFrame: ServedFrame = { responseId: null, cancel: new AbortController() };
+  serving.set(frame.lane, servedFrame);
   try {
-    const response = await sendResponse(connection, frame, served);
+    const response = await sendResponse(connection, frame, servedFrame);
     if (isFailure(response) && frame.previousId !== null) memory.forget(frame.previousId);
     return response;
   } catch (error) {
     if (frame.previousId !== null) memory.forget(frame.previousId);
-    const { signal } = served.cancel;
-    throw signal.aborted && served.responseId === null ? signal.reason : error;
+    const { signal } = servedFrame.cancel;
+    throw signal.aborted && servedFrame.responseId === null ? signal.reason : error;
   } finally {
     serving.delete(frame.lane);
   }
@@ -64,22 +64,22 @@ export async function serveFrame(connection: WebSocketConnection, frame: CreateR
 
 async function sendResponse(
   connection: WebSocketConnection,
-  { asked, lane, previousId }: CreateRequestFrame,
-  served: ServedFrame,
+  { createFrame, lane, previousId }: CreateRequestFrame,
+  servedFrame: ServedFrame,
 ): Promise<Response> {
   const { caller, memory, running } = connection;
-  const { request, generate } = asked;
-  const signal = AbortSignal.any([caller.signal, served.cancel.signal]);
+  const { request, generate } = createFrame;
+  const signal = AbortSignal.any([caller.signal, servedFrame.cancel.signal]);
   const principal = await connection.authenticate();
   // The response to continue may still be in progress in another lane.
   if (previousId !== null) await running.get(previousId);
   const previous = previousId === null ? null : memory.find(previousId);
-  const remembered = { find: (id: string) => (id === previousId ? previous : null) };
-  const run = await beginFrameResponse(connection, request, { ...caller, principal, signal, generate, remembered });
-  served.responseId = run.responseId;
+  const earlierTurns = { find: (id: string) => (id === previousId ? previous : null) };
+  const run = await beginFrameResponse(connection, request, { ...caller, principal, signal, generate, earlierTurns });
+  servedFrame.responseId = run.responseId;
   memory.clearLane(lane);
-  const ended = Promise.withResolvers<void>();
-  running.set(run.responseId, ended.promise);
+  const ending = Promise.withResolvers<void>();
+  running.set(run.responseId, ending.promise);
   try {
     const options = showOptionsOf(request);
     let end: Response | null = null;
@@ -93,7 +93,7 @@ async function sendResponse(
     return end;
   } finally {
     running.delete(run.responseId);
-    ended.resolve();
+    ending.resolve();
   }
 }
 

@@ -27,9 +27,9 @@ export function droppableUnits(items: readonly Item[]): readonly Unit[] {
       continue;
     }
     const callId = pairId(item);
-    const known = callId === null ? undefined : byCall.get(callId);
-    if (known !== undefined) {
-      known.push(place);
+    const placesOfCall = callId === null ? undefined : byCall.get(callId);
+    if (placesOfCall !== undefined) {
+      placesOfCall.push(place);
       continue;
     }
     const places = [...reasoning, place];

@@ -50,20 +50,23 @@ async function dropOldestItems(
   let { tokens } = start;
   let total = sizes.reduce((sum, each) => sum + each, 0);
   let count = 0;
-  let left = request;
+  let result = request;
   for (let round = 1; round <= ROUNDS_MAX && count < units.length; round += 1) {
     const surplus = round === ROUNDS_MAX ? Infinity : ((tokens - room) / tokens) * total;
-    let dropped = 0;
-    while (count < units.length && (dropped === 0 || dropped < surplus || units[count]?.mayLead === false)) {
-      dropped += units[count]?.places.reduce((sum, place) => sum + (sizes[place] ?? 0), 0) ?? 0;
+    let droppedTokens = 0;
+    while (
+      count < units.length &&
+      (droppedTokens === 0 || droppedTokens < surplus || units[count]?.mayLead === false)
+    ) {
+      droppedTokens += units[count]?.places.reduce((sum, place) => sum + (sizes[place] ?? 0), 0) ?? 0;
       count += 1;
     }
-    total -= dropped;
-    left = without(request, units.slice(0, count));
-    ({ tokens } = await engine.countTokens(left, signal));
-    if (tokens <= room) return left;
+    total -= droppedTokens;
+    result = without(request, units.slice(0, count));
+    ({ tokens } = await engine.countTokens(result, signal));
+    if (tokens <= room) return result;
   }
-  return await withinRoom(engine, left, { tokens, room, total }, signal);
+  return await withinRoom(engine, result, { tokens, room, total }, signal);
 }
 
 /** Cuts the latest outputs, because nothing else can be left out. `total` is the relative size of all items. */
@@ -77,15 +80,15 @@ async function withinRoom(
   for (let cuts = 1; cuts <= CUTS_MAX; cuts += 1) {
     const items = withShorterOutputs(request.items, total - size);
     if (items === null) break;
-    const left = { ...request, items };
-    const counted = await engine.countTokens(left, signal);
-    if (counted.tokens <= room) return left;
-    size *= (room * AIM) / counted.tokens;
+    const result = { ...request, items };
+    const tokenCount = await engine.countTokens(result, signal);
+    if (tokenCount.tokens <= room) return result;
+    size *= (room * AIM) / tokenCount.tokens;
   }
   throw inputTooLong();
 }
 
 function without(request: ModelRequest, units: ReturnType<typeof droppableUnits>): ModelRequest {
-  const left = new Set(units.flatMap(({ places }) => places));
-  return { ...request, items: request.items.filter((_item, place) => !left.has(place)) };
+  const droppedPlaces = new Set(units.flatMap(({ places }) => places));
+  return { ...request, items: request.items.filter((_item, place) => !droppedPlaces.has(place)) };
 }

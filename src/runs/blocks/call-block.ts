@@ -38,16 +38,16 @@ export function addCallText(block: CallBlock, delta: string, events: UnnumberedE
 export function closeCall(block: CallBlock, end: BlockEnd, events: UnnumberedEvent[]): FunctionCall | CustomToolCall {
   // Some model servers send no arguments for a function without parameters, but clients parse them as JSON.
   const empty = block.tool === "function" && end === "completed" && wholeTextOf(block.text).trim() === "";
-  const closed = empty ? addCallText(block, "{}", events) : block;
-  const text = wholeTextOf(closed.text);
-  const place = { item_id: closed.id, output_index: closed.index };
+  const closedBlock = empty ? addCallText(block, "{}", events) : block;
+  const text = wholeTextOf(closedBlock.text);
+  const place = { item_id: closedBlock.id, output_index: closedBlock.index };
   events.push(
-    closed.tool === "function"
-      ? { type: "response.function_call_arguments.done", ...place, arguments: text, name: closed.name }
+    closedBlock.tool === "function"
+      ? { type: "response.function_call_arguments.done", ...place, arguments: text, name: closedBlock.name }
       : { type: "response.custom_tool_call_input.done", ...place, input: text },
   );
-  const item = callItem(closed, text, end);
-  events.push({ type: "response.output_item.done", output_index: closed.index, item });
+  const item = callItem(closedBlock, text, end);
+  events.push({ type: "response.output_item.done", output_index: closedBlock.index, item });
   return item;
 }
 

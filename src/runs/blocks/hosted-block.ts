@@ -44,8 +44,8 @@ export function addHostedText(block: HostedBlock, delta: string, events: Unnumbe
   const { texts: shape } = shapeOf(block);
   const index = block.texts.length;
   if (shape === null || index >= shape.textsMax) return block;
-  if (block.open === null && delta === "" && shape.added === null) return block;
-  if (block.open === null && shape.added !== null) events.push(shape.added(hostedPlace(block), index));
+  if (block.open === null && delta === "" && shape.addedEvent === null) return block;
+  if (block.open === null && shape.addedEvent !== null) events.push(shape.addedEvent(hostedPlace(block), index));
   if (delta !== "") events.push(shape.delta(hostedPlace(block), index, delta));
   return { ...block, open: grow(block.open ?? NO_TEXT, delta) };
 }
@@ -57,7 +57,7 @@ export function endHostedText(block: HostedBlock, events: UnnumberedEvent[]): Ho
   const text = wholeTextOf(block.open);
   // As in the reference, a call becomes in progress again after its approval.
   if (block.item.type === "mcp_call" && block.item.approval_request_id !== null) tell(block, begins, events);
-  events.push(shape.done(hostedPlace(block), block.texts.length, text));
+  events.push(shape.doneEvent(hostedPlace(block), block.texts.length, text));
   return { ...block, texts: [...block.texts, text], open: null };
 }
 
@@ -78,26 +78,26 @@ export function addStep(block: HostedBlock, step: ToolStep, events: UnnumberedEv
 }
 
 /** Shows the event that comes before `output_item.done`, once. */
-export function endWork(block: HostedBlock, failed: boolean, events: UnnumberedEvent[]): HostedBlock {
+export function endWork(block: HostedBlock, hasFailed: boolean, events: UnnumberedEvent[]): HostedBlock {
   if (block.hasEnded) return block;
   const { ends, fails } = shapeOf(block);
-  tell(block, failed ? fails : ends, events);
+  tell(block, hasFailed ? fails : ends, events);
   return { ...block, hasEnded: true };
 }
 
 /** Ends the item with its last form. First shows the parts of the last form that were not shown yet. */
 export function finishHosted(block: HostedBlock, last: HostedItem, events: UnnumberedEvent[]): HostedItem {
   const end = endOfItem(last);
-  let ended = end === "incomplete" ? endHostedText(block, events) : showTexts(block, textsIn(last), events);
-  if (end === "whole") ended = work(ended, events);
-  if (end !== "incomplete") ended = endWork(ended, end === "failed", events);
-  const item = withTexts(last, ended.texts);
-  const shown =
+  let result = end === "incomplete" ? endHostedText(block, events) : showTexts(block, textsIn(last), events);
+  if (end === "whole") result = work(result, events);
+  if (end !== "incomplete") result = endWork(result, end === "failed", events);
+  const item = withTexts(last, result.texts);
+  const shownItem =
     item.type === "shell_call_output"
-      ? { ...item, output: showOutputs(ended.output, item.output, hostedPlace(ended), events) }
+      ? { ...item, output: showOutputs(result.output, item.output, hostedPlace(result), events) }
       : item;
-  events.push({ type: "response.output_item.done", output_index: ended.index, item: shown });
-  return shown;
+  events.push({ type: "response.output_item.done", output_index: result.index, item: shownItem });
+  return shownItem;
 }
 
 /** Ends an item without a last form, because the run ends. */
@@ -107,24 +107,24 @@ export function cutHosted(block: HostedBlock, events: UnnumberedEvent[]): Hosted
 
 /** Shows the rest of the last form's texts after the deltas. */
 function showTexts(block: HostedBlock, texts: readonly string[], events: UnnumberedEvent[]): HostedBlock {
-  let shown = block;
+  let result = block;
   for (const text of texts.slice(block.texts.length)) {
-    const begun = shown.open === null ? "" : wholeTextOf(shown.open);
+    const openText = result.open === null ? "" : wholeTextOf(result.open);
     // Shown text cannot be withdrawn.
-    if (text.startsWith(begun)) shown = addHostedText(shown, text.slice(begun.length), events);
-    shown = endHostedText({ ...shown, open: shown.open ?? NO_TEXT }, events);
+    if (text.startsWith(openText)) result = addHostedText(result, text.slice(openText.length), events);
+    result = endHostedText({ ...result, open: result.open ?? NO_TEXT }, events);
   }
-  return endHostedText(shown, events);
+  return endHostedText(result, events);
 }
 
 /** Shows once that the tool works. Its text is complete by then, or is shown with the last form. */
 function work(block: HostedBlock, events: UnnumberedEvent[]): HostedBlock {
   const { works, texts } = shapeOf(block);
   if (works === null || block.hasWorked) return block;
-  const written = endHostedText(block, events);
-  if (texts !== null && written.texts.length === 0) return written;
-  tell(written, works.shownAs, events);
-  return { ...written, hasWorked: true };
+  const result = endHostedText(block, events);
+  if (texts !== null && result.texts.length === 0) return result;
+  tell(result, works.shownAs, events);
+  return { ...result, hasWorked: true };
 }
 
 function tell(block: HostedBlock, type: ProgressType | null, events: UnnumberedEvent[]): void {

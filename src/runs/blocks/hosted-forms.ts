@@ -46,11 +46,11 @@ export function isUnfinishedCall(item: OutputItem): boolean {
  * a call whatever its status is.
  */
 export function withTexts(item: HostedItem, texts: readonly string[]): HostedItem {
-  if (!isUnfinishedCall(item)) return filled(item, texts);
-  return filled(item, item.type === "shell_call" ? [] : [""]);
+  if (!isUnfinishedCall(item)) return fillItem(item, texts);
+  return fillItem(item, item.type === "shell_call" ? [] : [""]);
 }
 
-function filled(item: HostedItem, texts: readonly string[]): HostedItem {
+function fillItem(item: HostedItem, texts: readonly string[]): HostedItem {
   if (item.type === "shell_call") return { ...item, action: { ...item.action, commands: [...texts] } };
   const [text] = texts;
   if (text === undefined) return item;

@@ -35,36 +35,36 @@ export interface TextShape {
   /** The maximum number of texts in an item. */
   readonly textsMax: number;
   /** The event that begins a text; null if there is none. */
-  readonly added: ((place: HostedPlace, index: number) => UnnumberedEvent) | null;
+  readonly addedEvent: ((place: HostedPlace, index: number) => UnnumberedEvent) | null;
   readonly delta: (place: HostedPlace, index: number, delta: string) => UnnumberedEvent;
-  readonly done: (place: HostedPlace, index: number, text: string) => UnnumberedEvent;
+  readonly doneEvent: (place: HostedPlace, index: number, text: string) => UnnumberedEvent;
 }
 
 const CODE: TextShape = {
   textsMax: 1,
-  added: null,
+  addedEvent: null,
   delta: (place, _index, delta) => ({ type: "response.code_interpreter_call_code.delta", ...place, delta }),
-  done: (place, _index, code) => ({ type: "response.code_interpreter_call_code.done", ...place, code }),
+  doneEvent: (place, _index, code) => ({ type: "response.code_interpreter_call_code.done", ...place, code }),
 };
 
 const ARGUMENTS: TextShape = {
   textsMax: 1,
-  added: null,
+  addedEvent: null,
   delta: (place, _index, delta) => ({ type: "response.mcp_call_arguments.delta", ...place, delta }),
-  done: (place, _index, text) => ({ type: "response.mcp_call_arguments.done", ...place, arguments: text }),
+  doneEvent: (place, _index, text) => ({ type: "response.mcp_call_arguments.done", ...place, arguments: text }),
 };
 
 const DIFF: TextShape = {
   textsMax: 1,
-  added: null,
+  addedEvent: null,
   delta: (place, _index, delta) => ({ type: "response.apply_patch_call_operation_diff.delta", ...place, delta }),
-  done: (place, _index, diff) => ({ type: "response.apply_patch_call_operation_diff.done", ...place, diff }),
+  doneEvent: (place, _index, diff) => ({ type: "response.apply_patch_call_operation_diff.done", ...place, diff }),
 };
 
 /** The reference sends no `item_id` in events about commands. */
 const COMMANDS: TextShape = {
   textsMax: Number.POSITIVE_INFINITY,
-  added: ({ output_index }, index) => ({
+  addedEvent: ({ output_index }, index) => ({
     type: "response.shell_call_command.added",
     output_index,
     command_index: index,
@@ -76,7 +76,7 @@ const COMMANDS: TextShape = {
     command_index: index,
     delta,
   }),
-  done: ({ output_index }, index, command) => ({
+  doneEvent: ({ output_index }, index, command) => ({
     type: "response.shell_call_command.done",
     output_index,
     command_index: index,

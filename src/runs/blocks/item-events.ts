@@ -16,31 +16,31 @@ export function addToolSearch(
   search: Extract<ModelEvent, { type: "tool_search" }>,
   events: UnnumberedEvent[],
 ): Answering {
-  const closed = closeOpen(state, "completed", events);
+  const closedState = closeOpen(state, "completed", events);
   const item = {
-    id: nextId("tsc", closed),
+    id: nextId("tsc", closedState),
     type: "tool_search_call" as const,
     status: endOfCall(search),
     arguments: search.arguments,
-    call_id: uniqueCallId(closed, search.callId),
+    call_id: uniqueCallId(closedState, search.callId),
     execution: "client" as const,
   };
-  showToolSearch(item, closed.output.length, events);
-  return { ...closed, output: [...closed.output, item] };
+  showToolSearch(item, closedState.output.length, events);
+  return { ...closedState, output: [...closedState.output, item] };
 }
 
 export function addCompaction(state: Answering, encryptedContent: string, events: UnnumberedEvent[]): Answering {
-  const closed = closeOpen(state, "completed", events);
-  const item = { id: nextId("cmp", closed), type: "compaction" as const, encrypted_content: encryptedContent };
-  showCompaction(item, closed.output.length, events);
-  return { ...closed, output: [...closed.output, item] };
+  const closedState = closeOpen(state, "completed", events);
+  const item = { id: nextId("cmp", closedState), type: "compaction" as const, encrypted_content: encryptedContent };
+  showCompaction(item, closedState.output.length, events);
+  return { ...closedState, output: [...closedState.output, item] };
 }
 
 /** Applies an event about an item of a hosted tool. Events about an item that is not open have no effect. */
 export function applyItemEvent(state: Answering, event: HostedItemEvent, events: UnnumberedEvent[]): Answering {
   if (event.type === "item_started") {
-    const closed = closeOpen(state, "completed", events);
-    return { ...closed, open: openHosted(event.item, closed.output.length, events) };
+    const closedState = closeOpen(state, "completed", events);
+    return { ...closedState, open: openHosted(event.item, closedState.output.length, events) };
   }
   const { open } = state;
   if (open?.kind !== "hosted") return state;

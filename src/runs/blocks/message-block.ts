@@ -48,7 +48,7 @@ export function openMessage(id: string, index: number, phase: Phase | null, even
 export function addTexts(block: MessageBlock, deltas: readonly TextDelta[], events: UnnumberedEvent[]): MessageBlock {
   const ready = block.part?.kind === "text" ? block : openTextPart(closePart(block, events), events);
   if (ready.part?.kind !== "text") return ready;
-  let added = "";
+  let addedText = "";
   let chain = ready.part.logprobs;
   for (const { text, logprobs = NONE } of deltas) {
     if (text === "" && logprobs.length === 0) continue;
@@ -60,10 +60,10 @@ export function addTexts(block: MessageBlock, deltas: readonly TextDelta[], even
       logprobs: logprobs.length === 0 ? NO_LOGPROBS : [...logprobs],
       output_index: ready.index,
     });
-    added += text;
+    addedText += text;
     if (logprobs.length > 0) chain = { entries: logprobs, before: chain };
   }
-  return { ...ready, part: { ...ready.part, text: grow(ready.part.text, added), logprobs: chain } };
+  return { ...ready, part: { ...ready.part, text: grow(ready.part.text, addedText), logprobs: chain } };
 }
 
 export function addAnnotation(block: MessageBlock, annotation: Annotation, events: UnnumberedEvent[]): MessageBlock {
@@ -95,8 +95,8 @@ export function addRefusal(block: MessageBlock, text: string, events: Unnumbered
 
 export function closeMessage(block: MessageBlock, end: BlockEnd, events: UnnumberedEvent[]): OutputMessage {
   const empty = block.part === null && block.content.length === 0 && end === "completed";
-  const closed = closePart(empty ? openTextPart(block, events) : block, events);
-  const item = messageItem(closed, closed.content, end);
+  const closedBlock = closePart(empty ? openTextPart(block, events) : block, events);
+  const item = messageItem(closedBlock, closedBlock.content, end);
   events.push({ type: "response.output_item.done", output_index: block.index, item });
   return item;
 }
@@ -138,14 +138,14 @@ function closePart(block: MessageBlock, events: UnnumberedEvent[]): MessageBlock
 
 /** The reference sends exact log probabilities in deltas and rounds them in the finished item. */
 function roundedLogProb(entry: LogProb): LogProb {
-  return { ...entry, logprob: rounded(entry.logprob), top_logprobs: entry.top_logprobs.map(roundedAlternative) };
+  return { ...entry, logprob: roundLogprob(entry.logprob), top_logprobs: entry.top_logprobs.map(roundedAlternative) };
 }
 
 function roundedAlternative<Entry extends { readonly logprob: number }>(entry: Entry): Entry {
-  return { ...entry, logprob: rounded(entry.logprob) };
+  return { ...entry, logprob: roundLogprob(entry.logprob) };
 }
 
-function rounded(logprob: number): number {
+function roundLogprob(logprob: number): number {
   return Math.round(logprob * 1e6) / 1e6 + 0; // Adding 0 turns -0 into 0.
 }
 

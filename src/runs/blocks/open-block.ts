@@ -33,9 +33,9 @@ export function growAnswer(state: Answering, open: Answering["open"], characters
 }
 
 /** The model server's id if it is unique in the response, otherwise a new id. */
-export function uniqueCallId(state: Answering, given: string | null): string {
-  const taken = state.output.some((item) => "call_id" in item && item.call_id === given);
-  if (given !== null && given !== "" && !taken) return given;
+export function uniqueCallId(state: Answering, callId: string | null): string {
+  const isTaken = state.output.some((item) => "call_id" in item && item.call_id === callId);
+  if (callId !== null && callId !== "" && !isTaken) return callId;
   return `call_${nextId("call", state).slice(-24)}`;
 }
 

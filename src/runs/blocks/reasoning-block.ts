@@ -13,7 +13,7 @@ export interface ReasoningBlock {
   readonly summaryPart: GrowingText | null;
   /** Raw reasoning text; null before its first delta. */
   readonly text: GrowingText | null;
-  readonly sealed: SealText | null;
+  readonly sealText: SealText | null;
 }
 
 type SealText = (text: string, itemId: string) => string;
@@ -21,10 +21,10 @@ type SealText = (text: string, itemId: string) => string;
 export function openReasoning(
   id: string,
   index: number,
-  sealed: SealText | null,
+  sealText: SealText | null,
   events: UnnumberedEvent[],
 ): ReasoningBlock {
-  const block: ReasoningBlock = { kind: "reasoning", id, index, summary: [], summaryPart: null, text: null, sealed };
+  const block: ReasoningBlock = { kind: "reasoning", id, index, summary: [], summaryPart: null, text: null, sealText };
   events.push({ type: "response.output_item.added", output_index: index, item: reasoningItem(block, null) });
   return block;
 }
@@ -57,26 +57,26 @@ export function addReasoningText(block: ReasoningBlock, delta: string, events: U
 }
 
 export function closeReasoning(block: ReasoningBlock, events: UnnumberedEvent[]): ReasoningItem {
-  const closed = endSummaryPart(block, events);
-  const text = closed.text === null ? null : wholeTextOf(closed.text);
+  const closedBlock = endSummaryPart(block, events);
+  const text = closedBlock.text === null ? null : wholeTextOf(closedBlock.text);
   if (text !== null) {
-    const place = { content_index: 0, item_id: closed.id, output_index: closed.index };
+    const place = { content_index: 0, item_id: closedBlock.id, output_index: closedBlock.index };
     events.push({ type: "response.reasoning_text.done", ...place, text });
     events.push({ type: "response.content_part.done", ...place, part: { type: "reasoning_text", text } });
   }
-  const item = reasoningItem(closed, text);
-  events.push({ type: "response.output_item.done", output_index: closed.index, item });
+  const item = reasoningItem(closedBlock, text);
+  events.push({ type: "response.output_item.done", output_index: closedBlock.index, item });
   return item;
 }
 
 function reasoningItem(block: ReasoningBlock, text: string | null): ReasoningItem {
-  const { sealed, summary, id } = block;
+  const { sealText, summary, id } = block;
   return {
     id,
     type: "reasoning",
     content: text === null ? [] : [{ type: "reasoning_text", text }],
     // The client sends this back, so that a later turn can show it to the model.
-    ...(sealed === null ? {} : { encrypted_content: sealed(text ?? summary.join("\n\n"), id) }),
+    ...(sealText === null ? {} : { encrypted_content: sealText(text ?? summary.join("\n\n"), id) }),
     summary: summary.map((part) => ({ type: "summary_text", text: part })),
   };
 }

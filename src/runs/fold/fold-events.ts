@@ -35,10 +35,10 @@ export class ResponseFold {
         this.#adoptUnfinished(event.response.output);
         return;
       case "response.output_item.added":
-        this.#items.set(event.output_index, { item: structuredClone(event.item), done: false });
+        this.#items.set(event.output_index, { item: structuredClone(event.item), isDone: false });
         return;
       case "response.output_item.done":
-        this.#items.set(event.output_index, { item: event.item, done: true });
+        this.#items.set(event.output_index, { item: event.item, isDone: true });
         return;
       default:
         if ("output_index" in event) this.#grow(event);
@@ -46,20 +46,20 @@ export class ResponseFold {
   }
 
   #grow(event: ItemEvent): void {
-    const folded = this.#items.get(event.output_index);
-    if (folded !== undefined && !folded.done) growItem(folded.item, event);
+    const entry = this.#items.get(event.output_index);
+    if (entry !== undefined && !entry.isDone) growItem(entry.item, event);
   }
 
   /** If the reference sends no `output_item.done` for an item, takes the item from the last snapshot. */
   #adoptUnfinished(output: readonly OutputItem[]): void {
     for (const item of output) {
-      const folded = [...this.#items].find(([, known]) => known.item.id === item.id);
-      if (folded?.[1].done !== true) this.#items.set(folded?.[0] ?? this.#items.size, { item, done: true });
+      const entry = [...this.#items].find(([, candidate]) => candidate.item.id === item.id);
+      if (entry?.[1].isDone !== true) this.#items.set(entry?.[0] ?? this.#items.size, { item, isDone: true });
     }
   }
 }
 
 interface FoldedItem {
   readonly item: OutputItem;
-  readonly done: boolean;
+  readonly isDone: boolean;
 }

@@ -37,12 +37,12 @@ export class EventTimes {
 
   /** The run has left its queue. */
   noteBegin(): void {
-    this.#queuedMs = this.#elapsed();
+    this.#queuedMs = this.#measureElapsed();
   }
 
   /** Records that events from this number on are created now. */
   note(firstNumber: number, events: readonly object[]): void {
-    const atMs = this.#elapsed();
+    const atMs = this.#measureElapsed();
     if (this.#firstTextMs === null && events.some(isDelta)) this.#firstTextMs = atMs;
     const marks = this.#marks;
     // Numbers of unseen events are reused.
@@ -58,24 +58,24 @@ export class EventTimes {
       events: writeMarks(this.#marks),
       queuedMs: this.#queuedMs,
       firstTextMs: this.#firstTextMs,
-      durationMs: this.#elapsed(),
+      durationMs: this.#measureElapsed(),
     };
   }
 
   #coarsen(): void {
     while (this.#marks.length > MARKS_MAX) {
       this.#resolutionMs *= 2;
-      const kept: number[] = [];
+      const marks: number[] = [];
       for (let index = 0; index < this.#marks.length; index += 2) {
         const [number = 0, atMs = 0] = this.#marks.slice(index, index + 2);
-        if (kept.length === 0 || atMs - (kept.at(-1) ?? 0) >= this.#resolutionMs) kept.push(number, atMs);
+        if (marks.length === 0 || atMs - (marks.at(-1) ?? 0) >= this.#resolutionMs) marks.push(number, atMs);
       }
-      this.#marks = kept;
+      this.#marks = marks;
     }
   }
 
   /** Never negative and never decreasing, even if the clock is set back. */
-  #elapsed(): number {
+  #measureElapsed(): number {
     return Math.max(0, this.#marks.at(-1) ?? 0, Math.round(this.#now() - this.#startMs));
   }
 }
@@ -92,16 +92,16 @@ export function readEventTimes(text: string): (number: number) => number | null 
     atMs += Number(ms);
     marks.push([number, atMs]);
   }
-  return (wanted) => marks[lastBefore(marks, wanted)]?.[1] ?? null;
+  return (eventNumber) => marks[lastBefore(marks, eventNumber)]?.[1] ?? null;
 }
 
 /** The index of the last mark at or before this number; −1 if there is none. */
-function lastBefore(marks: readonly (readonly [number: number, atMs: number])[], wanted: number): number {
+function lastBefore(marks: readonly (readonly [number: number, atMs: number])[], number: number): number {
   let low = 0;
   let high = marks.length;
   while (low < high) {
     const middle = (low + high) >> 1;
-    if ((marks[middle]?.[0] ?? 0) <= wanted) low = middle + 1;
+    if ((marks[middle]?.[0] ?? 0) <= number) low = middle + 1;
     else high = middle;
   }
   return low - 1;
@@ -109,13 +109,13 @@ function lastBefore(marks: readonly (readonly [number: number, atMs: number])[],
 
 /** Writes each mark as its distance from the previous one: `numbers:milliseconds`. */
 function writeMarks(marks: readonly number[]): string {
-  const written: string[] = [];
+  const texts: string[] = [];
   for (let index = 0; index < marks.length; index += 2) {
     const number = marks[index] ?? 0;
     const atMs = marks[index + 1] ?? 0;
-    written.push(`${number - (marks[index - 2] ?? 0)}:${atMs - (marks[index - 1] ?? 0)}`);
+    texts.push(`${number - (marks[index - 2] ?? 0)}:${atMs - (marks[index - 1] ?? 0)}`);
   }
-  return written.join(" ");
+  return texts.join(" ");
 }
 
 function isDelta(event: object): boolean {

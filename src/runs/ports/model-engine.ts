@@ -47,7 +47,7 @@ export interface ModelEngine {
    * `ModelError` if the turn fails later. When `signal` aborts, it ends without throwing. Leaving the iteration aborts
    * the call.
    */
-  sample(request: ModelRequest, signal: AbortSignal, begun?: string): Promise<AsyncIterable<readonly ModelEvent[]>>;
+  sample(request: ModelRequest, signal: AbortSignal, beginning?: string): Promise<AsyncIterable<readonly ModelEvent[]>>;
   /**
    * Whether `sample` accepts the beginning of the answer as `begun` and returns only the continuation. May call the
    * model server, once for each model. Never rejects.

@@ -39,13 +39,13 @@ export type WaitingEvent = RecordedEvent | PackedDeltas;
 /** Packs consecutive deltas among the events. */
 export function packDeltas(events: readonly WaitingEvent[]): readonly WaitingEvent[] {
   if (events.length < DELTAS_MIN) return events;
-  const packed: WaitingEvent[] = [];
+  const result: WaitingEvent[] = [];
   let deltas: RecordedDelta[] = [];
   let characters = 0;
   const endLot = (): void => {
     const [first] = deltas;
-    if (first === undefined || deltas.length < DELTAS_MIN) packed.push(...deltas);
-    else packed.push(new PackedDeltas(deltas, first));
+    if (first === undefined || deltas.length < DELTAS_MIN) result.push(...deltas);
+    else result.push(new PackedDeltas(deltas, first));
     deltas = [];
     characters = 0;
   };
@@ -56,11 +56,11 @@ export function packDeltas(events: readonly WaitingEvent[]): readonly WaitingEve
       deltas.push(event);
       characters += event.text.length;
     } else {
-      packed.push(event);
+      result.push(event);
     }
   }
   endLot();
-  return packed;
+  return result;
 }
 
 export function unpackDeltas(events: readonly WaitingEvent[]): readonly RecordedEvent[] {

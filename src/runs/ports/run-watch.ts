@@ -24,8 +24,8 @@ export interface WatchedRun {
 }
 
 /**
- * Observes one run for metrics, traces and logs. No method may throw. `said` is called for every batch and must be
- * cheap.
+ * Observes one run for metrics, traces and logs. No method may throw. `countEvents` is called for every batch and must
+ * be cheap.
  */
 export interface RunWatch {
   /** The trace of all calls that the run makes. */
@@ -33,16 +33,16 @@ export interface RunWatch {
   /** The model is called now; a queued run has left the queue. */
   began(): void;
   /** One batch of the model became this many wire events. */
-  said(events: number): void;
+  countEvents(events: number): void;
   /** The model failed, or another fault ended the run. */
-  failed(fault: unknown): void;
+  noteFailure(fault: unknown): void;
   /** The run has ended here. `response` is its final snapshot. */
-  ended(response: Response): void;
+  noteEnd(response: Response): void;
   /** The request was refused before anything was shown, so there is no run. */
-  refused(reason: unknown): void;
+  noteRefusal(reason: unknown): void;
   /** This worker no longer makes the run: another worker took it, or it was deleted. */
-  left(): void;
-  happened(happening: RunHappening): void;
+  noteLeave(): void;
+  noteHappening(happening: RunHappening): void;
 }
 
 /** Called once for every run. */

@@ -27,24 +27,24 @@ export interface Subscription {
 export class LiveFeed {
   readonly #readers = new Set<FeedReader>();
   /** True if slow readers can catch up from the log. If false, the run waits for them. */
-  readonly #logged: boolean;
-  #shown = -1;
-  #ended = false;
+  readonly #isLogged: boolean;
+  #lastNumber = -1;
+  #hasEnded = false;
 
-  constructor(logged: boolean) {
-    this.#logged = logged;
+  constructor(isLogged: boolean) {
+    this.#isLogged = isLogged;
   }
 
   /** The number of the last event that was published or announced; −1 if there is none. */
-  get shown(): number {
-    return this.#shown;
+  get lastNumber(): number {
+    return this.#lastNumber;
   }
 
   /** `seen`: the last event that the reader has read from the log. Events published since are announced to it. */
-  subscribe(seen = Number.POSITIVE_INFINITY): Subscription {
-    const reader = new FeedReader(this.#logged, this.#shown, () => this.#readers.delete(reader));
-    if (seen < this.#shown) reader.lag();
-    if (this.#ended) reader.end();
+  subscribe(position = Number.POSITIVE_INFINITY): Subscription {
+    const reader = new FeedReader(this.#isLogged, this.#lastNumber, () => this.#readers.delete(reader));
+    if (position < this.#lastNumber) reader.lag();
+    if (this.#hasEnded) reader.end();
     else this.#readers.add(reader);
     return reader;
   }
@@ -54,8 +54,8 @@ export class LiveFeed {
     const first = events[0];
     const last = events.at(-1);
     if (first === undefined || last === undefined) return;
-    const isGapBefore = this.#shown !== -1 && first.number > this.#shown + 1;
-    this.#shown = Math.max(this.#shown, last.number + last.count - 1);
+    const isGapBefore = this.#lastNumber !== -1 && first.number > this.#lastNumber + 1;
+    this.#lastNumber = Math.max(this.#lastNumber, last.number + last.count - 1);
     for (const reader of this.#readers) {
       if (isGapBefore) reader.lag();
       reader.push(events);
@@ -64,7 +64,7 @@ export class LiveFeed {
 
   /** Announces events up to this number, which are in the log and not published here. */
   skipTo(number: number): void {
-    this.#shown = Math.max(this.#shown, number);
+    this.#lastNumber = Math.max(this.#lastNumber, number);
     for (const reader of this.#readers) reader.lag();
   }
 
@@ -75,12 +75,12 @@ export class LiveFeed {
 
   /** Resolves when every reader has room; at once if readers can catch up from the log. */
   async waitForRoom(): Promise<void> {
-    if (this.#logged) return;
+    if (this.#isLogged) return;
     for (const reader of this.#readers) await reader.waitForRoom();
   }
 
   end(): void {
-    this.#ended = true;
+    this.#hasEnded = true;
     for (const reader of this.#readers) reader.end();
     this.#readers.clear();
   }
@@ -92,8 +92,8 @@ class FeedReader implements Subscription {
   readonly #onClose: () => void;
   #pending: WaitingEvent[] = [];
   #pendingCharacters = 0;
-  #lagged = false;
-  #ended = false;
+  #isLagging = false;
+  #hasEnded = false;
   #waitingStopped = false;
   #wakeReader: (() => void) | null = null;
   #wakeWriter: (() => void) | null = null;
@@ -107,7 +107,7 @@ class FeedReader implements Subscription {
   push(events: readonly WaitingEvent[]): void {
     if (this.#mayLag && !this.#hasRoom()) {
       this.#drop();
-      this.#lagged = true;
+      this.#isLagging = true;
     } else {
       // A waiting reader takes them at once.
       for (const event of this.#wakeReader === null ? packDeltas(events) : events) this.#add(event);
@@ -116,30 +116,30 @@ class FeedReader implements Subscription {
   }
 
   lag(): void {
-    this.#lagged = true;
+    this.#isLagging = true;
     this.#wake();
   }
 
   async next(): Promise<readonly RecordedEvent[] | null> {
-    while (this.#pending.length === 0 && !this.#lagged) {
-      if (this.#ended) return null;
+    while (this.#pending.length === 0 && !this.#isLagging) {
+      if (this.#hasEnded) return null;
       await new Promise<void>((resolve) => {
         this.#wakeReader = resolve;
       });
     }
-    const taken = this.#take();
+    const batch = this.#take();
     this.#wakeWriter?.();
-    return taken;
+    return batch;
   }
 
   takeLagged(): boolean {
-    const lagged = this.#lagged;
-    this.#lagged = false;
-    return lagged;
+    const isLagging = this.#isLagging;
+    this.#isLagging = false;
+    return isLagging;
   }
 
   async waitForRoom(): Promise<void> {
-    while (!this.#hasRoom() && !this.#ended && !this.#waitingStopped) {
+    while (!this.#hasRoom() && !this.#hasEnded && !this.#waitingStopped) {
       await new Promise<void>((resolve) => {
         this.#wakeWriter = resolve;
       });
@@ -158,7 +158,7 @@ class FeedReader implements Subscription {
   }
 
   end(): void {
-    this.#ended = true;
+    this.#hasEnded = true;
     this.#wake();
     this.#wakeWriter?.();
   }
@@ -168,9 +168,9 @@ class FeedReader implements Subscription {
     let events = 0;
     let end = 0;
     for (; events < TAKEN_EVENTS && end < this.#pending.length; end += 1) events += this.#pending[end]?.count ?? 0;
-    const taken = this.#pending.splice(0, end);
-    for (const { size } of taken) this.#pendingCharacters -= size;
-    return unpackDeltas(taken);
+    const entries = this.#pending.splice(0, end);
+    for (const { size } of entries) this.#pendingCharacters -= size;
+    return unpackDeltas(entries);
   }
 
   #drop(): void {

@@ -19,17 +19,17 @@ export interface EventSource {
  */
 export async function* readEvents(source: EventSource, after: number): AsyncGenerator<readonly RecordedEvent[]> {
   const { live } = source;
-  let shown = after;
+  let lastNumber = after;
   const unseen = (batch: readonly RecordedEvent[]): readonly RecordedEvent[] => {
-    const fresh = (batch[0]?.number ?? 0) > shown ? batch : batch.filter(({ number }) => number > shown);
-    shown = fresh.at(-1)?.number ?? shown;
+    const fresh = (batch[0]?.number ?? 0) > lastNumber ? batch : batch.filter(({ number }) => number > lastNumber);
+    lastNumber = fresh.at(-1)?.number ?? lastNumber;
     return fresh;
   };
   try {
-    if (!source.isLiveFromStart) yield* stored(source, shown, unseen);
+    if (!source.isLiveFromStart) yield* readStored(source, lastNumber, unseen);
     for (let events = await live?.next(); events != null; events = await live?.next()) {
-      if (live?.takeLagged() === true || isGapBefore(events, shown)) yield* stored(source, shown, unseen);
-      if (isGapBefore(events, shown)) return;
+      if (live?.takeLagged() === true || isGapBefore(events, lastNumber)) yield* readStored(source, lastNumber, unseen);
+      if (isGapBefore(events, lastNumber)) return;
       events = unseen(events);
       if (events.length > 0) yield events;
       events = NO_EVENTS; // So that the batch can be freed while the next one is awaited.
@@ -42,12 +42,12 @@ export async function* readEvents(source: EventSource, after: number): AsyncGene
 const NO_EVENTS: readonly RecordedEvent[] = [];
 
 /** Whether the reader subscribed late and missed events before these. */
-function isGapBefore(events: readonly RecordedEvent[], shown: number): boolean {
+function isGapBefore(events: readonly RecordedEvent[], lastNumber: number): boolean {
   const first = events[0];
-  return first !== undefined && first.number > shown + 1;
+  return first !== undefined && first.number > lastNumber + 1;
 }
 
-async function* stored(
+async function* readStored(
   { responseId, log }: EventSource,
   after: number,
   unseen: (batch: readonly RecordedEvent[]) => readonly RecordedEvent[],

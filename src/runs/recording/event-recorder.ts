@@ -120,8 +120,8 @@ export class StoredRecorder implements EventRecorder {
   }
 
   async open(run: OpenedRun, events: readonly UnnumberedEvent[]): Promise<void> {
-    const numbered = this.#number(events);
-    this.#opening = this.#log.open(run, numbered).then(() => this.#feed.publish(numbered));
+    const numberedEvents = this.#number(events);
+    this.#opening = this.#log.open(run, numberedEvents).then(() => this.#feed.publish(numberedEvents));
     await this.#opening;
     this.#opening = null;
   }
@@ -140,14 +140,14 @@ export class StoredRecorder implements EventRecorder {
     await this.#flushing;
     if (this.#failure !== null) throw this.#failure;
     this.times.noteBegin();
-    const numbered = this.#number(events);
+    const numberedEvents = this.#number(events);
     try {
-      await this.#log.advance(this.#responseId, numbered, response);
+      await this.#log.advance(this.#responseId, numberedEvents, response);
     } catch (failure) {
-      this.#rewindTo(numbered);
+      this.#rewindTo(numberedEvents);
       throw failure;
     }
-    this.#feed.publish(numbered);
+    this.#feed.publish(numberedEvents);
   }
 
   /**
@@ -156,17 +156,17 @@ export class StoredRecorder implements EventRecorder {
    */
   async close(events: readonly UnnumberedEvent[], end: ClosedRun): Promise<void> {
     if (this.#failure !== null) throw this.#failure;
-    const numbered = [...this.#waiting, ...this.#number(events)];
+    const numberedEvents = [...this.#waiting, ...this.#number(events)];
     this.#waiting = [];
-    const making = makeLongEnd(numbered, end);
+    const making = makeLongEnd(numberedEvents, end);
     if (making !== undefined) await making;
-    const stored = this.#log.close(this.#responseId, numbered, { ...end, times: this.times.soFar() });
-    const [, outcome] = await Promise.allSettled([this.#flushing, stored]);
+    const storing = this.#log.close(this.#responseId, numberedEvents, { ...end, times: this.times.soFar() });
+    const [, outcome] = await Promise.allSettled([this.#flushing, storing]);
     if (outcome.status === "rejected") {
-      this.#rewindTo(numbered);
+      this.#rewindTo(numberedEvents);
       throw this.#failure ?? outcome.reason; // The first failure is the cause.
     }
-    this.#feed.publish(numbered);
+    this.#feed.publish(numberedEvents);
     this.#feed.end();
   }
 
@@ -201,10 +201,10 @@ export class StoredRecorder implements EventRecorder {
   }
 
   #number(events: readonly UnnumberedEvent[]): readonly RecordedEvent[] {
-    const numbered = this.#numbering.number(events);
-    const [first] = numbered;
+    const numberedEvents = this.#numbering.number(events);
+    const [first] = numberedEvents;
     if (first !== undefined) this.times.note(first.number, events);
-    return numbered;
+    return numberedEvents;
   }
 
   #rewindTo(events: readonly WaitingEvent[]): void {

@@ -35,7 +35,7 @@ function orderFor(id: string, log: EventLog | null, changes: Partial<RunOrder> =
   const response = aResponse({ id, store: log !== null, previous_response_id: previousId ?? null });
   return {
     plan: aPlan({ response }),
-    opened: { owner: OWNER, response, inputItems: [] },
+    openedRun: { owner: OWNER, response, inputItems: [] },
     log,
     ask: heldModel([]).ask,
     now: () => 1_800_000_001,
@@ -66,7 +66,7 @@ async function countingLog(changes: Partial<EventLog> = {}) {
 async function usualEvents(ask: RunOrder["ask"]): Promise<readonly string[]> {
   const { events } = await openTestStore();
   const run = await new RunHost(LIMITS).start(orderFor("resp_1", events, { ask }), NOBODY);
-  await run.ended;
+  await run.outcome;
   return (await readAll(events, "resp_1")).map(({ json }) => json);
 }
 
@@ -75,7 +75,7 @@ test("a short plain run is one write, and leaves the events that any other run l
   const model = heldModel([says("Hello"), says(", you")]);
   model.release();
   const run = await new RunHost(LIMITS).startPlain(orderFor("resp_1", log, { ask: model.ask }), NOBODY);
-  const outcome = await run.ended;
+  const outcome = await run.outcome;
   expect(writes).toEqual(["whole"]);
   expect(outcome).toMatchObject({ type: "ended", response: { status: "completed" } });
   const stored = await readAll(store.events, "resp_1");
@@ -101,7 +101,7 @@ test.each([
   expect(host.listStored()).toEqual(["resp_1"]);
   expect((await store.responses.findResponse(OWNER, "resp_1"))?.status).toBe("in_progress");
   model.release();
-  expect(await run.ended).toMatchObject({ type: "ended", response: { status: "completed" } });
+  expect(await run.outcome).toMatchObject({ type: "ended", response: { status: "completed" } });
   expect(writes[0]).toBe("open");
   expect(writes.at(-1)).toBe("close");
   const stored = (await readAll(store.events, "resp_1")).map(({ json }) => JSON.parse(json));
@@ -123,7 +123,7 @@ test("a run of which nothing can be stored is stopped, and its outcome is the fa
   const host = new RunHost(LIMITS);
   const run = await host.startPlain(orderFor("resp_1", log), NOBODY);
   await host.closeQueue();
-  expect(await run.ended).toMatchObject({ type: "unstored", fault: { message: "the disk is full" } });
+  expect(await run.outcome).toMatchObject({ type: "unstored", fault: { message: "the disk is full" } });
   expect(host.list()).toEqual([]);
 });
 
@@ -132,7 +132,7 @@ test("a cancelled run is stored as cancelled", async () => {
   const client = new AbortController();
   const run = await new RunHost(LIMITS).startPlain(orderFor("resp_1", log), client.signal);
   client.abort();
-  expect(await run.ended).toMatchObject({ type: "ended", response: { status: "cancelled" } });
+  expect(await run.outcome).toMatchObject({ type: "ended", response: { status: "cancelled" } });
   expect(writes).toEqual(["whole"]);
 });
 
@@ -140,5 +140,5 @@ test("a plain run that is not stored records nothing", async () => {
   const model = heldModel([says("Hello")]);
   model.release();
   const run = await new RunHost(LIMITS).startPlain(orderFor("resp_1", null, { ask: model.ask }), NOBODY);
-  expect(await run.ended).toMatchObject({ type: "ended", response: { status: "completed" } });
+  expect(await run.outcome).toMatchObject({ type: "ended", response: { status: "completed" } });
 });

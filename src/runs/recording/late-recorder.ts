@@ -25,7 +25,7 @@ export class LateRecorder implements EventRecorder {
   /** Records the run after it was stored early. */
   #recorder: StoredRecorder | null = null;
   #run: OpenedRun | null = null;
-  #kept: UnnumberedEvent[] = [];
+  #events: UnnumberedEvent[] = [];
   #keptCharacters = 0;
   #storing: Promise<void> | null = null;
   #isStored = false;
@@ -79,9 +79,9 @@ export class LateRecorder implements EventRecorder {
   }
 
   #keep(events: readonly UnnumberedEvent[]): void {
-    this.times.note(this.#kept.length, events);
+    this.times.note(this.#events.length, events);
     for (const event of events) {
-      this.#kept.push(event);
+      this.#events.push(event);
       this.#keptCharacters +=
         EVENT_CHARACTERS + ("delta" in event && typeof event.delta === "string" ? event.delta.length : 0);
     }
@@ -89,10 +89,10 @@ export class LateRecorder implements EventRecorder {
 
   /** Returns the buffer and empties it. */
   #take(): { readonly run: OpenedRun | null; readonly events: UnnumberedEvent[] } {
-    const taken = { run: this.#run, events: this.#kept };
+    const batch = { run: this.#run, events: this.#events };
     this.#run = null;
-    this.#kept = [];
-    return taken;
+    this.#events = [];
+    return batch;
   }
 
   async #openEarly(): Promise<void> {
@@ -110,11 +110,11 @@ export class LateRecorder implements EventRecorder {
     assert(run !== null, "a run is opened before it is closed");
     this.times.note(events.length, last);
     events.push(...last);
-    const numbered = new Numbering(0).number(events);
-    const making = makeLongEnd(numbered, end);
+    const numberedEvents = new Numbering(0).number(events);
+    const making = makeLongEnd(numberedEvents, end);
     if (making !== undefined) await making;
     rememberJson(end.response, jsonOf(end.response)); // Needed twice: for the store and for the reply.
-    await this.#log.storeWhole(run, numbered, { ...end, times: this.times.soFar() });
+    await this.#log.storeWhole(run, numberedEvents, { ...end, times: this.times.soFar() });
     this.#isStored = true;
     this.#feed.end();
   }

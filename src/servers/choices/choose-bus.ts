@@ -16,17 +16,17 @@ const CONNECT_WAIT_MS = 20;
 /** What the bus needs besides its broker. */
 export interface BusFoundations extends Omit<RunBusParts, "broker" | "log"> {
   /** Null if this process serves alone. */
-  readonly joined: JoinedProcess | null;
+  readonly joinedProcess: JoinedProcess | null;
 }
 
 /** The bus to the other processes that share the database; null if none of them can be reached. */
 export async function chooseBus(
   config: Config,
-  { joined, ...parts }: BusFoundations,
+  { joinedProcess, ...parts }: BusFoundations,
   log: Logger,
 ): Promise<RunBus | null> {
   const network = await networkBroker(config, parts.observer, log);
-  const broker = network ?? (joined === null ? null : new ProcessBroker(joined));
+  const broker = network ?? (joinedProcess === null ? null : new ProcessBroker(joinedProcess));
   return broker === null ? null : new RunBus({ ...parts, broker, log });
 }
 

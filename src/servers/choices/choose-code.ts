@@ -7,7 +7,7 @@ import type { Telemetry } from "./choose-telemetry.ts";
 import { type FoundEngine, findCodeEngine } from "./find-code-engine.ts";
 
 interface Foundations {
-  readonly stored: StoredContainers;
+  readonly containers: StoredContainers;
   readonly telemetry: Pick<Telemetry, "code">;
 }
 
@@ -22,30 +22,33 @@ export interface CodeParts extends CodeFinder {
 }
 
 /** Chooses the engine that runs code, by the settings and by what is installed. Does no work until `start`. */
-export function chooseCode(config: Config, { stored, telemetry }: Foundations, log: Logger): CodeParts {
+export function chooseCode(config: Config, { containers, telemetry }: Foundations, log: Logger): CodeParts {
   const closing = new AbortController();
-  let known: CodeOffer | null = config.codeEngine === "off" ? OFF : null;
+  let currentOffer: CodeOffer | null = config.codeEngine === "off" ? OFF : null;
   let finding: Promise<CodeOffer> | null = null;
   let place = "";
   const find = async (): Promise<CodeOffer> => {
     const startedAt = performance.now();
-    const found = await findCodeEngine(config, closing.signal).catch((error: unknown): FoundEngine => {
+    const foundEngine = await findCodeEngine(config, closing.signal).catch((error: unknown): FoundEngine => {
       if (!closing.signal.aborted) log.error({ err: error }, "no code engine could be started");
       return { engine: null, reason: "Code cannot be run, because no engine could be started." };
     });
-    if (found.engine === null && !closing.signal.aborted)
-      log.warn({ reason: found.reason }, "this server does not run code");
-    if (found.engine === null) return { sessions: null, reason: found.reason };
-    place = found.place;
-    if (found.passedOver !== null)
-      log.warn({ reason: found.passedOver }, `code runs in ${place}, because the Python of CODE_PYTHON does not work`);
+    if (foundEngine.engine === null && !closing.signal.aborted)
+      log.warn({ reason: foundEngine.reason }, "this server does not run code");
+    if (foundEngine.engine === null) return { sessions: null, reason: foundEngine.reason };
+    place = foundEngine.place;
+    if (foundEngine.passedOver !== null)
+      log.warn(
+        { reason: foundEngine.passedOver },
+        `code runs in ${place}, because the Python of CODE_PYTHON does not work`,
+      );
     log.debug({ place, ms: Math.round(performance.now() - startedAt) }, "code engine found");
-    return offer(found.engine);
+    return offer(foundEngine.engine);
   };
   const offer = (engine: SandboxEngine): CodeOffer => {
     const sessions = new SandboxSessions({
       engine,
-      stored,
+      containers,
       observer: telemetry.code,
       log,
       timeoutMs: config.codeTimeoutMs,
@@ -56,13 +59,13 @@ export function chooseCode(config: Config, { stored, telemetry }: Foundations, l
     return { sessions, reason: null };
   };
   const findOnce = async (): Promise<CodeOffer> => {
-    if (known !== null) return known;
-    finding ??= find().then((found) => (known = found));
+    if (currentOffer !== null) return currentOffer;
+    finding ??= find().then((result) => (currentOffer = result));
     return await finding;
   };
   return {
-    get known() {
-      return known;
+    get offer() {
+      return currentOffer;
     },
     find: findOnce,
     start: () => void findOnce(),

@@ -49,23 +49,23 @@ function providerAt(url: string, apiKey: string | null, config: Config): Authori
 
 /** Searches for Ollama at the first use, and again while it is missing. */
 function foundFormatter(config: Config): Formatting {
-  let found: AuthorizedProvider | null = null;
+  let provider: AuthorizedProvider | null = null;
   let nextSearchAt = 0;
   let searching = Promise.resolve();
   const search = async (): Promise<void> => {
     const daemon = await findLocalDaemon();
-    if (daemon !== null) found = providerAt(daemon.baseUrl, null, config);
+    if (daemon !== null) provider = providerAt(daemon.baseUrl, null, config);
   };
   const find = async (): Promise<AuthorizedProvider | null> => {
-    if (found === null && Date.now() >= nextSearchAt) {
+    if (provider === null && Date.now() >= nextSearchAt) {
       nextSearchAt = Date.now() + SEARCH_PAUSE_MS;
       searching = search();
     }
     await searching;
-    return found;
+    return provider;
   };
   void find(); // Early, so that /healthz knows the state.
-  return { find, tier: () => (found === null ? inactiveTier("no_key") : tierOf(found)) };
+  return { find, tier: () => (provider === null ? inactiveTier("no_key") : tierOf(provider)) };
 }
 
 function warnOfPlainHttp(url: string, log: Logger): void {

@@ -6,11 +6,11 @@ import type { Telemetry } from "./choose-telemetry.ts";
 /** The metrics of all processes, or those of this one alone if the primary does not answer. */
 export function metricsOfAll(
   telemetry: Pick<Telemetry, "metricsText">,
-  joined: JoinedProcess | null,
+  joinedProcess: JoinedProcess | null,
 ): ShownMetrics["text"] {
   return async () => {
     const own = await telemetry.metricsText();
-    return (await joined?.scrape(own)) ?? own;
+    return (await joinedProcess?.scrape(own)) ?? own;
   };
 }
 

@@ -25,19 +25,19 @@ export interface ChosenModel {
  * machine, else the built-in engine.
  */
 export async function chooseModel(config: Config, log: Logger): Promise<ChosenModel> {
-  const chosen = await chooseEngine(config, log);
+  const choice = await chooseEngine(config, log);
   const onReached = (model: string): void =>
     log.warn({ model }, "a limit of this server cut an answer, which ends as incomplete");
-  return withEngine(chosen, limitAnswers(chosen.engine, answerLimits(config), onReached));
+  return withEngine(choice, limitAnswers(choice.engine, answerLimits(config), onReached));
 }
 
 /** The same choice with another engine in front. */
-export function withEngine(chosen: ChosenModel, engine: ModelEngine): ChosenModel {
+export function withEngine(choice: ChosenModel, engine: ModelEngine): ChosenModel {
   return {
-    ...chosen,
+    ...choice,
     engine,
     get kind() {
-      return chosen.kind; // The value can change.
+      return choice.kind; // The value can change.
     },
   };
 }

@@ -26,7 +26,10 @@ const LOOK_MS = 10_000;
 /** Chooses who counts rates, by RATE_LIMITS: all servers of the database, or the processes of this server. */
 export async function chooseRates(
   config: Config,
-  { store, joined }: { readonly store: Pick<Store, "countWorkers">; readonly joined: JoinedProcess | null },
+  {
+    store,
+    joinedProcess,
+  }: { readonly store: Pick<Store, "countWorkers">; readonly joinedProcess: JoinedProcess | null },
   log: Logger,
 ): Promise<Chosen<RateLimiter>> {
   const limits = { requests: config.rateLimitRequestsPerMinute, tokens: config.rateLimitTokensPerMinute };
@@ -40,9 +43,9 @@ export async function chooseRates(
     };
     return { rates, close };
   }
-  if (joined === null) return { rates: new MinuteRates(limits), close: async () => {} };
-  const rates = new SharedRates(limits, joined);
-  joined.accept({ recall: (place) => rates.recall(place) });
+  if (joinedProcess === null) return { rates: new MinuteRates(limits), close: async () => {} };
+  const rates = new SharedRates(limits, joinedProcess);
+  joinedProcess.accept({ recall: (place) => rates.recall(place) });
   return { rates, close: async () => {} };
 }
 

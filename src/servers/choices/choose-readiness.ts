@@ -47,13 +47,13 @@ function filesHealth({ reachesFiles }: Pick<ConfiguredStore, "reachesFiles">): P
 
 /** A timeout counts as false. Concurrent calls share one check. */
 function inTime(ask: () => Promise<boolean>): () => Promise<boolean> {
-  let asked: Promise<boolean> | null = null;
+  let check: Promise<boolean> | null = null;
   return async () => {
-    asked ??= ask().finally(() => {
-      asked = null;
+    check ??= ask().finally(() => {
+      check = null;
     });
     const outOfTime = new AbortController();
     const late = sleep(DATABASE_MS_MAX, false, { signal: outOfTime.signal }).catch(() => false);
-    return await Promise.race([asked, late]).finally(() => outOfTime.abort());
+    return await Promise.race([check, late]).finally(() => outOfTime.abort());
   };
 }

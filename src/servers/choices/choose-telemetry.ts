@@ -65,7 +65,7 @@ export async function chooseTelemetry(config: Config, log: Logger): Promise<Tele
       return withEngine(model, tracing.watchEngine(model.engine, modelServerOf(model.baseUrl)));
     },
     watchHost: (host) => {
-      meters.watch(METRICS.runsQueued, () => host.load.queued);
+      meters.watch(METRICS.runsQueued, () => host.load.queueLength);
       meters.watch(METRICS.runsRunning, () => [
         { value: host.load.foreground, labels: { mode: "foreground" } },
         { value: host.load.background, labels: { mode: "background" } },

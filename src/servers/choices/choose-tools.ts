@@ -63,9 +63,9 @@ export function codeTools(
   return [codeInterpreterTool(services), shellTool(services)];
 }
 
-function offeredKinds(listed: readonly string[]): ReadonlySet<ToolKind> {
-  if (listed.includes("all")) return new Set(TOOL_KINDS);
-  return new Set(listed.filter(isToolKind));
+function offeredKinds(names: readonly string[]): ReadonlySet<ToolKind> {
+  if (names.includes("all")) return new Set(TOOL_KINDS);
+  return new Set(names.filter(isToolKind));
 }
 
 /** The tool image_generation with the images server of the settings. */

@@ -38,7 +38,7 @@ interface Foundations {
   readonly telemetry: Telemetry;
   readonly filesWaiting: FilesWaiting;
   /** Null if this process serves alone. */
-  readonly joined: JoinedProcess | null;
+  readonly joinedProcess: JoinedProcess | null;
 }
 
 /** Shorter than for ingestion, because a search without vectors still works by words. */
@@ -49,7 +49,7 @@ const INTAKE_REPEATS_MAX = 6;
 /** Builds the search and the ingestion of vector stores. Throws `ConfigError` if the embedding model has no server. */
 export function chooseVectorStores(
   config: Config,
-  { store, model, telemetry, filesWaiting, joined }: Foundations,
+  { store, model, telemetry, filesWaiting, joinedProcess }: Foundations,
   log: Logger,
 ): VectorStoreParts {
   const server = embeddingServer(config, model.baseUrl);
@@ -63,7 +63,7 @@ export function chooseVectorStores(
       const intake = startIntake({
         queue: store.ingestQueue,
         files: store.files,
-        renewal: joined === null || joined.seat.number === 1 ? store.vectorRenewal : null,
+        renewal: joinedProcess === null || joinedProcess.seat.number === 1 ? store.vectorRenewal : null,
         embedder: server === null ? null : new EmbeddingServer({ ...server, repeatsMax: INTAKE_REPEATS_MAX }),
         observer: telemetry.ingest,
         log,
@@ -89,6 +89,6 @@ function embeddingServer(
   const baseUrl = embeddingBaseUrl ?? modelBaseUrl;
   if (baseUrl === null)
     throw new ConfigError(["EMBEDDING_MODEL is set, but no server has it. Set EMBEDDING_BASE_URL."]);
-  const shared = embeddingBaseUrl === null ? config.modelApiKey : null;
-  return { baseUrl, apiKey: (config.embeddingApiKey ?? shared)?.reveal() ?? null, model, timeoutMs };
+  const modelKey = embeddingBaseUrl === null ? config.modelApiKey : null;
+  return { baseUrl, apiKey: (config.embeddingApiKey ?? modelKey)?.reveal() ?? null, model, timeoutMs };
 }

@@ -15,7 +15,7 @@ export function chooseVoice(config: Config, log: Logger): SpokenOutput {
   return createSpokenOutput({
     engine: voiceEngine(config),
     voice: config.voiceName,
-    compressed: createFfmpegEncoders(config.ffmpegPath ?? "ffmpeg"),
+    ffmpegEncoders: createFfmpegEncoders(config.ffmpegPath ?? "ffmpeg"),
     log,
   });
 }

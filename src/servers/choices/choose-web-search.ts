@@ -38,12 +38,12 @@ export async function chooseWebSearch(config: Config, egress: Egress): Promise<H
 }
 
 async function chooseProvider(config: Config): Promise<SearchProvider | null> {
-  const { webSearchProvider: asked, webSearchBaseUrl, webSearchApiKey, webSearchTimeoutMs: timeoutMs } = config;
-  if (asked === "none" || (asked === "auto" && webSearchBaseUrl === null && !config.findLocalDaemon)) return null;
-  const baseUrl = webSearchBaseUrl ?? ADDRESSES[asked === "auto" ? "searxng" : asked];
-  if (asked === "auto") return (await isSearxng(baseUrl)) ? searxng({ baseUrl, apiKey: null, timeoutMs }) : null;
+  const { webSearchProvider: provider, webSearchBaseUrl, webSearchApiKey, webSearchTimeoutMs: timeoutMs } = config;
+  if (provider === "none" || (provider === "auto" && webSearchBaseUrl === null && !config.findLocalDaemon)) return null;
+  const baseUrl = webSearchBaseUrl ?? ADDRESSES[provider === "auto" ? "searxng" : provider];
+  if (provider === "auto") return (await isSearxng(baseUrl)) ? searxng({ baseUrl, apiKey: null, timeoutMs }) : null;
   const apiKey = webSearchApiKey?.reveal() ?? null;
-  if (apiKey === null && asked !== "searxng")
-    throw new ConfigError([`WEB_SEARCH_PROVIDER is ${asked}, which needs a key. Set WEB_SEARCH_API_KEY.`]);
-  return PROVIDERS[asked]({ baseUrl, apiKey, timeoutMs });
+  if (apiKey === null && provider !== "searxng")
+    throw new ConfigError([`WEB_SEARCH_PROVIDER is ${provider}, which needs a key. Set WEB_SEARCH_API_KEY.`]);
+  return PROVIDERS[provider]({ baseUrl, apiKey, timeoutMs });
 }

@@ -34,8 +34,8 @@ export async function findCodeEngine(config: Config, signal: AbortSignal): Promi
       return system.engine === null ? none(`CODE_ENGINE is bubblewrap. ${system.reason}`) : system;
     }
     case "pyodide": {
-      const confined = await findPyodide(config, "bubblewrap", signal);
-      return confined.engine === null ? await findPyodide(config, "none", signal) : confined;
+      const confinedEngine = await findPyodide(config, "bubblewrap", signal);
+      return confinedEngine.engine === null ? await findPyodide(config, "none", signal) : confinedEngine;
     }
     case "auto":
       return await findAny(config, signal);
@@ -48,11 +48,11 @@ async function findAny(config: Config, signal: AbortSignal): Promise<FoundEngine
   if (system.engine !== null) return system;
   const instead = (other: FoundEngine): FoundEngine =>
     other.engine === null || config.codePython === null ? other : { ...other, passedOver: system.reason };
-  const confined = await findPyodide(config, "bubblewrap", signal);
-  if (confined.engine !== null) return instead(confined);
+  const confinedEngine = await findPyodide(config, "bubblewrap", signal);
+  if (confinedEngine.engine !== null) return instead(confinedEngine);
   if (THIS_MACHINE.test(config.host)) return instead(await findPyodide(config, "none", signal));
   return none(
-    `This server runs no code, because HOST opens it to other machines and bubblewrap does not confine Pyodide here. Install bubblewrap, or set CODE_ENGINE to pyodide. (${system.reason} ${confined.reason})`,
+    `This server runs no code, because HOST opens it to other machines and bubblewrap does not confine Pyodide here. Install bubblewrap, or set CODE_ENGINE to pyodide. (${system.reason} ${confinedEngine.reason})`,
   );
 }
 
@@ -64,13 +64,13 @@ async function findBubblewrap(
   const secretFolders = [PROGRAM_FOLDER, resolve(dataDir)];
   if (databaseFile !== ":memory:") secretFolders.push(dirname(resolve(databaseFile)));
   const probe = await probeBubblewrap({ python, secretFolders }, signal);
-  return probe.type === "works" ? found(probe.engine, "bubblewrap") : none(probe.why);
+  return probe.type === "works" ? engineFound(probe.engine, "bubblewrap") : none(probe.why);
 }
 
 async function findDocker(image: string | null, signal: AbortSignal): Promise<FoundEngine> {
   if (image === null) return none("CODE_ENGINE is docker. Set CODE_IMAGE to an image with Python 3.");
   const probe = await probeDocker({ image }, signal);
-  return probe.type === "works" ? found(probe.engine, "docker") : none(probe.why);
+  return probe.type === "works" ? engineFound(probe.engine, "docker") : none(probe.why);
 }
 
 async function findPyodide(
@@ -82,13 +82,13 @@ async function findPyodide(
   const cacheFolder = join(resolve(dataDir), "pyodide");
   const probe = await probePyodide({ cacheFolder, wheelsFolder, confinement }, signal);
   if (probe.type === "fails") return none(probe.why);
-  return found(
+  return engineFound(
     probe.engine,
     confinement === "bubblewrap" ? "Pyodide in bubblewrap" : "Pyodide in a process of few rights",
   );
 }
 
-function found(engine: SandboxEngine, place: string): FoundEngine {
+function engineFound(engine: SandboxEngine, place: string): FoundEngine {
   return { engine, place, reason: null, passedOver: null };
 }
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { fittedPositions, isLoud, padded, samplesOfWindow } from "./audio-window.ts";
+import { fittedPositions, isLoud, padSamples, samplesOfWindow } from "./audio-window.ts";
 import { cutSound } from "./cut-sound.ts";
 
 test.each([
@@ -23,10 +23,10 @@ test("a piece leaves two seconds of its window for the silence after it", () => 
 
 test("short sounds are padded with silence, and others are left unchanged", () => {
   const short = Int16Array.of(1, 2, 3);
-  expect(padded(short).length).toBe(16_000);
-  expect(padded(short).subarray(0, 4)).toEqual(Int16Array.of(1, 2, 3, 0));
+  expect(padSamples(short).length).toBe(16_000);
+  expect(padSamples(short).subarray(0, 4)).toEqual(Int16Array.of(1, 2, 3, 0));
   const long = new Int16Array(16_001);
-  expect(padded(long)).toBe(long);
+  expect(padSamples(long)).toBe(long);
 });
 
 test("one loud tenth of a second makes a sound loud", () => {

@@ -17,8 +17,8 @@ const SAMPLES_MIN = SPEECH_RATE_HZ;
  * for one word as for a speech.
  */
 export function fittedPositions(samples: number, positionsMax: number): number {
-  const needed = (samples / SPEECH_RATE_HZ) * POSITIONS_PER_SECOND + POSITIONS_OVER;
-  const whole = Math.ceil(needed / POSITIONS_STEP) * POSITIONS_STEP;
+  const positionCount = (samples / SPEECH_RATE_HZ) * POSITIONS_PER_SECOND + POSITIONS_OVER;
+  const whole = Math.ceil(positionCount / POSITIONS_STEP) * POSITIONS_STEP;
   return Math.min(positionsMax, Math.max(POSITIONS_MIN, whole));
 }
 
@@ -28,11 +28,11 @@ export function samplesOfWindow(positionsMax: number): number {
   return Math.floor(Math.max(seconds / 2, seconds - 2) * SPEECH_RATE_HZ);
 }
 
-export function padded(samples: Int16Array): Int16Array {
+export function padSamples(samples: Int16Array): Int16Array {
   if (samples.length >= SAMPLES_MIN) return samples;
-  const filled = new Int16Array(SAMPLES_MIN);
-  filled.set(samples);
-  return filled;
+  const result = new Int16Array(SAMPLES_MIN);
+  result.set(samples);
+  return result;
 }
 
 const LOUD_RMS = 600;

@@ -12,13 +12,13 @@ const STEP_SAMPLES = QUIET_SAMPLES / 4;
 /** Cuts sound at quiet places into pieces of at most `samplesMax`. The pieces are views of the sound, not copies. */
 export function cutSound(samples: Int16Array, samplesMax: number): Int16Array[] {
   const pieces: Int16Array[] = [];
-  const searched = Math.max(
+  const searchLength = Math.max(
     Math.ceil(samplesMax * SEARCHED_SHARE),
     Math.min(SEARCHED_SAMPLES_MIN, Math.floor(samplesMax * SEARCHED_SHARE_MAX)),
   );
   let rest = samples;
   while (rest.length > samplesMax) {
-    const end = quietestPlace(rest, samplesMax - searched, samplesMax);
+    const end = quietestPlace(rest, samplesMax - searchLength, samplesMax);
     pieces.push(rest.subarray(0, end));
     rest = rest.subarray(end);
   }

@@ -22,7 +22,7 @@ interface Job {
   readonly signal: AbortSignal;
   /** How long the engine may take, in milliseconds. */
   readonly timeoutMs: number;
-  readonly resolve: (heard: EngineReply) => void;
+  readonly resolve: (reply: EngineReply) => void;
   readonly reject: (reason: unknown) => void;
   attempts: number;
 }

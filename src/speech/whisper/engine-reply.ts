@@ -74,13 +74,13 @@ const END_OF_WINDOW_MS = 30_000;
  * Reduces a phrase that the engine repeats faster than anybody speaks to one occurrence. Shortened windows cause such
  * repetitions; a whole window gives the same phrase once.
  */
-export function withoutRepetition(heard: EngineReply, { seconds }: Pick<AskedSound, "seconds">): EngineReply {
-  const [first] = heard.segments;
-  const text = segmentsText(heard.segments);
-  if (first === undefined || !isTooFast(text, seconds)) return heard;
+export function withoutRepetition(reply: EngineReply, { seconds }: Pick<AskedSound, "seconds">): EngineReply {
+  const [first] = reply.segments;
+  const text = segmentsText(reply.segments);
+  if (first === undefined || !isTooFast(text, seconds)) return reply;
   const phrase = repeatedPhrase(text);
-  if (phrase === null || isTooFast(phrase, seconds)) return heard;
-  return { ...heard, segments: [{ ...first, text: ` ${phrase}`, endMs: Math.round(seconds * 1000) }] };
+  if (phrase === null || isTooFast(phrase, seconds)) return reply;
+  return { ...reply, segments: [{ ...first, text: ` ${phrase}`, endMs: Math.round(seconds * 1000) }] };
 }
 
 /**
@@ -156,8 +156,8 @@ function repeatedPhrase(text: string): string | null {
   return null;
 }
 
-function continues(word: string, expected: string | undefined, isLast: boolean): boolean {
-  return word === expected || (isLast && expected?.startsWith(word) === true);
+function continues(word: string, expectedWord: string | undefined, isLast: boolean): boolean {
+  return word === expectedWord || (isLast && expectedWord?.startsWith(word) === true);
 }
 
 function splitWords(text: string): string[] {

@@ -5,7 +5,7 @@ import {
   type TranscriptionRequest,
   type TranscriptSegment,
 } from "../speech-engine.ts";
-import { fittedPositions, isLoud, padded, samplesOfWindow } from "./audio-window.ts";
+import { fittedPositions, isLoud, padSamples, samplesOfWindow } from "./audio-window.ts";
 import { cutSound } from "./cut-sound.ts";
 import type { Answerer, EngineQueue } from "./engine-queue.ts";
 import {
@@ -55,7 +55,7 @@ export class Transcriber {
   async tryOut(engine: Answerer, signal: AbortSignal): Promise<void> {
     if (this.#trialMs !== null) return;
     const samples = new Int16Array(SPEECH_RATE_HZ);
-    const positions = this.#fitted(samples);
+    const positions = this.#fitPositions(samples);
     const startedMs = performance.now();
     const limit = AbortSignal.any([signal, AbortSignal.timeout(TRIAL_MS_MAX)]);
     await engine.ask({ samples, positions, language: "en", prompt: null }, limit);
@@ -70,9 +70,9 @@ export class Transcriber {
     let text = "";
     let language: string | null = null;
     for (const [index, { samples: piece, startMs }] of pieces.entries()) {
-      const heard = await this.#transcribePiece(piece, request, index > 0);
+      const reply = await this.#transcribePiece(piece, request, index > 0);
       const endMs = startMs + millisecondsOf(piece);
-      for (const segment of heard.segments) {
+      for (const segment of reply.segments) {
         text += segment.text;
         segments.push({
           text: segment.text.trim(),
@@ -80,7 +80,7 @@ export class Transcriber {
           endMs: Math.round(Math.min(endMs, startMs + segment.endMs)),
         });
       }
-      language ??= languageCode(heard.languageName);
+      language ??= languageCode(reply.languageName);
     }
     return { text: text.trim(), segments, language };
   }
@@ -89,25 +89,30 @@ export class Transcriber {
   #pieces(samples: Int16Array): SpeechSegment[] {
     let pieceStartMs = 0;
     return cutSound(samples, samplesOfWindow(this.#options.shape.positionsMax)).map((piece) => {
-      const placed = { samples: piece, startMs: pieceStartMs };
+      const placedPiece = { samples: piece, startMs: pieceStartMs };
       pieceStartMs += millisecondsOf(piece);
-      return placed;
+      return placedPiece;
     });
   }
 
   async #transcribePiece(piece: Int16Array, request: TranscriptionRequest, isContinued: boolean): Promise<EngineReply> {
-    const positions = this.#options.window === "fitted" ? this.#fitted(piece) : null;
+    const positions = this.#options.window === "fitted" ? this.#fitPositions(piece) : null;
     const options = { ...request, isContinued, timeoutMs: this.#timeoutMs(piece) };
-    const question = { samples: padded(piece), language: this.#language(request), prompt: request.prompt, positions };
+    const question = {
+      samples: padSamples(piece),
+      language: this.#language(request),
+      prompt: request.prompt,
+      positions,
+    };
     const { queue } = this.#options;
     const answer = await queue.ask(question, options);
-    const heard = withoutRepetition(answer, { seconds: millisecondsOf(piece) / 1000 });
-    if (positions === null && request.prompt === null) return heard; // There is no other way to ask.
-    const isWrong = isMisled(heard, question.prompt, piece);
-    if (!isWrong && (request.isGuess === true || !isUnsure(heard))) return heard;
+    const reply = withoutRepetition(answer, { seconds: millisecondsOf(piece) / 1000 });
+    if (positions === null && request.prompt === null) return reply; // There is no other way to ask.
+    const isWrong = isMisled(reply, question.prompt, piece);
+    if (!isWrong && (request.isGuess === true || !isUnsure(reply))) return reply;
     const second = await queue.ask({ ...question, positions: null, prompt: null }, { ...options, isContinued: true });
     if (isWrong) return second;
-    return isMisled(second, null, piece) ? heard : moreConfident(heard, second);
+    return isMisled(second, null, piece) ? reply : moreConfident(reply, second);
   }
 
   #language(request: TranscriptionRequest): string {
@@ -119,7 +124,7 @@ export class Transcriber {
     return Math.ceil(TIMEOUT_BASE_MS + millisecondsOf(piece) + TIMEOUT_TRIALS * (this.#trialMs ?? 0));
   }
 
-  #fitted(samples: Int16Array): number | null {
+  #fitPositions(samples: Int16Array): number | null {
     const { positionsMax } = this.#options.shape;
     const positions =
       samples.length > FITTED_SAMPLES_MAX ? positionsMax : fittedPositions(samples.length, positionsMax);
@@ -128,9 +133,9 @@ export class Transcriber {
 }
 
 /** Whether a shortened window or the prompt seems to have misled the engine. */
-function isMisled(heard: EngineReply, prompt: string | null, piece: Int16Array): boolean {
-  if (prompt !== null && repeatsPrompt(heard, prompt)) return true;
-  return looksWrong(heard, { seconds: millisecondsOf(piece) / 1000, isLoud: isLoud(piece) });
+function isMisled(reply: EngineReply, prompt: string | null, piece: Int16Array): boolean {
+  if (prompt !== null && repeatsPrompt(reply, prompt)) return true;
+  return looksWrong(reply, { seconds: millisecondsOf(piece) / 1000, isLoud: isLoud(piece) });
 }
 
 function millisecondsOf(samples: Int16Array): number {

@@ -33,7 +33,7 @@ export class TurnQueue<T> {
   /** Adds a job even if the queue is full: check `isFull` first. Jobs with a null caller count as different callers. */
   add(job: T, caller: string | null, urgency: JobPriority): void {
     const lanes = this.#lanes[urgency];
-    const lane = caller === null ? undefined : lanes.find((known) => known.caller === caller);
+    const lane = caller === null ? undefined : lanes.find((other) => other.caller === caller);
     if (lane === undefined) lanes.push({ caller: caller ?? {}, waiting: [job] });
     else lane.waiting.push(job);
     this.#size += 1;

@@ -168,28 +168,28 @@ export class WhisperEngine implements SpeechEngine {
     const { program, buildFolder } = this.#options;
     if (program !== null) return checkServer(program, signal);
     const onProgress = (percent: number | null): void => show({ state: "building", percent });
-    const built = await builtServer({ folder: buildFolder, onProgress }, signal);
+    const server = await builtServer({ folder: buildFolder, onProgress }, signal);
     show(null);
-    return built;
+    return server;
   }
 
   /** Runs the demo model until the configured model is available, then that. Requests wait during the change. */
   async #runDemoModel(server: BuiltServer, demoModel: ModelInUse): Promise<void> {
     const { signal } = this.#stopping;
-    const replaced = new AbortController();
-    const chosen = this.#search.later(signal).then((model) => {
+    const replacement = new AbortController();
+    const choice = this.#search.later(signal).then((model) => {
       this.#queue.setEngine(null);
       this.#show({ state: "loading" });
-      replaced.abort();
+      replacement.abort();
       return model;
     });
-    chosen.catch(() => {}); // If the search fails, the demo model stays.
+    choice.catch(() => {}); // If the search fails, the demo model stays.
     try {
-      await this.#keepRunning(server, demoModel, AbortSignal.any([signal, replaced.signal]));
+      await this.#keepRunning(server, demoModel, AbortSignal.any([signal, replacement.signal]));
     } catch (error) {
-      if (signal.aborted || !replaced.signal.aborted) throw error;
+      if (signal.aborted || !replacement.signal.aborted) throw error;
     }
-    const model = await chosen;
+    const model = await choice;
     this.#options.log.info({ model: model.name }, "speech model available; it replaces the demo model");
     this.#model = model;
     this.#starts = 0;
@@ -231,16 +231,16 @@ export class WhisperEngine implements SpeechEngine {
   }
 
   /** Runs in the background, because hashing a large file takes seconds. */
-  async #checkModel({ path, sha256: expected }: ModelInUse, signal: AbortSignal): Promise<void> {
+  async #checkModel({ path, sha256: expectedSha256 }: ModelInUse, signal: AbortSignal): Promise<void> {
     this.#modelSha256 = null;
     try {
       this.#modelSha256 = await sha256OfFile(path, signal);
     } catch {
       return; // The engine reports an unreadable file when it loads it.
     }
-    if (expected !== null && expected !== this.#modelSha256)
+    if (expectedSha256 !== null && expectedSha256 !== this.#modelSha256)
       this.#options.log.warn(
-        { path, sha256: this.#modelSha256, expected },
+        { path, sha256: this.#modelSha256, expected: expectedSha256 },
         "speech model differs from the published file of this name",
       );
   }

@@ -45,7 +45,7 @@ export async function copyFile(from: string, to: string): Promise<string | null>
   const target = await open(to, "wx", OWNER_ONLY_FILE);
   try {
     const hash = createHash("sha256");
-    await target.writeFile(hashed(source.createReadStream(), hash));
+    await target.writeFile(hashPieces(source.createReadStream(), hash));
     await target.sync();
     return hash.digest("hex");
   } finally {
@@ -53,7 +53,7 @@ export async function copyFile(from: string, to: string): Promise<string | null>
   }
 }
 
-async function* hashed(
+async function* hashPieces(
   pieces: AsyncIterable<unknown>,
   hash: ReturnType<typeof createHash>,
 ): AsyncGenerator<Uint8Array> {

@@ -31,8 +31,8 @@ export async function copyDatabase(from: string, to: string): Promise<void> {
 export function faultsOf(file: string): readonly string[] {
   try {
     return withDatabase(file, (database) => {
-      const found = database.prepare("pragma integrity_check").all();
-      return found.map((row) => String(Object.values(row)[0])).filter((text) => text !== "ok");
+      const rows = database.prepare("pragma integrity_check").all();
+      return rows.map((row) => String(Object.values(row)[0])).filter((text) => text !== "ok");
     });
   } catch (error) {
     if (isSpoilt(error) && error instanceof Error) return [error.message];
@@ -70,9 +70,9 @@ function fileOf(table: FileOfRow["table"], row: Readonly<Record<string, unknown>
 }
 
 /** Removes the rows of files that are not in the backup. */
-export function forgetFiles(file: string, gone: readonly FileOfRow[]): void {
+export function forgetFiles(file: string, missingFiles: readonly FileOfRow[]): void {
   withDatabase(file, (database) => {
-    for (const { table, id } of gone) database.prepare(`delete from ${table} where id = ?`).run(id);
+    for (const { table, id } of missingFiles) database.prepare(`delete from ${table} where id = ?`).run(id);
   });
 }
 

@@ -66,9 +66,9 @@ async function fill(draft: string, source: BackupSource, { withKeys, version, el
   const madeAt = new Date().toISOString();
   const database = join(draft, DATABASE_NAME);
   await copyDatabase(source.databaseFile, database);
-  const copied = source.filesRoot === null ? [] : await copyFiles(source.filesRoot, draft, database);
+  const copies = source.filesRoot === null ? [] : await copyFiles(source.filesRoot, draft, database);
   const keys = withKeys ? await copyKeys(source.dataDir, draft) : [];
-  const files = [{ path: DATABASE_NAME, sha256: await sumOf(database) }, ...keys, ...copied];
+  const files = [{ path: DATABASE_NAME, sha256: await sumOf(database) }, ...keys, ...copies];
   const notIncluded = withKeys ? elsewhere : [...elsewhere, KEYS_LEFT_OUT];
   return await describeBackup(draft, files, { madeAt, version, notIncluded });
 }
@@ -78,24 +78,24 @@ const KEYS_LEFT_OUT =
 
 /** Copies the files of the rows. Files deleted meanwhile are removed from the copy of the database, too. */
 async function copyFiles(root: string, draft: string, database: string): Promise<readonly BackedUpFile[]> {
-  const copied: BackedUpFile[] = [];
-  const gone: FileOfRow[] = [];
+  const copies: BackedUpFile[] = [];
+  const missingFiles: FileOfRow[] = [];
   for (const file of listFilesOfRows(database)) {
     const sha256 = await copyFile(join(root, file.path), join(draft, file.path));
-    if (sha256 === null) gone.push(file);
-    else copied.push({ path: file.path, sha256 });
+    if (sha256 === null) missingFiles.push(file);
+    else copies.push({ path: file.path, sha256 });
   }
-  if (gone.length > 0) forgetFiles(database, gone);
-  return copied;
+  if (missingFiles.length > 0) forgetFiles(database, missingFiles);
+  return copies;
 }
 
 async function copyKeys(dataDir: string, draft: string): Promise<readonly BackedUpFile[]> {
-  const copied: BackedUpFile[] = [];
+  const copies: BackedUpFile[] = [];
   for (const path of KEY_FILES) {
     const sha256 = await copyFile(join(dataDir, path), join(draft, path));
-    if (sha256 !== null) copied.push({ path, sha256 });
+    if (sha256 !== null) copies.push({ path, sha256 });
   }
-  return copied;
+  return copies;
 }
 
 /** Names in one folder contain their time, so that they sort by time. */

@@ -84,19 +84,19 @@ function draftOf(path: string): string {
  */
 async function putInPlace(parts: readonly Part[], present: readonly string[]): Promise<readonly string[]> {
   const end = `.before-${new Date().toISOString().replaceAll(/[:.]/g, "")}`;
-  const moved: (readonly [from: string, to: string])[] = [];
+  const moves: (readonly [from: string, to: string])[] = [];
   const move = async (from: string, to: string): Promise<void> => {
     if (!existsSync(from)) return; // The database's log may be gone by now.
     await rename(from, to);
-    moved.push([from, to]);
+    moves.push([from, to]);
   };
   try {
     for (const path of present.toReversed()) await move(path, path + end);
     for (const { to } of parts) await move(draftOf(to), to);
   } catch (error) {
-    for (const [from, to] of moved.toReversed()) await rename(to, from);
+    for (const [from, to] of moves.toReversed()) await rename(to, from);
     throw error;
   }
-  for (const place of new Set(moved.map(([, to]) => dirname(to)))) await syncFolder(place);
+  for (const place of new Set(moves.map(([, to]) => dirname(to)))) await syncFolder(place);
   return present.map((path) => path + end).filter((path) => existsSync(path));
 }

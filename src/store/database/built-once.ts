@@ -11,20 +11,20 @@ export interface StandIns<Names extends object> {
 }
 
 /** A query whose SQL is built once per database, because building can take longer than running. */
-export type BuiltOnce<Names extends object, Row> = (db: Kysely<Database>, given: Names) => Promise<QueryResult<Row>>;
+export type BuiltOnce<Names extends object, Row> = (db: Kysely<Database>, values: Names) => Promise<QueryResult<Row>>;
 
 export function builtOnce<Names extends object, Row>(
-  build: (db: Kysely<Database>, given: StandIns<Names>) => CompiledQuery<Row>,
+  build: (db: Kysely<Database>, params: StandIns<Names>) => CompiledQuery<Row>,
 ): BuiltOnce<Names, Row> {
-  const known = new WeakMap<object, CompiledQuery<Row>>();
-  const readers: ((given: Names) => unknown)[] = [];
+  const queries = new WeakMap<object, CompiledQuery<Row>>();
+  const readers: ((values: Names) => unknown)[] = [];
   const standIns = standInsFor(readers);
-  return (db, given) => {
+  return (db, values) => {
     const { adapter } = db.getExecutor(); // Shared by a database and its transactions.
-    const query = known.get(adapter) ?? build(db, standIns);
-    known.set(adapter, query);
+    const query = queries.get(adapter) ?? build(db, standIns);
+    queries.set(adapter, query);
     const parameters = query.parameters.map((value) =>
-      value instanceof StandIn ? readers[value.index]?.(given) : value,
+      value instanceof StandIn ? readers[value.index]?.(values) : value,
     );
     return db.executeQuery({ ...query, parameters });
   };
@@ -38,15 +38,15 @@ class StandIn {
   }
 }
 
-function standInsFor<Names extends object>(readers: ((given: Names) => unknown)[]): StandIns<Names> {
-  const standIn = <Type>(read: (given: Names) => unknown): RawBuilder<Type> =>
+function standInsFor<Names extends object>(readers: ((values: Names) => unknown)[]): StandIns<Names> {
+  const standIn = <Type>(read: (values: Names) => unknown): RawBuilder<Type> =>
     sql<Type>`${new StandIn(readers.push(read) - 1)}`;
   return {
-    value: (name) => standIn((given) => given[name]),
+    value: (name) => standIn((values) => values[name]),
     id: (name) => ({
-      id: standIn((given) => given[name]),
-      timeFirst: standIn((given) => {
-        const id = given[name];
+      id: standIn((values) => values[name]),
+      timeFirst: standIn((values) => {
+        const id = values[name];
         assert(typeof id === "string", "an id is text");
         return timeFirst(id);
       }),

@@ -52,8 +52,8 @@ export class ValuesInserter implements RowInserter {
     table: Table,
     rows: readonly RowOfResponse<Table>[],
   ): Promise<void> {
-    const keyed = rows.map((row) => ({ ...row, response_id: timeFirst(row.response_id) }));
-    await this.#insert(db, table, keyed, (slice) => partsQuery(db, table, slice));
+    const keyedRows = rows.map((row) => ({ ...row, response_id: timeFirst(row.response_id) }));
+    await this.#insert(db, table, keyedRows, (slice) => partsQuery(db, table, slice));
   }
 
   async #insert<Row extends object>(
@@ -74,8 +74,8 @@ export class ValuesInserter implements RowInserter {
 
   #queryFor(table: keyof Database, rowCount: number, build: () => CompiledQuery): CompiledQuery {
     const name = `${table} ${rowCount}`;
-    const known = this.#queries.get(name);
-    if (known !== undefined) return known;
+    const earlier = this.#queries.get(name);
+    if (earlier !== undefined) return earlier;
     const query = build();
     if (rowCount <= REMEMBERED_ROWS_MAX) this.#queries.set(name, query);
     return query;
@@ -85,13 +85,13 @@ export class ValuesInserter implements RowInserter {
 /** An insert that looks up the number of each row's response, in the order of the rows. */
 function partsQuery(db: Kysely<Database>, table: ResponseParts, rows: readonly object[]): CompiledQuery {
   const columns = Object.keys(rows[0] ?? {});
-  const stored = columns.map((name) => sql.ref(name === "response_id" ? "response_number" : name));
+  const columnNames = columns.map((name) => sql.ref(name === "response_id" ? "response_number" : name));
   const read = columns.map((name) => sql.ref(name === "response_id" ? "responses.number" : `given.${name}`));
-  const given = rows.map((row) => sql`(${sql.join(Object.values(row))})`);
+  const valueRows = rows.map((row) => sql`(${sql.join(Object.values(row))})`);
   // `cross join` keeps SQLite from reading the responses first.
   return sql`
-    with given (${sql.join(columns.map((name) => sql.ref(name)))}) as (values ${sql.join(given)})
-    insert into ${sql.table(table)} (${sql.join(stored)})
+    with given (${sql.join(columns.map((name) => sql.ref(name)))}) as (values ${sql.join(valueRows)})
+    insert into ${sql.table(table)} (${sql.join(columnNames)})
     select ${sql.join(read)} from given
       cross join responses on ${timeFirstSql("responses.id")} = given.response_id`.compile(db);
 }

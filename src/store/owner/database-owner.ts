@@ -28,7 +28,7 @@ export abstract class DatabaseOwner<OwnLease extends Lease = Lease> implements D
   readonly #expiry: StoredExpiry;
   readonly #erasure: StoredErasure;
   /** Resolves when all commits so far have ended. */
-  #committed: Promise<unknown> = Promise.resolve();
+  #lastCommit: Promise<unknown> = Promise.resolve();
 
   protected constructor({ db, writes, lease, rules }: OwnedDatabase<OwnLease>) {
     this.db = db;
@@ -51,16 +51,16 @@ export abstract class DatabaseOwner<OwnLease extends Lease = Lease> implements D
   async transact([condition, ...others]: readonly Statement[]): Promise<readonly bigint[] | null> {
     if (condition === undefined) return [];
     return await this.transaction(async (transaction) => {
-      const changed = [await runStatement(transaction, condition)];
-      if (changed[0] === 0n) return null;
-      for (const statement of others) changed.push(await runStatement(transaction, statement));
-      return changed;
+      const counts = [await runStatement(transaction, condition)];
+      if (counts[0] === 0n) return null;
+      for (const statement of others) counts.push(await runStatement(transaction, statement));
+      return counts;
     });
   }
 
   commit(jobs: readonly WriteJob[]): Promise<readonly WriteOutcome[]> {
-    const commit = this.#committed.then(() => this.#writer.commit(jobs));
-    this.#committed = commit.catch(() => {});
+    const commit = this.#lastCommit.then(() => this.#writer.commit(jobs));
+    this.#lastCommit = commit.catch(() => {});
     return commit;
   }
 
@@ -87,9 +87,9 @@ export abstract class DatabaseOwner<OwnLease extends Lease = Lease> implements D
   }
 
   async claimRuns(ids: readonly string[]): Promise<readonly ClaimedRun[]> {
-    const claimed = await claimRuns(this.db, this.lease, ids);
+    const claims = await claimRuns(this.db, this.lease, ids);
     this.#writer.takeUp(ids);
-    return claimed;
+    return claims;
   }
 
   deleteExpired(before: number, cursor: ExpiryCursor | null): Promise<ExpiryStep> {

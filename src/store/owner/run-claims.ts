@@ -31,12 +31,12 @@ export async function claimRuns(
   const own = await lease.number();
   return await db.transaction().execute(async (transaction) => {
     if (!(await lease.hold(transaction, own))) return [];
-    const wanted = new Set(ids);
-    const unmade = (await findUnmade(transaction, own)).filter(({ id }) => wanted.has(id));
-    const claimed: ClaimedRow[] = [];
+    const wantedIds = new Set(ids);
+    const unmade = (await findUnmade(transaction, own)).filter(({ id }) => wantedIds.has(id));
+    const claims: ClaimedRow[] = [];
     for (const [holder, runs] of Map.groupBy(unmade, ({ worker }) => worker))
-      claimed.push(...(await takeOver(transaction, { own, holder, ids: runs.map(({ id }) => id) })));
-    return claimed.toSorted(byAge).map(({ number: _number, created_at: _createdAt, ...run }) => run);
+      claims.push(...(await takeOver(transaction, { own, holder, ids: runs.map(({ id }) => id) })));
+    return claims.toSorted(byAge).map(({ number: _number, created_at: _createdAt, ...run }) => run);
   });
 }
 

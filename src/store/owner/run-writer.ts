@@ -37,9 +37,9 @@ interface WrittenCommit {
   readonly journal: string;
   /** The position before which the journal was removed; null if nothing was. */
   readonly cut: number | null;
-  readonly lost: ReadonlySet<string>;
-  readonly changed: ReadonlyMap<number, WriteOutcome>;
-  readonly deleted: ReadonlyMap<number, string>;
+  readonly lostIds: ReadonlySet<string>;
+  readonly changes: ReadonlyMap<number, WriteOutcome>;
+  readonly deletions: ReadonlyMap<number, string>;
 }
 
 /** A commit whose reply was lost. */
@@ -61,11 +61,11 @@ export class RunWriter {
   #journal = new JournalSpan();
   /** The live runs of this worker. Each entry has less than one chunk of text. */
   readonly #runs = new Map<string, UnfinishedRun>();
-  #unsettled: UnknownCommit | null = null;
+  #unknownCommit: UnknownCommit | null = null;
   /** The outcomes of jobs of such a commit, for callers that retry. */
-  readonly #settled = new WeakMap<WriteJob, WriteOutcome>();
+  readonly #outcomes = new WeakMap<WriteJob, WriteOutcome>();
   /** Runs with more stored events than their callers know. */
-  readonly #misled = new Set<string>();
+  readonly #misledIds = new Set<string>();
   #recovery: Promise<void> | null = null;
   /** The worker number for `#runs`. */
   #worker = 0;
@@ -90,8 +90,8 @@ export class RunWriter {
     const worker = await this.#lease.number();
     if (worker === this.#worker) return;
     this.#worker = worker;
-    this.#unsettled = null;
-    this.#misled.clear();
+    this.#unknownCommit = null;
+    this.#misledIds.clear();
     this.#runs.clear();
     this.#journal = new JournalSpan();
   }
@@ -129,32 +129,32 @@ export class RunWriter {
    * more is stored for these runs, because the callers may have been told that the commit failed.
    */
   async #settle(recovery: CommitRecovery): Promise<void> {
-    const unsettled = this.#unsettled;
-    if (unsettled === null) return;
+    const unknownCommit = this.#unknownCommit;
+    if (unknownCommit === null) return;
     const end = await recovery.settle(this.#db, { worker: this.#worker, position: this.#journal.end });
-    this.#unsettled = null;
+    this.#unknownCommit = null;
     if (end === "undone") return this.#journal.advance(MARK_CHARACTERS);
-    const outcomes = end === "stored" ? unsettled.learn() : [];
-    for (const [index, job] of unsettled.jobs.entries()) {
-      this.#settled.set(job, outcomes[index] ?? "unchanged");
-      if (end === "stored" && "responseId" in job) this.#misled.add(job.responseId);
+    const outcomes = end === "stored" ? unknownCommit.learn() : [];
+    for (const [index, job] of unknownCommit.jobs.entries()) {
+      this.#outcomes.set(job, outcomes[index] ?? "unchanged");
+      if (end === "stored" && "responseId" in job) this.#misledIds.add(job.responseId);
     }
     if (end === "gone") await this.#lease.renew(this.#worker); // There is a new number from now on.
   }
 
   /** Commits the jobs whose outcome is not known yet. */
   async #commitUnsettled(jobs: readonly WriteJob[]): Promise<readonly WriteOutcome[]> {
-    const left = jobs.filter((job) => !this.#settled.has(job));
-    if (left.length === jobs.length) return await this.#commitUnlessLost(jobs);
-    for (const job of jobs) if (this.#settled.has(job) && "responseId" in job) this.#misled.delete(job.responseId);
-    const committed = left.length === 0 ? [] : await this.#commitUnlessLost(left);
-    const outcomes = new Map(left.map((job, index) => [job, committed[index]]));
-    return jobs.map((job) => outcomes.get(job) ?? this.#settled.get(job) ?? "unchanged");
+    const rest = jobs.filter((job) => !this.#outcomes.has(job));
+    if (rest.length === jobs.length) return await this.#commitUnlessLost(jobs);
+    for (const job of jobs) if (this.#outcomes.has(job) && "responseId" in job) this.#misledIds.delete(job.responseId);
+    const restOutcomes = rest.length === 0 ? [] : await this.#commitUnlessLost(rest);
+    const outcomes = new Map(rest.map((job, index) => [job, restOutcomes[index]]));
+    return jobs.map((job) => outcomes.get(job) ?? this.#outcomes.get(job) ?? "unchanged");
   }
 
   /** This worker has claimed these runs, and their events have been read again. */
   takeUp(responseIds: readonly string[]): void {
-    for (const responseId of responseIds) this.#misled.delete(responseId);
+    for (const responseId of responseIds) this.#misledIds.delete(responseId);
   }
 
   async #commitUnlessLost(jobs: readonly WriteJob[]): Promise<readonly WriteOutcome[]> {
@@ -198,24 +198,24 @@ export class RunWriter {
     try {
       await store();
     } catch (error) {
-      if (this.#rules.recovery?.isUnknown(error) === true) this.#unsettled = commit;
+      if (this.#rules.recovery?.isUnknown(error) === true) this.#unknownCommit = commit;
       throw error;
     }
     return commit.learn();
   }
 
   async #commitAll(jobs: readonly WriteJob[], first: CommitPlan): Promise<readonly WriteOutcome[]> {
-    const written: { all: WrittenCommit | null } = { all: null };
+    const result: { all: WrittenCommit | null } = { all: null };
     const learn = (): readonly WriteOutcome[] => {
-      assert(written.all !== null, "a commit is learned after it was written");
-      const { plan, journal, cut, lost, changed, deleted } = written.all;
+      assert(result.all !== null, "a commit is learned after it was written");
+      const { plan, journal, cut, lostIds, changes, deletions } = result.all;
       if (cut !== null) this.#journal.cutAt(cut);
-      for (const responseId of lost) this.#forget(responseId);
-      return this.#learn(plan, journal, deleted, changed);
+      for (const responseId of lostIds) this.#forget(responseId);
+      return this.#learn(plan, journal, deletions, changes);
     };
     return await this.#learnOnce({ jobs, learn }, async () => {
       await this.#db.transaction().execute(async (transaction) => {
-        written.all = await this.#writeAll(transaction, jobs, first);
+        result.all = await this.#writeAll(transaction, jobs, first);
       });
     });
   }
@@ -223,14 +223,14 @@ export class RunWriter {
   async #writeAll(transaction: Kysely<Database>, jobs: readonly WriteJob[], first: CommitPlan): Promise<WrittenCommit> {
     await this.#requireLease(transaction, this.#worker);
     await this.#holdOthersOff(transaction, first);
-    const noted = await writeLedgerRows(transaction, this.#worker, first.tools);
+    const ledgerOutcomes = await writeLedgerRows(transaction, this.#worker, first.tools);
     const unheld = await findUnheld(transaction, this.#worker, holdersOf(jobs));
-    const held = unheld.size === 0 ? first : planCommit(jobs, this.#context(unheld));
-    await this.#rules.inserter.insert(transaction, "responses", held.responses);
-    await noteConversations(transaction, held.inConversations);
-    const ended = await updateResponses(transaction, this.#worker, held.updates);
-    const lost = ended.size === 0 ? unheld : ended.union(unheld);
-    const plan = ended.size === 0 ? held : planCommit(jobs, this.#context(lost));
+    const heldPlan = unheld.size === 0 ? first : planCommit(jobs, this.#context(unheld));
+    await this.#rules.inserter.insert(transaction, "responses", heldPlan.responses);
+    await noteConversations(transaction, heldPlan.inConversations);
+    const endedIds = await updateResponses(transaction, this.#worker, heldPlan.updates);
+    const lostIds = endedIds.size === 0 ? unheld : endedIds.union(unheld);
+    const plan = endedIds.size === 0 ? heldPlan : planCommit(jobs, this.#context(lostIds));
     const journal = writeJournal(plan.journal);
     const cut = this.#journal.findStart(this.#endedTails(plan));
     const isCut = this.#journal.hasBefore(cut, this.#rules.recovery === null ? 1 : CUT_CHARACTERS_MIN);
@@ -239,15 +239,15 @@ export class RunWriter {
     await this.#rules.inserter.insertParts(transaction, "event_chunks", plan.chunks);
     await this.#rules.inserter.insertParts(transaction, "items", plan.items);
     const writer = { db: transaction, inserter: this.#rules.inserter, worker: this.#worker };
-    const moved = await changeConversations(writer, plan.conversations);
-    const changed = new Map<number, WriteOutcome>([...noted, ...moved]);
+    const conversationOutcomes = await changeConversations(writer, plan.conversations);
+    const changes = new Map<number, WriteOutcome>([...ledgerOutcomes, ...conversationOutcomes]);
     return {
       plan,
       journal,
       cut: isCut ? cut : null,
-      lost,
-      changed,
-      deleted: await deleteResponses(transaction, plan.deletions),
+      lostIds,
+      changes,
+      deletions: await deleteResponses(transaction, plan.deletions),
     };
   }
 
@@ -274,24 +274,29 @@ export class RunWriter {
   }
 
   #context(unheld: ReadonlySet<string>): CommitContext {
-    const lost = this.#misled.size === 0 ? unheld : unheld.union(this.#misled);
-    return { worker: this.#worker, runs: this.#runs, overdue: this.#journal.findOverdue(JOURNAL_CHARACTERS_MAX), lost };
+    const lostIds = this.#misledIds.size === 0 ? unheld : unheld.union(this.#misledIds);
+    return {
+      worker: this.#worker,
+      runs: this.#runs,
+      overdue: this.#journal.findOverdue(JOURNAL_CHARACTERS_MAX),
+      lostIds,
+    };
   }
 
   /** The runs whose tails this plan turns into chunks. */
   #endedTails(plan: CommitPlan): ReadonlySet<string> {
-    const ended = new Set<string>();
+    const endedIds = new Set<string>();
     for (const [responseId, run] of plan.runs) {
-      if (run?.tail.firstNumber !== this.#runs.get(responseId)?.tail.firstNumber) ended.add(responseId);
+      if (run?.tail.firstNumber !== this.#runs.get(responseId)?.tail.firstNumber) endedIds.add(responseId);
     }
-    return ended;
+    return endedIds;
   }
 
   #learn(
     plan: CommitPlan,
     journal: string,
-    deleted: ReadonlyMap<number, string>,
-    changed: ReadonlyMap<number, WriteOutcome>,
+    deletions: ReadonlyMap<number, string>,
+    changes: ReadonlyMap<number, WriteOutcome>,
   ): readonly WriteOutcome[] {
     for (const responseId of this.#endedTails(plan)) this.#journal.endTail(responseId);
     for (const [responseId, run] of plan.runs) {
@@ -299,8 +304,8 @@ export class RunWriter {
       else this.#remember(responseId, run);
     }
     this.#journal.advance(this.#rules.recovery === null ? journal.length : Math.max(MARK_CHARACTERS, journal.length));
-    for (const responseId of deleted.values()) this.#forget(responseId);
-    return plan.outcomes.map((outcome, index) => changed.get(index) ?? (deleted.has(index) ? "written" : outcome));
+    for (const responseId of deletions.values()) this.#forget(responseId);
+    return plan.outcomes.map((outcome, index) => changes.get(index) ?? (deletions.has(index) ? "written" : outcome));
   }
 
   #remember(responseId: string, run: UnfinishedRun): void {
@@ -328,11 +333,11 @@ export class RunWriter {
 
   /** Loads runs of this worker that this process did not start, such as runs claimed from a dead worker. */
   async #adoptRuns(jobs: readonly WriteJob[]): Promise<void> {
-    const opened = new Set(jobs.flatMap((job) => (job.type === "open" ? [job.responseId] : [])));
+    const openedIds = new Set(jobs.flatMap((job) => (job.type === "open" ? [job.responseId] : [])));
     for (const job of jobs) {
       if (job.type === "open" || job.type === "whole" || job.type === "delete") continue;
       if (job.type === "conversation" || job.type === "tool") continue;
-      if (this.#runs.has(job.responseId) || opened.has(job.responseId)) continue;
+      if (this.#runs.has(job.responseId) || openedIds.has(job.responseId)) continue;
       const run = await findLiveRun(this.#db, this.#worker, job.responseId);
       if (run !== null) this.#runs.set(job.responseId, run);
     }
@@ -341,10 +346,10 @@ export class RunWriter {
 
 type JournalCut = { readonly worker: number; readonly cut: number };
 
-const cutJournal = builtOnce((db: Kysely<Database>, given: StandIns<JournalCut>) =>
+const cutJournal = builtOnce((db: Kysely<Database>, params: StandIns<JournalCut>) =>
   db
     .deleteFrom("event_journal")
-    .where("worker", "=", given.value("worker"))
-    .where("position", "<", given.value("cut"))
+    .where("worker", "=", params.value("worker"))
+    .where("position", "<", params.value("cut"))
     .compile(),
 );

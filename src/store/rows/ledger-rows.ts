@@ -97,8 +97,8 @@ async function makeChange(
         : "unchanged";
     }
     case "finish": {
-      const { type: _, ...finished } = step;
-      return isWritten(await finish(db, { ...place, ...finished })) ? "written" : "unchanged";
+      const { type: _, ...fields } = step;
+      return isWritten(await finish(db, { ...place, ...fields })) ? "written" : "unchanged";
     }
     case "end_turn": {
       const { number, usage, decision } = step;
@@ -124,43 +124,43 @@ type Place = {
  * True if no other worker holds the response. A response that is not stored yet is made here: a plain response is
  * stored when it ends.
  */
-function isNotElsewhere(given: StandIns<Place>) {
+function isNotElsewhere(params: StandIns<Place>) {
   return sql`not exists (select 1 from responses
-    where ${isId("responses.id", given.id("responseId"))} and (worker is null or worker <> ${given.value("worker")}))`;
+    where ${isId("responses.id", params.id("responseId"))} and (worker is null or worker <> ${params.value("worker")}))`;
 }
 
 type Begun = Place & Omit<BegunExchange, "effect"> & { readonly effect: string; readonly createdAt: number };
 
-const begin = builtOnce((db: Kysely<Database>, given: StandIns<Begun>): CompiledQuery => {
+const begin = builtOnce((db: Kysely<Database>, params: StandIns<Begun>): CompiledQuery => {
   const values = [
-    given.value("itemId"),
-    given.value("responseId"),
-    given.value("organization"),
-    given.value("project"),
-    given.value("callId"),
-    given.value("name"),
-    given.value("server"),
-    given.value("arguments"),
-    given.value("effect"),
-    given.value("approvalRequestId"),
-    given.value("createdAt"),
-    given.value("turn"),
+    params.value("itemId"),
+    params.value("responseId"),
+    params.value("organization"),
+    params.value("project"),
+    params.value("callId"),
+    params.value("name"),
+    params.value("server"),
+    params.value("arguments"),
+    params.value("effect"),
+    params.value("approvalRequestId"),
+    params.value("createdAt"),
+    params.value("turn"),
   ];
-  const added = sql`
+  const addition = sql`
     insert into tool_exchanges (item_id, response_id, organization, project, call_id, name, server, arguments,
       effect, approval_request_id, created_at, turn)
-    select ${sql.join(values)} where ${isNotElsewhere(given)}`;
+    select ${sql.join(values)} where ${isNotElsewhere(params)}`;
   const mayBegin = sql`tool_exchanges.effect = 'none' and tool_exchanges.output is null`;
   return dialectal(
-    sql`${added}
+    sql`${addition}
       on conflict (item_id) do update set arguments = excluded.arguments, call_id = excluded.call_id where ${mayBegin}
       on conflict do nothing`,
     // Here an insert can handle only one kind of conflict.
     () => sql`
-      with added as (${added} on conflict do nothing returning item_id),
+      with added as (${addition} on conflict do nothing returning item_id),
       again as (update tool_exchanges
-        set arguments = ${given.value("arguments")}, call_id = ${given.value("callId")}
-        where item_id = ${given.value("itemId")} and ${mayBegin} and ${isNotElsewhere(given)}
+        set arguments = ${params.value("arguments")}, call_id = ${params.value("callId")}
+        where item_id = ${params.value("itemId")} and ${mayBegin} and ${isNotElsewhere(params)}
           and not exists (select 1 from added) returning item_id)
       select item_id from added union all select item_id from again`,
   ).compile(db);
@@ -173,52 +173,52 @@ type Spent = Place & { readonly approvalRequestId: string; readonly createdAt: n
  * nothing of the call.
  */
 const spend = builtOnce(
-  (db: Kysely<Database>, given: StandIns<Spent>): CompiledQuery =>
+  (db: Kysely<Database>, params: StandIns<Spent>): CompiledQuery =>
     sql`
     insert into tool_exchanges (item_id, response_id, organization, project, call_id, name, arguments, effect,
       approval_request_id, created_at, turn)
-    select ${given.value("approvalRequestId")}, ${given.value("responseId")}, ${given.value("organization")},
-      ${given.value("project")}, ${given.value("approvalRequestId")}, '', '', 'may_have',
-      ${given.value("approvalRequestId")}, ${given.value("createdAt")}, 0
-    where exists (select 1 from items where ${isId("items.id", given.id("approvalRequestId"))}
-      and direction = 'output' and organization = ${given.value("organization")}
-      and project = ${given.value("project")})
+    select ${params.value("approvalRequestId")}, ${params.value("responseId")}, ${params.value("organization")},
+      ${params.value("project")}, ${params.value("approvalRequestId")}, '', '', 'may_have',
+      ${params.value("approvalRequestId")}, ${params.value("createdAt")}, 0
+    where exists (select 1 from items where ${isId("items.id", params.id("approvalRequestId"))}
+      and direction = 'output' and organization = ${params.value("organization")}
+      and project = ${params.value("project")})
     on conflict do nothing`.compile(db),
 );
 
 type Spending = Place & { readonly itemId: string; readonly approvalRequestId: string };
 
 /** Another call that used this approval. */
-const findSpender = builtOnce((db: Kysely<Database>, given: StandIns<Spending>) =>
+const findSpender = builtOnce((db: Kysely<Database>, params: StandIns<Spending>) =>
   db
     .selectFrom("tool_exchanges")
     .select("item_id")
-    .where("organization", "=", given.value("organization"))
-    .where("project", "=", given.value("project"))
-    .where("approval_request_id", "=", given.value("approvalRequestId"))
-    .where("item_id", "<>", given.value("itemId"))
+    .where("organization", "=", params.value("organization"))
+    .where("project", "=", params.value("project"))
+    .where("approval_request_id", "=", params.value("approvalRequestId"))
+    .where("item_id", "<>", params.value("itemId"))
     .compile(),
 );
 
 type Finished = Place & Omit<Extract<LedgerStep, { type: "finish" }>, "type">;
 
 const finish = builtOnce(
-  (db: Kysely<Database>, given: StandIns<Finished>): CompiledQuery =>
+  (db: Kysely<Database>, params: StandIns<Finished>): CompiledQuery =>
     sql`
-    update tool_exchanges set output = ${given.value("output")}, parts = ${given.value("parts")},
-      item = ${given.value("item")}, usage = ${given.value("usage")}, outcome = ${given.value("outcome")}
-    where item_id = ${given.value("itemId")} and organization = ${given.value("organization")}
-      and project = ${given.value("project")} and ${isNotElsewhere(given)}`.compile(db),
+    update tool_exchanges set output = ${params.value("output")}, parts = ${params.value("parts")},
+      item = ${params.value("item")}, usage = ${params.value("usage")}, outcome = ${params.value("outcome")}
+    where item_id = ${params.value("itemId")} and organization = ${params.value("organization")}
+      and project = ${params.value("project")} and ${isNotElsewhere(params)}`.compile(db),
 );
 
 type EndedTurn = Place & { readonly number: number; readonly usage: string; readonly decision: string | null };
 
 const endTurn = builtOnce(
-  (db: Kysely<Database>, given: StandIns<EndedTurn>): CompiledQuery =>
+  (db: Kysely<Database>, params: StandIns<EndedTurn>): CompiledQuery =>
     sql`
     insert into tool_turns (response_id, organization, project, number, usage, decision)
-    select ${given.value("responseId")}, ${given.value("organization")}, ${given.value("project")},
-      ${given.value("number")}, ${given.value("usage")}, ${given.value("decision")} where ${isNotElsewhere(given)}
+    select ${params.value("responseId")}, ${params.value("organization")}, ${params.value("project")},
+      ${params.value("number")}, ${params.value("usage")}, ${params.value("decision")} where ${isNotElsewhere(params)}
     on conflict (response_id, number) do update set organization = excluded.organization, project = excluded.project,
       usage = excluded.usage, decision = excluded.decision`.compile(db),
 );

@@ -62,11 +62,11 @@ export class ChunkSearch {
   /** See `ChunkFinder.find`. */
   async find(scope: SearchScope, questions: readonly ChunkQuestion[], perKindMax: number): Promise<ChunksFound> {
     const stores = await this.#findStores(scope);
-    const known = new Set(stores.map(({ id }) => id));
-    const unknown = scope.storeIds.find((id) => !known.has(id));
+    const ids = new Set(stores.map(({ id }) => id));
+    const unknown = scope.storeIds.find((id) => !ids.has(id));
     if (unknown !== undefined) return { type: "unknown_store", storeId: unknown };
-    const expired = stores.find(({ isExpired }) => isExpired);
-    if (expired !== undefined) return { type: "expired_store", storeId: expired.id };
+    const expiredStore = stores.find(({ isExpired }) => isExpired);
+    if (expiredStore !== undefined) return { type: "expired_store", storeId: expiredStore.id };
     const files = await this.#findFiles(stores, scope);
     const hits: (readonly ChunkHit[])[] = [];
     for (const question of questions) hits.push(await this.#answer(stores, files, question, perKindMax));
@@ -86,11 +86,11 @@ export class ChunkSearch {
     const near = new Set<number>();
     const cosines = new Map<number, number>();
     for (const { model, vector } of vectors) {
-      const searched = stores.filter((store) => isModel(store.model, model));
-      const nearest = await this.#nearest(searched, files, vector, perKindMax);
-      const found = await this.#cosines(searched, files, vector, [...nearest, ...candidates]);
-      for (const [key, cosine] of found) cosines.set(key, cosine);
-      for (const key of best(nearest, (one) => found.get(one) ?? -1, perKindMax)) near.add(key);
+      const searchedStores = stores.filter((store) => isModel(store.model, model));
+      const nearest = await this.#nearest(searchedStores, files, vector, perKindMax);
+      const nearestCosines = await this.#cosines(searchedStores, files, vector, [...nearest, ...candidates]);
+      for (const [key, cosine] of nearestCosines) cosines.set(key, cosine);
+      for (const key of best(nearest, (one) => nearestCosines.get(one) ?? -1, perKindMax)) near.add(key);
     }
     const lengths = await this.#lengthsOf([...near, ...candidates]);
     const scoreOf = (key: number): number => scores.scoreOf(key, lengths.get(key) ?? 0);
@@ -110,8 +110,8 @@ export class ChunkSearch {
     const scores = new WordScores(files);
     const numbers = stores.map(({ number }) => number);
     const commonFrom = Math.max(COMMON_CHUNKS_MIN, scores.chunkCount * COMMON_SHARE);
-    const known = await this.#index.findWords(numbers, words, Math.ceil(commonFrom));
-    const rarestFirst = known.toSorted((one, other) => one.chunks - other.chunks);
+    const knownWords = await this.#index.findWords(numbers, words, Math.ceil(commonFrom));
+    const rarestFirst = knownWords.toSorted((one, other) => one.chunks - other.chunks);
     for (const [index, { word, chunks, places }] of rarestFirst.entries())
       if (index === 0 || chunks < commonFrom) scores.add(places ?? (await this.#index.placesOf(numbers, word)));
     return scores;
@@ -141,9 +141,9 @@ export class ChunkSearch {
     for (const model of modelsOf(stores)) {
       const lacking: FileRow[] = [];
       for (const file of filesWith(model, stores, files)) {
-        const known = this.#vectors.get(model.number, file.number);
-        if (known === undefined) lacking.push(file);
-        else nearest.add(known);
+        const fileVectors = this.#vectors.get(model.number, file.number);
+        if (fileVectors === undefined) lacking.push(file);
+        else nearest.add(fileVectors);
       }
       for await (const read of this.#index.readFiles(model, lacking)) {
         this.#vectors.add(model.number, read);
@@ -160,12 +160,12 @@ export class ChunkSearch {
     keys: readonly number[],
   ): Promise<ReadonlyMap<number, number>> {
     const cosines = new Map<number, number>();
-    const searched = new Set(stores.map(({ number }) => number));
-    const own = keys.filter((key) => searched.has(files.get(fileOfChunk(key))?.storeNumber ?? 0));
+    const storeNumbers = new Set(stores.map(({ number }) => number));
+    const own = keys.filter((key) => storeNumbers.has(files.get(fileOfChunk(key))?.storeNumber ?? 0));
     for (const model of modelsOf(stores))
       for (const some of inPortions(own))
-        for (const [key, stored] of await this.#index.vectorsOf(model, some))
-          cosines.set(key, cosineOf(vector, stored));
+        for (const [key, storedVector] of await this.#index.vectorsOf(model, some))
+          cosines.set(key, cosineOf(vector, storedVector));
     return cosines;
   }
 

@@ -65,7 +65,7 @@ function comparisonSql({ type, key, value }: ComparisonFilter): RawBuilder<boole
 function hasOneOf(key: string, values: readonly Value[]): RawBuilder<boolean> {
   const ofTypes = [...Map.groupBy(values, (value) => typeof value).values()].map((ofType) => {
     const types = ofType.slice(0, 1).flatMap(jsonTypes);
-    return sql<boolean>`(attribute.type in (${sql.join(types)}) and attribute.atom in (${sql.join(ofType.map(bound))}))`;
+    return sql<boolean>`(attribute.type in (${sql.join(types)}) and attribute.atom in (${sql.join(ofType.map(bindValue))}))`;
   });
   if (ofTypes.length === 0) return sql`false`;
   return dialectal(
@@ -80,7 +80,7 @@ function compares(key: string, [value]: readonly Value[], operator: RawBuilder<u
   if (value === undefined) return sql`false`;
   return dialectal(
     sql`exists (select 1 from json_each(files.attributes) as attribute where attribute.key = ${key}
-      and attribute.type in (${sql.join(jsonTypes(value))}) and attribute.atom ${operator} ${bound(value)})`,
+      and attribute.type in (${sql.join(jsonTypes(value))}) and attribute.atom ${operator} ${bindValue(value)})`,
     () => postgresCompares(key, value, operator),
   );
 }
@@ -91,6 +91,6 @@ function jsonTypes(value: Value): readonly string[] {
 }
 
 /** As `json_each` returns booleans. */
-function bound(value: Value): string | number {
+function bindValue(value: Value): string | number {
   return typeof value === "boolean" ? Number(value) : value;
 }

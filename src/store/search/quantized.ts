@@ -47,7 +47,7 @@ interface Kernel {
   readonly dots: (...places: readonly [rows: number, count: number, width: number, query: number, out: number]) => void;
 }
 
-let loaded: Kernel | null = null;
+let kernel: Kernel | null = null;
 
 function loadKernel(): Kernel {
   const { exports } = new WebAssembly.Instance(new WebAssembly.Module(Buffer.from(DOT_WASM, "base64")));
@@ -68,7 +68,7 @@ export function eachProduct(
   query: Float32Array,
   take: (row: number, product: number) => void,
 ): void {
-  const { memory, dots } = (loaded ??= loadKernel());
+  const { memory, dots } = (kernel ??= loadKernel());
   const { count, width, rows, scales } = vectors;
   const scale = largest(query) / STEPS;
   if (scale === 0 || count === 0) return;

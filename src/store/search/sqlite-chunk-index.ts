@@ -20,24 +20,24 @@ export class SqliteChunkIndex implements ChunkIndex {
   }
 
   async findWords(stores: readonly number[], words: readonly string[]): Promise<readonly KnownWord[]> {
-    const known: KnownWord[] = [];
+    const knownWords: KnownWord[] = [];
     for (const word of words) {
-      const placed = stores.map((store) => `"${placedWord(store, word)}"`).join(" OR ");
+      const query = stores.map((store) => `"${placedWord(store, word)}"`).join(" OR ");
       const [row] = await this.#rows<{ readonly chunks: number }>(sql`select count(*) as chunks from vector_store_words
-        where vector_store_words match ${placed}`);
-      if (row !== undefined && row.chunks > 0) known.push({ word, chunks: row.chunks, places: null });
+        where vector_store_words match ${query}`);
+      if (row !== undefined && row.chunks > 0) knownWords.push({ word, chunks: row.chunks, places: null });
     }
-    return known;
+    return knownWords;
   }
 
   async placesOf(stores: readonly number[], word: string): Promise<readonly WordCount[]> {
-    const found: (readonly WordCount[])[] = [];
+    const counts: (readonly WordCount[])[] = [];
     for (const store of stores)
-      found.push(
+      counts.push(
         await this.#rows<WordCount>(sql`select doc as key, count(*) as count from vector_store_word_places
           where term = ${placedWord(store, word)} group by doc`),
       );
-    return found.flat();
+    return counts.flat();
   }
 
   async *readFiles(model: NumberedModel, files: readonly SearchedFile[]): AsyncGenerator<FileVectors, void> {
@@ -72,6 +72,10 @@ function fileVectors(number: number, dimensions: number, rows: readonly VectorRo
 
 /** Copies the bytes if they are not aligned for floats. */
 function floatsOf(bytes: Uint8Array): Float32Array {
-  const aligned = bytes.byteOffset % Float32Array.BYTES_PER_ELEMENT === 0 ? bytes : bytes.slice();
-  return new Float32Array(aligned.buffer, aligned.byteOffset, aligned.byteLength / Float32Array.BYTES_PER_ELEMENT);
+  const alignedBytes = bytes.byteOffset % Float32Array.BYTES_PER_ELEMENT === 0 ? bytes : bytes.slice();
+  return new Float32Array(
+    alignedBytes.buffer,
+    alignedBytes.byteOffset,
+    alignedBytes.byteLength / Float32Array.BYTES_PER_ELEMENT,
+  );
 }

@@ -88,8 +88,8 @@ export class ThreadedSearch {
     });
     thread.once("exit", () => {
       if (this.#thread === thread) this.#thread = null;
-      const ended = new Error("the search thread ended", { cause: fault });
-      for (const { reject } of this.#waiting.values()) reject(ended);
+      const threadError = new Error("the search thread ended", { cause: fault });
+      for (const { reject } of this.#waiting.values()) reject(threadError);
     });
     thread.unref();
     return thread;

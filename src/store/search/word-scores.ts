@@ -59,7 +59,7 @@ export class WordScores {
       const file = fileOfChunk(key);
       const ofFile = this.#estimatesOf(file);
       const ordinal = key - chunkKey(file, 0);
-      ofFile[ordinal] = (ofFile[ordinal] ?? 0) + rarity * damped(count, 1);
+      ofFile[ordinal] = (ofFile[ordinal] ?? 0) + rarity * dampCount(count, 1);
     }
   }
 
@@ -79,19 +79,19 @@ export class WordScores {
     let score = 0;
     for (const { rarity, counts } of this.#words) {
       const count = counts.get(key);
-      if (count !== undefined) score += rarity * damped(count, length / this.#averageLength);
+      if (count !== undefined) score += rarity * dampCount(count, length / this.#averageLength);
     }
     return score;
   }
 
   #estimatesOf(fileNumber: number): Float64Array {
-    const known = this.#estimates.get(fileNumber) ?? new Float64Array(this.#files.get(fileNumber)?.chunks ?? 0);
-    this.#estimates.set(fileNumber, known);
-    return known;
+    const estimates = this.#estimates.get(fileNumber) ?? new Float64Array(this.#files.get(fileNumber)?.chunks ?? 0);
+    this.#estimates.set(fileNumber, estimates);
+    return estimates;
   }
 }
 
 /** The weight of `count` repetitions in a chunk of this length; 1 is the average length. */
-function damped(count: number, length: number): number {
+function dampCount(count: number, length: number): number {
   return (count * (K1 + 1)) / (count + K1 * (1 - B + B * length));
 }

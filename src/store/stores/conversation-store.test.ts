@@ -387,7 +387,7 @@ testStores(
     await storeWhole(store, "resp_1", "conv_1", ["msg_1", "msg_2"]);
     expect(await idsIn(store, "conv_1")).toEqual(["msg_0", "msg_1", "msg_2"]);
     const chain = await store.responses.loadChain(OURS, "resp_1");
-    expect(chain?.[0]?.seen?.items.map(({ id }) => id)).toEqual(["msg_0"]);
+    expect(chain?.[0]?.seenItems?.items.map(({ id }) => id)).toEqual(["msg_0"]);
     expect(await store.conversations.lock(OURS, "conv_1", "resp_2")).toBeNull();
   },
 );

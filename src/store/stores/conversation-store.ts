@@ -120,8 +120,8 @@ export class StoredConversations implements ConversationStore {
       .orderBy("sequence", page.order)
       .limit(page.limit + 1)
       .execute();
-    const shown = firstPage(places.map(inConversations), page.limit);
-    return { items: await readItems(this.#db, shown), hasMore: places.length > shown.length };
+    const pagePlaces = firstPage(places.map(inConversations), page.limit);
+    return { items: await readItems(this.#db, pagePlaces), hasMore: places.length > pagePlaces.length };
   }
 
   async loadItems(owner: Owner, conversationId: string): Promise<ConversationItems | null> {

@@ -114,14 +114,14 @@ function rowOf(key: NewKey, id: string, createdAt: number) {
 
 type Wanted = { readonly hash: string; readonly now: number };
 
-const findValid = builtOnce((db: Kysely<Database>, given: StandIns<Wanted>) =>
+const findValid = builtOnce((db: Kysely<Database>, params: StandIns<Wanted>) =>
   db
     .selectFrom("api_keys")
     .selectAll()
-    .where("hash", "=", given.value("hash"))
+    .where("hash", "=", params.value("hash"))
     .where("revoked_at", "is", null)
     .where((expression) =>
-      expression.or([expression("expires_at", "is", null), expression("expires_at", ">", given.value("now"))]),
+      expression.or([expression("expires_at", "is", null), expression("expires_at", ">", params.value("now"))]),
     )
     .compile(),
 );

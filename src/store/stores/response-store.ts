@@ -53,7 +53,7 @@ export class StoredResponses implements ResponseStore {
     const [row] = rows;
     if (row === undefined) return null;
     const response = rememberJson(await storedJsonInSlices<Response>(row.body), row.body);
-    return { response, streamed: row.streamed === 1 };
+    return { response, isStreamed: row.streamed === 1 };
   }
 
   /** Uses the commit queue, so that no later write of a run can restore the response. */
@@ -65,25 +65,25 @@ export class StoredResponses implements ResponseStore {
     const links = await this.#findLinks(owner, responseId);
     if (links === null) return null;
     const budget = new ContextBudget(this.#contextBytesMax);
-    const seen = await this.#loadSeen(owner, links, budget);
+    const seenItems = await this.#loadSeen(owner, links, budget);
     const items = await this.#items.load(owner, links, budget);
     return links.map(({ id, status }) => ({
       responseId: id,
       status,
-      seen: seen.get(id) ?? null,
+      seenItems: seenItems.get(id) ?? null,
       items: items.get(id) ?? [],
     }));
   }
 
   /** Loads the conversation items that links saw. Only the first link of a chain can have a conversation. */
   async #loadSeen(owner: Owner, links: readonly ChainLinkRow[], budget: ContextBudget) {
-    const seen = new Map<string, ConversationItems>();
+    const seenItems = new Map<string, ConversationItems>();
     for (const { id, conversationId, conversationSeen } of links) {
       if (conversationId === null) continue;
       const part = { owner, conversationId, lastSequence: conversationSeen ?? 0 };
-      seen.set(id, await loadConversationItems(this.#db, part, budget));
+      seenItems.set(id, await loadConversationItems(this.#db, part, budget));
     }
-    return seen;
+    return seenItems;
   }
 
   async listInputItems(owner: Owner, responseId: string, request: InputPageRequest): Promise<ItemPage | null> {
@@ -102,10 +102,10 @@ export class StoredResponses implements ResponseStore {
   }
 
   async findItems(owner: Owner, ids: readonly string[]): Promise<ReadonlyMap<string, StoredItem>> {
-    const wanted = [...new Set(ids)];
+    const uniqueIds = [...new Set(ids)];
     const places = new Map<string, ItemPlace>();
-    await this.#findAll(wanted, (some) => this.#findNewest(owner, some), places);
-    const elsewhere = wanted.filter((id) => !places.has(id));
+    await this.#findAll(uniqueIds, (some) => this.#findNewest(owner, some), places);
+    const elsewhere = uniqueIds.filter((id) => !places.has(id));
     await this.#findAll(elsewhere, (some) => this.#findInConversations(owner, some), places);
     const budget = new ContextBudget(this.#contextBytesMax);
     budget.takeItems(places.size);
@@ -241,26 +241,26 @@ export class StoredResponses implements ResponseStore {
 
   async #findNewest(owner: Owner, ids: readonly string[]) {
     // Excludes items of deleted responses.
-    const found = sql`from items where ${isOneOf("items.id", ids)}
+    const source = sql`from items where ${isOneOf("items.id", ids)}
       and organization = ${owner.organization} and project = ${owner.project}
       and exists (select 1 from responses where responses.number = items.response_number)`;
     const { rows } = await dialectal(
       // SQLite takes bare columns beside `max` from the row with the maximum.
-      sql<NewestItem>`select items.id, max(sequence) as sequence, octet_length(body) as bytes ${found} group by items.id`,
-      () => sql<NewestItem>`select distinct on (items.id) items.id, sequence, octet_length(body) as bytes ${found}
+      sql<NewestItem>`select items.id, max(sequence) as sequence, octet_length(body) as bytes ${source} group by items.id`,
+      () => sql<NewestItem>`select distinct on (items.id) items.id, sequence, octet_length(body) as bytes ${source}
         order by items.id, sequence desc`,
     ).execute(this.#db);
     return rows.map(inItems);
   }
 }
 
-const findBody = builtOnce((db: Kysely<Database>, given: StandIns<Owner & { readonly responseId: string }>) =>
+const findBody = builtOnce((db: Kysely<Database>, params: StandIns<Owner & { readonly responseId: string }>) =>
   db
     .selectFrom("responses")
     .select(["body", "streamed"])
-    .where(isId("responses.id", given.id("responseId")))
-    .where("organization", "=", given.value("organization"))
-    .where("project", "=", given.value("project"))
+    .where(isId("responses.id", params.id("responseId")))
+    .where("organization", "=", params.value("organization"))
+    .where("project", "=", params.value("project"))
     .compile(),
 );
 

@@ -38,10 +38,10 @@ export class StoredQuota implements StorageQuota {
       select count(*) as count, coalesce(sum(bytes), 0) as stored ${usageOf(owner)}`.execute(this.#db);
     const { count, stored } = rows[0] ?? { count: 0, stored: 0 };
     if (count > ROWS_MAX) await foldUsage(this.#db, owner);
-    if (stored + bytes > this.#bytesMax) throw this.exceeded();
+    if (stored + bytes > this.#bytesMax) throw this.quotaExceeded();
   }
 
-  exceeded(): StorageQuotaExceeded {
+  quotaExceeded(): StorageQuotaExceeded {
     return new StorageQuotaExceeded(this.#bytesMax);
   }
 
@@ -67,8 +67,8 @@ export class StoredQuota implements StorageQuota {
       await this.requireRoom(owner, ahead + bytes);
       return await write();
     } finally {
-      const left = (this.#underWay.get(key) ?? 0) - bytes;
-      if (left > 0) this.#underWay.set(key, left);
+      const bytesLeft = (this.#underWay.get(key) ?? 0) - bytes;
+      if (bytesLeft > 0) this.#underWay.set(key, bytesLeft);
       else this.#underWay.delete(key);
     }
   }

@@ -53,8 +53,8 @@ export class StoredToolLedger implements ToolLedger {
   }
 
   async endTurn(owner: Owner, responseId: string, { number, usage, decision }: TurnInLedger): Promise<void> {
-    const decided = decision === null ? null : JSON.stringify(decision);
-    const step = { type: "end_turn", number, usage: JSON.stringify(usage), decision: decided } as const;
+    const decisionText = decision === null ? null : JSON.stringify(decision);
+    const step = { type: "end_turn", number, usage: JSON.stringify(usage), decision: decisionText } as const;
     const outcome = await this.#write({ owner, responseId, step });
     if (outcome !== "written") throw new RunLost("another server makes the response");
   }
@@ -87,7 +87,7 @@ export class StoredToolLedger implements ToolLedger {
   }
 
   async find(owner: Owner, itemIds: readonly string[]): Promise<ReadonlyMap<string, KnownExchange>> {
-    const known = new Map<string, KnownExchange>();
+    const exchanges = new Map<string, KnownExchange>();
     for (let start = 0; start < itemIds.length; start += IDS_AT_ONCE_MAX) {
       const rows = await this.#db
         .selectFrom("tool_exchanges")
@@ -96,9 +96,9 @@ export class StoredToolLedger implements ToolLedger {
         .where("organization", "=", owner.organization)
         .where("project", "=", owner.project)
         .execute();
-      for (const row of rows) known.set(row.item_id, exchangeOf(row));
+      for (const row of rows) exchanges.set(row.item_id, exchangeOf(row));
     }
-    return known;
+    return exchanges;
   }
 
   async listOf(owner: Owner, responseId: string): Promise<readonly KnownExchange[]> {

@@ -1,7 +1,7 @@
 import { isRecord } from "../../base/json/records.ts";
 import type { Report, RuleName } from "../rules.ts";
 import { isSameJson } from "./same-json.ts";
-import { familyOf, quoted, type TextFamily, valueAt } from "./texts.ts";
+import { familyOf, quoteValue, type TextFamily, valueAt } from "./texts.ts";
 import { indexOf, textOf } from "./values.ts";
 
 type Members = Readonly<Record<string, unknown>>;
@@ -28,18 +28,18 @@ export class ItemContents {
   checkDone(item: Members, report: Report): void {
     if (isUnfinishedCall(item)) return;
     for (const [path, { sum, whole }] of this.#texts) {
-      const found = valueAt(item, path);
-      if (typeof found !== "string" && path.startsWith("output.")) continue;
-      if (found !== (whole ?? sum))
-        report("done-item", `${path} is ${quoted(found)}, but its events gave ${quoted(whole ?? sum)}`);
+      const value = valueAt(item, path);
+      if (typeof value !== "string" && path.startsWith("output.")) continue;
+      if (value !== (whole ?? sum))
+        report("done-item", `${path} is ${quoteValue(value)}, but its events gave ${quoteValue(whole ?? sum)}`);
     }
     for (const [path, count] of this.#countedPaths(item)) {
-      const found = valueAt(item, path);
-      const length = Array.isArray(found) ? found.length : 0;
+      const value = valueAt(item, path);
+      const length = Array.isArray(value) ? value.length : 0;
       if (length !== count) report("done-item", `${path} has ${length} elements, but its events gave ${count}`);
     }
-    for (const [index, told] of this.#annotations) {
-      if (!isSameJson(valueAt(item, `content.${index}.annotations`), told))
+    for (const [index, annotations] of this.#annotations) {
+      if (!isSameJson(valueAt(item, `content.${index}.annotations`), annotations))
         report("done-item", `content.${index}.annotations differ from those that were added`);
     }
     if (item["type"] !== "message") return;
@@ -47,8 +47,8 @@ export class ItemContents {
   }
 
   #checkUnannotated(item: Members, index: number, report: Report): void {
-    const found = valueAt(item, `content.${index}.annotations`);
-    if (Array.isArray(found) && found.length > 0 && !this.#annotations.has(index))
+    const value = valueAt(item, `content.${index}.annotations`);
+    if (Array.isArray(value) && value.length > 0 && !this.#annotations.has(index))
       report("done-item", `content.${index}.annotations were never added`);
   }
 
@@ -73,10 +73,10 @@ export class ItemContents {
       checkIndex({ rule: "command-index", member: "command_index", due: this.#counts.output }, event, report);
       return;
     }
-    for (const { member, rule, counted, opener } of PLACES) {
+    for (const { member, rule, unit, opener } of PLACES) {
       if (!Object.hasOwn(event, member)) continue;
       const isOpener = name === opener;
-      const due = isOpener ? this.#counts[counted]++ : this.#counts[counted] - 1;
+      const due = isOpener ? this.#counts[unit]++ : this.#counts[unit] - 1;
       checkIndex({ rule, member, due }, event, report);
     }
   }
@@ -87,9 +87,13 @@ export class ItemContents {
     else if (name.endsWith(".done")) {
       text.whole = textOf(event[family.whole]);
       if (text.whole !== text.sum)
-        report("deltas-add-up", `'${family.whole}' is ${quoted(text.whole)}, and the deltas are ${quoted(text.sum)}`);
+        report(
+          "deltas-add-up",
+          `'${family.whole}' is ${quoteValue(text.whole)}, and the deltas are ${quoteValue(text.sum)}`,
+        );
       this.#checkLogprobs(text, event, report);
-    } else if (event[family.whole] !== "") report("added-empty", `'${family.whole}' is ${quoted(event[family.whole])}`);
+    } else if (event[family.whole] !== "")
+      report("added-empty", `'${family.whole}' is ${quoteValue(event[family.whole])}`);
     if (name.endsWith(".delta") && Array.isArray(event["logprobs"])) text.logprobs.push(...event["logprobs"]);
   }
 
@@ -119,11 +123,11 @@ export class ItemContents {
     const index = indexOf(event[`${list}_index`]);
     for (const member of ["text", "refusal"]) {
       const text = this.#texts.get(`${list}.${index}.${member}`);
-      const found = valueAt(part, member);
-      if (text !== undefined && found !== (text.whole ?? text.sum))
+      const value = valueAt(part, member);
+      if (text !== undefined && value !== (text.whole ?? text.sum))
         report(
           "done-part",
-          `'part.${member}' is ${quoted(found)}, but its events gave ${quoted(text.whole ?? text.sum)}`,
+          `'part.${member}' is ${quoteValue(value)}, but its events gave ${quoteValue(text.whole ?? text.sum)}`,
         );
     }
     const annotations = valueAt(part, "annotations");
@@ -140,7 +144,10 @@ export class ItemContents {
       else {
         text.whole = textOf(valueAt(event, `output.0.${stream}`));
         if (text.whole !== text.sum)
-          report("deltas-add-up", `'${stream}' is ${quoted(text.whole)}, and the deltas are ${quoted(text.sum)}`);
+          report(
+            "deltas-add-up",
+            `'${stream}' is ${quoteValue(text.whole)}, and the deltas are ${quoteValue(text.sum)}`,
+          );
       }
     }
     if (name.endsWith(".done")) this.#counts.output++;
@@ -163,19 +170,19 @@ interface Text {
 interface Place {
   readonly member: string;
   readonly rule: RuleName;
-  readonly counted: "content" | "summary" | "command" | "image";
+  readonly unit: "content" | "summary" | "command" | "image";
   /** The event that begins the next index. All others repeat the latest index. */
   readonly opener: string;
 }
 
 const PLACES: readonly Place[] = [
-  { member: "content_index", rule: "content-index", counted: "content", opener: "content_part.added" },
-  { member: "summary_index", rule: "summary-index", counted: "summary", opener: "reasoning_summary_part.added" },
-  { member: "command_index", rule: "command-index", counted: "command", opener: "shell_call_command.added" },
+  { member: "content_index", rule: "content-index", unit: "content", opener: "content_part.added" },
+  { member: "summary_index", rule: "summary-index", unit: "summary", opener: "reasoning_summary_part.added" },
+  { member: "command_index", rule: "command-index", unit: "command", opener: "shell_call_command.added" },
   {
     member: "partial_image_index",
     rule: "partial-image-index",
-    counted: "image",
+    unit: "image",
     opener: "image_generation_call.partial_image",
   },
 ];
@@ -185,7 +192,8 @@ function checkIndex(
   event: Members,
   report: Report,
 ): void {
-  if (event[member] !== due) report(rule, `'${member}' is ${quoted(event[member])}, but should be ${Math.max(due, 0)}`);
+  if (event[member] !== due)
+    report(rule, `'${member}' is ${quoteValue(event[member])}, but should be ${Math.max(due, 0)}`);
 }
 
 function checkEmptyPart(part: unknown, report: Report): void {
@@ -193,6 +201,6 @@ function checkEmptyPart(part: unknown, report: Report): void {
   for (const member of ["text", "refusal", "annotations"]) {
     const value = part[member];
     if ((typeof value === "string" || Array.isArray(value)) && value.length > 0)
-      report("added-empty", `'part.${member}' is ${quoted(value)}`);
+      report("added-empty", `'part.${member}' is ${quoteValue(value)}`);
   }
 }

@@ -4,19 +4,19 @@ import { OrderChecker } from "../order-checker.ts";
 import type { Note, Report } from "../rules.ts";
 import { ItemContents } from "./item-contents.ts";
 import { isSameJson } from "./same-json.ts";
-import { filledPaths, quoted } from "./texts.ts";
+import { filledPaths, quoteValue } from "./texts.ts";
 import { indexOf, textOf } from "./values.ts";
 
 type Members = Readonly<Record<string, unknown>>;
 
 interface Item {
   readonly index: number;
-  readonly added: Members;
+  readonly addedItem: Members;
   readonly order: OrderChecker | null;
   readonly contents: ItemContents;
   /** The items that were open at the same time, including this one. */
   readonly group: Item[];
-  done: Members | null;
+  doneItem: Members | null;
   /** Whether the next item was added before this one was done, which only a group allows. */
   wasLeftOpen: boolean;
 }
@@ -59,52 +59,55 @@ export class Items {
 
   /** The type that the item at an output index had when it was added. */
   typeAt(outputIndex: unknown): unknown {
-    return this.#items.find(({ index }) => index === outputIndex)?.added["type"];
+    return this.#items.find(({ index }) => index === outputIndex)?.addedItem["type"];
   }
 
   checkEnded(report: Report, note: Note): void {
     for (const item of this.#items) {
-      const { index, added, done, group } = item;
-      if (done !== null) continue;
-      if (!isDoneByGroup(item)) report("item-ends", `the ${textOf(added["type"])} at ${index} is not done`);
-      else if (group.find((other) => other.done === null) === item)
+      const { index, addedItem, doneItem, group } = item;
+      if (doneItem !== null) continue;
+      if (!isDoneByGroup(item)) report("item-ends", `the ${textOf(addedItem["type"])} at ${index} is not done`);
+      else if (group.find((other) => other.doneItem === null) === item)
         note("lists-done-once", `one of ${group.length} lists is done`);
     }
   }
 
   /** Compares the output of the last snapshot with the finished items. */
   checkOutput(output: unknown, report: Report): void {
-    const shown: readonly unknown[] = Array.isArray(output) ? output : [];
-    if (shown.length !== this.#items.length)
-      report("final-output", `the output has ${shown.length} items, but events announced ${this.#items.length}`);
-    for (const [place, { done }] of this.#items.entries()) {
-      if (done !== null && place < shown.length && !isSameJson(shown[place], done))
-        report("final-output", `the item at ${place} differs from its done event: ${difference(shown[place], done)}`);
+    const outputItems: readonly unknown[] = Array.isArray(output) ? output : [];
+    if (outputItems.length !== this.#items.length)
+      report("final-output", `the output has ${outputItems.length} items, but events announced ${this.#items.length}`);
+    for (const [place, { doneItem }] of this.#items.entries()) {
+      if (doneItem !== null && place < outputItems.length && !isSameJson(outputItems[place], doneItem))
+        report(
+          "final-output",
+          `the item at ${place} differs from its done event: ${difference(outputItems[place], doneItem)}`,
+        );
     }
   }
 
   #add(event: Members, report: Report): void {
-    const added = isRecord(event["item"]) ? event["item"] : {};
-    const type = textOf(added["type"]);
+    const addedItem = isRecord(event["item"]) ? event["item"] : {};
+    const type = textOf(addedItem["type"]);
     const due = (this.#items.at(-1)?.index ?? -1) + 1;
     if (event["output_index"] !== due)
-      report("output-index", `'output_index' is ${quoted(event["output_index"])}, but should be ${due}`);
-    const open = this.#items.filter((item) => item.done === null && !item.wasLeftOpen);
-    const concurrent = open.filter((item) => CONCURRENT_ITEMS.has(type) && item.added["type"] === type);
+      report("output-index", `'output_index' is ${quoteValue(event["output_index"])}, but should be ${due}`);
+    const open = this.#items.filter((item) => item.doneItem === null && !item.wasLeftOpen);
+    const concurrent = open.filter((item) => CONCURRENT_ITEMS.has(type) && item.addedItem["type"] === type);
     if (concurrent.length < open.length) this.#leaveOpen(open, report);
-    this.#checkIds(added, report);
-    for (const path of filledPaths(added)) report("added-empty", `'item.${path}' is not empty`);
+    this.#checkIds(addedItem, report);
+    for (const path of filledPaths(addedItem)) report("added-empty", `'item.${path}' is not empty`);
     const grammar = ITEM_GRAMMAR.get(type);
     if (grammar === undefined) report("item-type", `'${type}' is not an item type`);
     const order = grammar === undefined ? null : new OrderChecker(grammar, "item-order");
     order?.take("output_item.added", report);
     const item: Item = {
       index: indexOf(event["output_index"]),
-      added,
+      addedItem,
       order,
       contents: new ItemContents(),
       group: concurrent[0]?.group ?? [],
-      done: null,
+      doneItem: null,
       wasLeftOpen: false,
     };
     item.group.push(item);
@@ -115,56 +118,59 @@ export class Items {
   #leaveOpen(items: readonly Item[], report: Report): void {
     const [wrong] = items.filter((item) => !isDoneByGroup(item));
     if (wrong !== undefined)
-      report("one-item-at-a-time", `the ${textOf(wrong.added["type"])} at ${wrong.index} is not done`);
+      report("one-item-at-a-time", `the ${textOf(wrong.addedItem["type"])} at ${wrong.index} is not done`);
     for (const item of items) if (isDoneByGroup(item)) item.wasLeftOpen = true;
   }
 
-  #checkIds(added: Members, report: Report): void {
-    const { id, type, call_id: callId } = added;
-    const others = this.#items.map((item) => item.added);
+  #checkIds(addedItem: Members, report: Report): void {
+    const { id, type, call_id: callId } = addedItem;
+    const others = this.#items.map((item) => item.addedItem);
     if (id === undefined ? !MAY_LACK_ID.has(textOf(type)) : typeof id !== "string" || id === "")
-      report("item-id", `'item.id' is ${quoted(id)}`);
+      report("item-id", `'item.id' is ${quoteValue(id)}`);
     else if (id !== undefined && others.some((other) => other["id"] === id))
-      report("item-id", `${quoted(id)} is the id of an earlier item`);
+      report("item-id", `${quoteValue(id)} is the id of an earlier item`);
     if (!HAVE_CALL_ID.has(textOf(type))) return;
-    if (typeof callId !== "string" || callId === "") report("call-id", `'item.call_id' is ${quoted(callId)}`);
+    if (typeof callId !== "string" || callId === "") report("call-id", `'item.call_id' is ${quoteValue(callId)}`);
     else if (others.some((other) => other["type"] === type && other["call_id"] === callId))
-      report("call-id", `${quoted(callId)} is the id of an earlier call`);
+      report("call-id", `${quoteValue(callId)} is the id of an earlier call`);
   }
 
   #finish(event: Members, report: Report): void {
-    const done = isRecord(event["item"]) ? event["item"] : {};
-    const item = this.#itemOf(done["id"], event, report);
+    const doneItem = isRecord(event["item"]) ? event["item"] : {};
+    const item = this.#itemOf(doneItem["id"], event, report);
     if (item === null) return;
-    item.order?.take(nameOfEnd(item.order, done["status"]), report);
+    item.order?.take(nameOfEnd(item.order, doneItem["status"]), report);
     if (item.wasLeftOpen) report("one-item-at-a-time", `the item at ${item.index} is done after the next was added`);
-    item.done ??= done;
-    if (done["type"] !== item.added["type"])
-      report("done-item", `the type is ${quoted(done["type"])}, but was ${quoted(item.added["type"])}`);
-    if (HAVE_CALL_ID.has(textOf(item.added["type"])) && done["call_id"] !== item.added["call_id"])
-      report("call-id", `'item.call_id' is ${quoted(done["call_id"])}, but was ${quoted(item.added["call_id"])}`);
-    for (const [member, value] of Object.entries(item.added)) {
+    item.doneItem ??= doneItem;
+    if (doneItem["type"] !== item.addedItem["type"])
+      report("done-item", `the type is ${quoteValue(doneItem["type"])}, but was ${quoteValue(item.addedItem["type"])}`);
+    if (HAVE_CALL_ID.has(textOf(item.addedItem["type"])) && doneItem["call_id"] !== item.addedItem["call_id"])
+      report(
+        "call-id",
+        `'item.call_id' is ${quoteValue(doneItem["call_id"])}, but was ${quoteValue(item.addedItem["call_id"])}`,
+      );
+    for (const [member, value] of Object.entries(item.addedItem)) {
       const isSettled = typeof value === "string" && value !== "" && !MAY_CHANGE.has(member);
-      if (isSettled && done[member] !== value)
-        report("done-item", `'item.${member}' is ${quoted(done[member])}, but was ${quoted(value)}`);
+      if (isSettled && doneItem[member] !== value)
+        report("done-item", `'item.${member}' is ${quoteValue(doneItem[member])}, but was ${quoteValue(value)}`);
     }
-    item.contents.checkDone(done, report);
+    item.contents.checkDone(doneItem, report);
   }
 
   /** Finds the item of an event by its id, or else by its output index. */
   #itemOf(id: unknown, event: Members, report: Report): Item | null {
     const outputIndex = event["output_index"];
-    const byId = id === undefined ? undefined : this.#items.findLast(({ added }) => added["id"] === id);
+    const byId = id === undefined ? undefined : this.#items.findLast(({ addedItem }) => addedItem["id"] === id);
     const byPlace = this.#items.findLast(({ index }) => index === outputIndex);
     const item = byId ?? byPlace;
     if (item === undefined) {
-      report("output-index", `no item was added at ${quoted(outputIndex)}`);
+      report("output-index", `no item was added at ${quoteValue(outputIndex)}`);
       return null;
     }
     if (item.index !== outputIndex)
-      report("output-index", `'output_index' is ${quoted(outputIndex)}, but the item is at ${item.index}`);
+      report("output-index", `'output_index' is ${quoteValue(outputIndex)}, but the item is at ${item.index}`);
     else if (id !== undefined && byId === undefined)
-      report("item-id", `the id is ${quoted(id)}, but that of the item is ${quoted(item.added["id"])}`);
+      report("item-id", `the id is ${quoteValue(id)}, but that of the item is ${quoteValue(item.addedItem["id"])}`);
     return item;
   }
 }
@@ -174,7 +180,7 @@ export class Items {
  * lists of MCP tools that were open at the same time.
  */
 function isDoneByGroup({ group }: Item): boolean {
-  const open = group.filter(({ done }) => done === null);
+  const open = group.filter(({ doneItem }) => doneItem === null);
   return open.length === group.length - 1 && open.every(({ order }) => order?.mayTake("output_item.done") === true);
 }
 
@@ -185,11 +191,16 @@ function nameOfEnd(order: OrderChecker, status: unknown): string {
 }
 
 /** Describes the first member that differs. */
-function difference(shown: unknown, done: Members): string {
-  if (!isRecord(shown)) return quoted(shown);
-  const members = new Set([...Object.keys(done), ...Object.keys(shown)]);
+function difference(outputItem: unknown, doneItem: Members): string {
+  if (!isRecord(outputItem)) return quoteValue(outputItem);
+  const members = new Set([...Object.keys(doneItem), ...Object.keys(outputItem)]);
   for (const member of members)
-    if (!isSameJson({ type: shown["type"], [member]: shown[member] }, { type: done["type"], [member]: done[member] }))
-      return `'${member}' is ${quoted(shown[member])}, but was ${quoted(done[member])}`;
+    if (
+      !isSameJson(
+        { type: outputItem["type"], [member]: outputItem[member] },
+        { type: doneItem["type"], [member]: doneItem[member] },
+      )
+    )
+      return `'${member}' is ${quoteValue(outputItem[member])}, but was ${quoteValue(doneItem[member])}`;
   return "its members differ";
 }

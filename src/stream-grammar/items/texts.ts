@@ -62,7 +62,7 @@ export function valueAt(value: unknown, path: string): unknown {
 }
 
 /** A value in a fault's text: JSON, cut to 80 characters. */
-export function quoted(value: unknown): string {
+export function quoteValue(value: unknown): string {
   const text = JSON.stringify(value) ?? "nothing";
   return text.length <= QUOTE_CHARACTERS_MAX ? text : `${text.slice(0, QUOTE_CHARACTERS_MAX)}…`;
 }

@@ -57,10 +57,13 @@ function membersOf(error: Error): Readonly<Record<string, unknown>> {
   return Object.fromEntries(Object.entries(error));
 }
 
-function harmless(text: string, hidden: readonly string[]): string {
-  const known = hidden.reduce((shown, part) => (part === "" ? shown : shown.replaceAll(part, HIDDEN)), text);
-  const shown = NOT_FOR_LOGS.reduce((rest, pattern) => rest.replace(pattern, HIDDEN), known);
-  return shown.slice(0, MESSAGE_CHARACTERS_MAX);
+function harmless(text: string, hiddenTexts: readonly string[]): string {
+  const withoutHidden = hiddenTexts.reduce(
+    (result, part) => (part === "" ? result : result.replaceAll(part, HIDDEN)),
+    text,
+  );
+  const result = NOT_FOR_LOGS.reduce((rest, pattern) => rest.replace(pattern, HIDDEN), withoutHidden);
+  return result.slice(0, MESSAGE_CHARACTERS_MAX);
 }
 
 /** The stack without the message at its start. */

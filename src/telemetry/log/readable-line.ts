@@ -14,14 +14,16 @@ const VALUE_CHARACTERS_MAX = 200;
 /** The text of a log line for people: what happens, and the other fields as `name=value`. */
 export function readableLine(fields: Readonly<Record<string, unknown>>): string {
   const isRequest = fields["msg"] === "request" && typeof fields["path"] === "string";
-  const said = isRequest
+  const summary = isRequest
     ? `${text(fields["method"])} ${text(fields["path"])}  ${text(fields["status"])}  ${text(fields["ms"])} ms`
     : text(fields["msg"] ?? "");
   const more = Object.entries(fields)
     .filter(([name, value]) => !LEFT_OUT.has(name) && !(isRequest && SAID_OF_REQUESTS.has(name)) && value != null)
     .map(([name, value]) => `${name}=${text(value)}`);
   const whole = fields["complete"] === false ? ["  (the client left before the end)"] : [];
-  return [said, ...whole, ...(more.length === 0 ? [] : [`  ${more.join(" ")}`]), ...errorWords(fields["err"])].join("");
+  return [summary, ...whole, ...(more.length === 0 ? [] : [`  ${more.join(" ")}`]), ...errorWords(fields["err"])].join(
+    "",
+  );
 }
 
 /** An error of this program has its own lines, with its stack. */
@@ -44,7 +46,7 @@ function hasStack(error: unknown): boolean {
 
 /** One line of limited length; quoted if it contains blanks. Control characters could write to the terminal. */
 function text(value: unknown): string {
-  const written = typeof value === "string" ? value : (JSON.stringify(value) ?? "");
-  const harmless = written.replaceAll(/\p{Cc}/gu, " ");
+  const plain = typeof value === "string" ? value : (JSON.stringify(value) ?? "");
+  const harmless = plain.replaceAll(/\p{Cc}/gu, " ");
   return harmless.length > VALUE_CHARACTERS_MAX ? `${harmless.slice(0, VALUE_CHARACTERS_MAX)}…` : harmless;
 }

@@ -18,17 +18,17 @@ const DEPTH_MAX = 3;
  * unchanged, because `describeError` handles them. The log library can do this too, at 40 µs per line.
  */
 export function withoutSecrets(fields: object, depth = 1): Record<string, unknown> {
-  let shown: Record<string, unknown> = isRecord(fields) ? fields : {};
+  let result: Record<string, unknown> = isRecord(fields) ? fields : {};
   for (const [name, value] of Object.entries(fields)) {
-    const kept = NEVER_SHOWN.has(name) ? REDACTED : shownValue(value, depth);
-    if (kept !== value) shown = { ...shown, [name]: kept };
+    const safeValue = NEVER_SHOWN.has(name) ? REDACTED : shownValue(value, depth);
+    if (safeValue !== value) result = { ...result, [name]: safeValue };
   }
-  return shown;
+  return result;
 }
 
 function shownValue(value: unknown, depth: number): unknown {
   if (typeof value !== "object" || value === null || value instanceof Error || depth === DEPTH_MAX) return value;
   if (!Array.isArray(value)) return withoutSecrets(value, depth + 1);
-  const shown = value.map((element: unknown) => shownValue(element, depth + 1));
-  return shown.some((element, index) => element !== value[index]) ? shown : value;
+  const elements = value.map((element: unknown) => shownValue(element, depth + 1));
+  return elements.some((element, index) => element !== value[index]) ? elements : value;
 }

@@ -51,8 +51,8 @@ export class SketchWriter<Item extends HostedItem> implements CallWriter {
   }
 
   add(piece: string): readonly HostedItemEvent[] {
-    for (const added of this.#strings.add(piece)) {
-      this.#take(added);
+    for (const addition of this.#strings.add(piece)) {
+      this.#take(addition);
       if (this.#isDue && this.#first === null) this.#begin();
     }
     if (this.#first === null) return [];
@@ -66,11 +66,11 @@ export class SketchWriter<Item extends HostedItem> implements CallWriter {
     if (this.#first !== null) this.#waiting.unshift({ type: "item_started", item: this.#first });
   }
 
-  #take(added: StringPiece): void {
-    const part = this.#sketch.partOf(added.path);
+  #take(addition: StringPiece): void {
+    const part = this.#sketch.partOf(addition.path);
     if (part === null) return;
-    if (part === "text") this.#show(added);
-    else if (part !== "sign") return this.#takeHead(part.head, added);
+    if (part === "text") this.#show(addition);
+    else if (part !== "sign") return this.#takeHead(part.head, addition);
     this.#isDue = true;
   }
 

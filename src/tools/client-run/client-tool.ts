@@ -65,13 +65,13 @@ function openClientTool<Tool extends ToolInput, Item extends HostedItem>(
   client: ClientTool<Tool, Item>,
   tool: Tool,
 ): OpenTool {
-  const { note = null, ...offered } = client.offer(tool);
+  const { note = null, ...definition } = client.offer(tool);
   return {
-    functions: [{ type: "hosted_function", server: null, ...offered }],
+    functions: [{ type: "hosted_function", server: null, ...definition }],
     note,
     opening: [],
     pending: [],
-    call: (_name, made) => clientCall(client, tool, made),
+    call: (_name, origin) => clientCall(client, tool, origin),
     close: async () => {},
   };
 }
@@ -79,9 +79,9 @@ function openClientTool<Tool extends ToolInput, Item extends HostedItem>(
 function clientCall<Tool extends ToolInput, Item extends HostedItem>(
   client: ClientTool<Tool, Item>,
   tool: Tool,
-  made: MadeCall,
+  origin: MadeCall,
 ): ToolCall {
-  const names = { id: made.newItemId(client.idPrefix), callId: made.callId };
+  const names = { id: origin.newItemId(client.idPrefix), callId: origin.callId };
   const sketch = client.sketch?.(names, tool);
   const writer = sketch === undefined ? null : new SketchWriter(sketch);
   return {
@@ -104,13 +104,13 @@ function clientCallOutcome<Tool extends ToolInput, Item extends HostedItem>(
   args: string,
 ): ToolOutcome {
   const read = readArguments(args);
-  if (read === null) return told("The arguments are not a JSON object.");
+  if (read === null) return faultOutcome("The arguments are not a JSON object.");
   const { first, last } = client.itemOf(read, names, tool);
   if (!client.validate(last) || first === null)
-    return told(`The arguments are wrong: ${schemaFault(client.validate)}.`);
+    return faultOutcome(`The arguments are wrong: ${schemaFault(client.validate)}.`);
   if (writer === null || wasShown(writer, first, client.textsIn?.(last) ?? []))
     return { type: "asks", first, item: last };
-  return told("The arguments hold a member more than once.");
+  return faultOutcome("The arguments hold a member more than once.");
 }
 
 /** Whether the shown item matches the complete arguments. */
@@ -119,7 +119,7 @@ function wasShown<Item extends HostedItem>(writer: SketchWriter<Item>, first: It
   return JSON.stringify([writer.first, writer.texts]) === JSON.stringify([first, texts]);
 }
 
-function told(fault: string): ToolOutcome {
+function faultOutcome(fault: string): ToolOutcome {
   return { type: "told", output: `${fault} Nothing was done. Call the tool again with arguments that fit.` };
 }
 

@@ -60,13 +60,13 @@ const COMPUTER: ClientTool<ComputerInput, ComputerCall> = {
       const preview = { ...item, pending_safety_checks: [] };
       return {
         first: { ...preview, status: "in_progress" },
-        last: { ...preview, status: "completed", action: filled(args["action"]) },
+        last: { ...preview, status: "completed", action: fillAction(args["action"]) },
       };
     }
     const { actions } = args;
     return {
       first: { ...item, status: "in_progress" },
-      last: { ...item, status: "completed", actions: Array.isArray(actions) ? actions.map(filled) : actions },
+      last: { ...item, status: "completed", actions: Array.isArray(actions) ? actions.map(fillAction) : actions },
     };
   },
 };
@@ -86,7 +86,7 @@ function screenOf(tool: ComputerInput): string {
 }
 
 /** Adds defaults that models omit: the left button, and no held keys. */
-function filled(action: unknown): unknown {
+function fillAction(action: unknown): unknown {
   if (!isRecord(action)) return action;
   if (action["type"] === "click") return { button: "left", ...action };
   return action["type"] === "double_click" ? { keys: null, ...action } : action;

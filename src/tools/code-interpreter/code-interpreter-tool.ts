@@ -56,7 +56,7 @@ function openInterpreter(sessions: ContainerSessions, container: ResponseContain
     opening: [],
     pending: [],
     sources: container.files,
-    call: (_name, made) => interpreterCall({ sessions, container, scope }, made),
+    call: (_name, origin) => interpreterCall({ sessions, container, scope }, origin),
     close: async () => {},
   };
 }
@@ -74,12 +74,12 @@ function interpreterFunction({ python, packages }: CodeAbilities): HostedFunctio
 
 /** The most useful names, and the number of the others. Small models get lost in long lists. */
 function namesOf(packages: readonly string[]): string {
-  const installed = new Map(packages.map((name) => [name.toLowerCase(), name]));
-  const useful = USEFUL_PACKAGES.flatMap((name) => installed.get(name) ?? []);
+  const packageNames = new Map(packages.map((name) => [name.toLowerCase(), name]));
+  const useful = USEFUL_PACKAGES.flatMap((name) => packageNames.get(name) ?? []);
   const others = packages.filter((name) => !useful.includes(name));
-  const told = [...useful, ...others.slice(0, Math.max(0, PACKAGES_TOLD_MIN - useful.length))];
-  const rest = packages.length - told.length;
-  return rest === 0 ? told.join(", ") : `${told.join(", ")} and ${rest} more`;
+  const shownNames = [...useful, ...others.slice(0, Math.max(0, PACKAGES_TOLD_MIN - useful.length))];
+  const rest = packages.length - shownNames.length;
+  return rest === 0 ? shownNames.join(", ") : `${shownNames.join(", ")} and ${rest} more`;
 }
 
 /** State shared by the calls of one response. */
@@ -167,12 +167,12 @@ function urlOf(png: Uint8Array): string {
 
 /** The output of a run for the model. */
 function toldRun(run: CodeRun, callMsMax: number): string {
-  const printed = run.outputs
+  const printout = run.outputs
     .map((output) => (output.type === "logs" ? output.logs : `\n[The user sees the picture ${output.file.path}]\n`))
     .join("");
   const lines = [
     ...(run.lostVariables ? [LOST_VARIABLES] : []),
-    ...(printed === "" ? [] : [withoutMiddle(printed)]),
+    ...(printout === "" ? [] : [withoutMiddle(printout)]),
     ...(run.traceback === null ? [] : [withoutMiddle(run.traceback)]),
     ...(run.end === null ? [] : [toldEnd(run.end, callMsMax)]),
     ...toldFiles(run),

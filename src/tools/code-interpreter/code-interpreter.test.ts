@@ -165,7 +165,10 @@ describe("the outcome", () => {
 
   it("shows pictures to clients and models, and lets both find them as files", async () => {
     const image = { type: "image", png: Uint8Array.of(1, 2, 3), file: CHART } as const;
-    const { item, parts, output, sources } = await outcomeOf({ outputs: [image], changed: [CHART, TABLE] }, INCLUDE);
+    const { item, parts, output, sources } = await outcomeOf(
+      { outputs: [image], changedFiles: [CHART, TABLE] },
+      INCLUDE,
+    );
     expect(item).toMatchObject({ outputs: [{ type: "image", url: PNG }] });
     expect(parts).toEqual([{ type: "input_image", image_url: PNG, detail: "auto" }]);
     expect(output).toContain(CHART.path);

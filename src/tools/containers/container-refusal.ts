@@ -22,15 +22,15 @@ export function refusalOfContainer(
   },
 ): ToolRefusal | null {
   if (callers?.includes("programmatic") === true)
-    return needed("Programs that call tools are not part of this server.", "allowed_callers");
+    return neededRefusal("Programs that call tools are not part of this server.", "allowed_callers");
   const isNamed = typeof container === "string" || container.type === "container_reference";
-  const reason = services.code.known?.reason ?? null;
+  const reason = services.code.offer?.reason ?? null;
   if (reason !== null) return { reason, member: null, grade: isNamed ? "needed" : "unavailable" };
   if (typeof container === "string" || container.type === "container_reference") return null;
-  const refused = refusedMember(container, services.memoryBytesMax);
-  return refused === null ? null : needed(refused.reason, `${member}.${refused.member}`);
+  const refusal = refusedMember(container, services.memoryBytesMax);
+  return refusal === null ? null : neededRefusal(refusal.reason, `${member}.${refusal.member}`);
 }
 
-function needed(reason: string, member: string): ToolRefusal {
+function neededRefusal(reason: string, member: string): ToolRefusal {
   return { reason, member, grade: "needed" };
 }

@@ -28,13 +28,13 @@ export interface ResponseContainer {
 
 /** The container named by the client. Rejects with `ModelError` if it cannot be used. */
 export async function namedContainer(services: CodeServices, id: string, scope: ToolScope): Promise<ResponseContainer> {
-  const found = await services.containers.findContainer(scope.owner, id);
-  if (found === null) throw invalidToolsError(404, `Container with id '${id}' not found.`);
-  if (found.status === "expired") throw invalidToolsError(400, "Container is expired.");
+  const match = await services.containers.findContainer(scope.owner, id);
+  if (match === null) throw invalidToolsError(404, `Container with id '${id}' not found.`);
+  if (match.status === "expired") throw invalidToolsError(400, "Container is expired.");
   const files = await filesOf(services, scope, id);
   const container = new UsedContainer(services, scope, {
-    memory: found.memory_limit,
-    known: { id, files },
+    memory: match.memory_limit,
+    knownContainer: { id, files },
     isNamed: true,
   });
   container.want(await inputFiles(services, scope));
@@ -48,7 +48,7 @@ export interface WantedContainer {
 }
 
 /** Tools of one response share a container; the response's signal is the key. */
-const shared = new WeakMap<AbortSignal, Map<string, Promise<UsedContainer>>>();
+const containersBySignal = new WeakMap<AbortSignal, Map<string, Promise<UsedContainer>>>();
 
 /**
  * The container of the last call in the context, if it belongs to the owner, is alive and has the requested memory;
@@ -63,8 +63,8 @@ export async function autoContainer(
     if ((await services.uploads.findFile(scope.owner, fileId)) === null)
       throw invalidToolsError(404, `No such File object: ${fileId}`);
   const memory = memoryLimit ?? DEFAULT_MEMORY;
-  const ofResponse = shared.get(scope.signal) ?? new Map<string, Promise<UsedContainer>>();
-  shared.set(scope.signal, ofResponse);
+  const ofResponse = containersBySignal.get(scope.signal) ?? new Map<string, Promise<UsedContainer>>();
+  containersBySignal.set(scope.signal, ofResponse);
   const choosing = ofResponse.get(memory) ?? choose(services, memory, scope);
   ofResponse.set(memory, choosing);
   const container = await choosing;
@@ -74,16 +74,16 @@ export async function autoContainer(
 
 async function choose(services: CodeServices, memory: ContainerMemoryLimit, scope: ToolScope): Promise<UsedContainer> {
   const last = scope.context.map(containerOf).findLast((id) => id !== null) ?? null;
-  const found = last === null ? null : await services.containers.findContainer(scope.owner, last);
-  const isUsable = found !== null && found.status !== "expired" && found.memory_limit === memory;
-  const known = last === null || !isUsable ? null : { id: last, files: await filesOf(services, scope, last) };
-  return new UsedContainer(services, scope, { memory, known, isNamed: false });
+  const container = last === null ? null : await services.containers.findContainer(scope.owner, last);
+  const isUsable = container !== null && container.status !== "expired" && container.memory_limit === memory;
+  const knownContainer = last === null || !isUsable ? null : { id: last, files: await filesOf(services, scope, last) };
+  return new UsedContainer(services, scope, { memory, knownContainer, isNamed: false });
 }
 
 interface ChosenContainer {
   readonly memory: ContainerMemoryLimit;
   /** Null if it does not exist yet. */
-  readonly known: { readonly id: string; readonly files: readonly CitedFile[] } | null;
+  readonly knownContainer: { readonly id: string; readonly files: readonly CitedFile[] } | null;
   /** Whether the client named it, so that it is not replaced. */
   readonly isNamed: boolean;
 }
@@ -97,17 +97,17 @@ class UsedContainer implements ResponseContainer {
   readonly #fileIds = new Set<string>();
   #id: string;
   #exists: boolean;
-  #copied: readonly CitedFile[] = [];
+  #copies: readonly CitedFile[] = [];
   #readying: Promise<string | null> | null = null;
 
-  constructor(services: CodeServices, scope: ToolScope, { memory, known, isNamed }: ChosenContainer) {
+  constructor(services: CodeServices, scope: ToolScope, { memory, knownContainer, isNamed }: ChosenContainer) {
     this.#services = services;
     this.#scope = scope;
     this.#memory = memory;
     this.#isNamed = isNamed;
-    this.files = known?.files ?? [];
-    this.#id = known?.id ?? newContainerId();
-    this.#exists = known !== null;
+    this.files = knownContainer?.files ?? [];
+    this.#id = knownContainer?.id ?? newContainerId();
+    this.#exists = knownContainer !== null;
   }
 
   get id(): string {
@@ -125,9 +125,9 @@ class UsedContainer implements ResponseContainer {
   }
 
   takeCopied(): readonly CitedFile[] {
-    const copied = this.#copied;
-    this.#copied = [];
-    return copied;
+    const copies = this.#copies;
+    this.#copies = [];
+    return copies;
   }
 
   lose(): void {
@@ -149,7 +149,7 @@ class UsedContainer implements ResponseContainer {
       : await containers.createContainer(owner, container, signal);
     if (change.type === "changed") {
       this.#exists = true;
-      this.#copied = fileIds.length === 0 ? [] : await filesOf(this.#services, this.#scope, id);
+      this.#copies = fileIds.length === 0 ? [] : await filesOf(this.#services, this.#scope, id);
       return null;
     }
     this.#readying = null; // The next call retries.
@@ -160,11 +160,11 @@ class UsedContainer implements ResponseContainer {
 
 /** The uploaded files in messages of the user, newest last. The reference copies them into the container too. */
 async function inputFiles({ uploads }: CodeServices, { context, owner }: ToolScope): Promise<readonly string[]> {
-  const named = new Set(context.flatMap(filesIn));
-  const found = [...named].slice(-INPUT_FILES_MAX).map(async (fileId) => {
+  const fileIds = new Set(context.flatMap(filesIn));
+  const lookups = [...fileIds].slice(-INPUT_FILES_MAX).map(async (fileId) => {
     return (await uploads.findFile(owner, fileId)) === null ? [] : [fileId];
   });
-  return (await Promise.all(found)).flat();
+  return (await Promise.all(lookups)).flat();
 }
 
 function filesIn(item: StoredItem): readonly string[] {

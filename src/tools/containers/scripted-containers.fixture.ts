@@ -30,7 +30,7 @@ export const NOTHING_RAN: CodeRun = {
   traceback: null,
   end: null,
   lostVariables: false,
-  changed: [],
+  changedFiles: [],
   faults: [],
 };
 
@@ -89,12 +89,12 @@ export function scriptedContainers(abilities: Partial<CodeAbilities> = {}): Scri
 /** A server on which no code runs. */
 export function withoutCode(reason: string): CodeServices {
   const offer = { sessions: null, reason };
-  return { ...scriptedContainers().services, code: { known: offer, find: async () => offer } };
+  return { ...scriptedContainers().services, code: { offer, find: async () => offer } };
 }
 
 function foundCode(sessions: ContainerSessions): CodeFinder {
   const offer = { sessions, reason: null };
-  return { known: offer, find: async () => offer };
+  return { offer, find: async () => offer };
 }
 
 export function aContainer(id: string, members: Partial<Container> = {}): Container {

@@ -32,11 +32,11 @@ export function toldTimeout(callMs: number): string {
 }
 
 /** Changes in /mnt/data, and files that could not be stored. */
-export function toldFiles({ changed, faults }: FileChanges): readonly string[] {
-  const told = changed.slice(0, FILES_TOLD_MAX).map(({ path, bytes }) => `${path} (${bytes} bytes)`);
-  const rest = changed.length - told.length;
-  if (rest > 0) told.push(`${rest} more`);
-  return [...(told.length === 0 ? [] : [`[New and changed files: ${told.join(", ")}]`]), ...faults.map(bracketed)];
+export function toldFiles({ changedFiles, faults }: FileChanges): readonly string[] {
+  const lines = changedFiles.slice(0, FILES_TOLD_MAX).map(({ path, bytes }) => `${path} (${bytes} bytes)`);
+  const rest = changedFiles.length - lines.length;
+  if (rest > 0) lines.push(`${rest} more`);
+  return [...(lines.length === 0 ? [] : [`[New and changed files: ${lines.join(", ")}]`]), ...faults.map(bracket)];
 }
 
 /** Removes the middle of a text that is too long. Never splits a character. */
@@ -51,25 +51,28 @@ export function withoutMiddle(text: string, charactersMax = SHOWN_CHARACTERS_MAX
 /** What a text may cite after a call. `shown`: pictures and the item that shows them. */
 export function citedFiles(
   containerId: string,
-  { changed }: FileChanges,
-  shown: { readonly itemId: string; readonly pictures: FileChanges["changed"] } = { itemId: "", pictures: [] },
+  { changedFiles }: FileChanges,
+  pictureItem: { readonly itemId: string; readonly pictures: FileChanges["changedFiles"] } = {
+    itemId: "",
+    pictures: [],
+  },
 ): readonly CitedFile[] {
-  const cited =
+  const citeFile =
     (shownBy: string | null) =>
-    ({ id, path }: FileChanges["changed"][number]): CitedFile => ({
+    ({ id, path }: FileChanges["changedFiles"][number]): CitedFile => ({
       type: "container_file",
       containerId,
       fileId: id,
       path,
       shownBy,
     });
-  return [...changed.map(cited(null)), ...shown.pictures.map(cited(shown.itemId))];
+  return [...changedFiles.map(citeFile(null)), ...pictureItem.pictures.map(citeFile(pictureItem.itemId))];
 }
 
 function isHigh(text: string, index: number): boolean {
   return /[\uD800-\uDBFF]/.test(text.charAt(index));
 }
 
-function bracketed(sentence: string): string {
+function bracket(sentence: string): string {
   return `[${sentence}]`;
 }

@@ -68,7 +68,7 @@ function openSearch(services: FileSearchServices, tool: FileSearch, scope: ToolS
     note: null,
     opening: [],
     pending: [],
-    call: (_name, made) => fileSearchCall({ services, tool, scope, numbers }, made),
+    call: (_name, origin) => fileSearchCall({ services, tool, scope, numbers }, origin),
     shorten: ({ arguments: args, text }, charactersMax) =>
       shortenPassages(text, fromPassage(readArguments(args)), charactersMax),
     close: async () => {},
@@ -115,16 +115,17 @@ async function search(
   const queries = readQueries(args);
   if (queries.length === 0) return failedOutcome(first, "The arguments need `queries`, a list of texts.");
   const { services, tool, scope } = session;
-  const found = await services.passages.search(scope.owner, searchOf(tool, queries), signal);
-  if (found.type !== "found") return failedOutcome({ ...first, queries }, `The vector store ${found.storeId} is gone.`);
+  const result = await services.passages.search(scope.owner, searchOf(tool, queries), signal);
+  if (result.type !== "found")
+    return failedOutcome({ ...first, queries }, `The vector store ${result.storeId} is gone.`);
   const from = fromPassage(readArguments(args));
-  const passages = found.passages.slice(from - 1);
+  const passages = result.passages.slice(from - 1);
   const sources = passages.map((passage) => session.numbers.cite(passage));
   const isIncluded = scope.include.includes(RESULTS_INCLUDE);
   return {
     type: "ran",
     item: { ...first, status: "completed", queries, results: isIncluded ? passages.map(shownResult) : null },
-    output: tellPassages(passages, { from, count: found.passages.length, sources }),
+    output: tellPassages(passages, { from, count: result.passages.length, sources }),
     parts: [],
     sources,
   };

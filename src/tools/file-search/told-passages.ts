@@ -41,23 +41,23 @@ export function tellPassages(passages: readonly Passage[], { from, count, source
 /** The first complete hits of an output, or the beginning of the first one. `from`: its number. */
 export function shortenPassages(text: string, from: number, charactersMax: number): ShortResult {
   const blocks = blocksOf(text);
-  let shown = "";
-  let kept = 0;
+  let output = "";
+  let count = 0;
   for (const block of blocks) {
-    const more = kept === 0 ? block : `${shown}${BETWEEN}${block}`;
+    const more = count === 0 ? block : `${output}${BETWEEN}${block}`;
     if (more.length > charactersMax) break;
-    shown = more;
-    kept += 1;
+    output = more;
+    count += 1;
   }
   const [first = ""] = blocks;
-  const beginning = kept === 0 ? cutResult(first, charactersMax) : null;
-  const next = from + Math.max(kept, 1);
-  const rest = blocks.length - Math.max(kept, 1);
+  const beginning = count === 0 ? cutResult(first, charactersMax) : null;
+  const next = from + Math.max(count, 1);
+  const rest = blocks.length - Math.max(count, 1);
   const notices = [
     ...(beginning === null ? [] : [beginning.notice]),
     ...(rest === 0 ? [] : [`${rest} more passages were left out. Search again with from_passage ${next} to see them.`]),
   ];
-  return { text: beginning?.text ?? shown, notice: notices.join(" ") };
+  return { text: beginning?.text ?? output, notice: notices.join(" ") };
 }
 
 /** The hits with their labels. */

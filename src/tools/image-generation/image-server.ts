@@ -36,14 +36,14 @@ export interface DrawnPicture {
   readonly base64: string;
   readonly revisedPrompt: string | null;
   /** The server's values of `size`, `quality`, `background` and `output_format`, if it reports them. */
-  readonly told: Readonly<Record<string, string>>;
+  readonly ownSettings: Readonly<Record<string, string>>;
   readonly usage: ToolUsage;
 }
 
 export interface PartialPicture {
   readonly index: number;
   readonly base64: string;
-  readonly told: Readonly<Record<string, string>>;
+  readonly ownSettings: Readonly<Record<string, string>>;
 }
 
 /** No picture was drawn. The message is a whole sentence for the model, without address and key. */
@@ -89,12 +89,12 @@ export class ImageServer {
 
   async #ask(order: ImageOrder, signal: AbortSignal): Promise<Dispatcher.ResponseData> {
     const whole = await this.#send(order, signal);
-    if (whole.statusCode !== 400 && whole.statusCode !== 422) return await accepted(whole);
+    if (whole.statusCode !== 400 && whole.statusCode !== 422) return await requireAccepted(whole);
     const { size } = order.options;
     const least = { ...order, partialImages: 0, options: size === undefined ? {} : { size } };
-    if (isSame(order, least)) return await accepted(whole);
+    if (isSame(order, least)) return await requireAccepted(whole);
     await whole.body.dump();
-    return await accepted(await this.#send(least, signal));
+    return await requireAccepted(await this.#send(least, signal));
   }
 
   async #send(order: ImageOrder, signal: AbortSignal): Promise<Dispatcher.ResponseData> {
@@ -109,13 +109,13 @@ export class ImageServer {
 
   #fieldsOf({ prompt, options, partialImages }: ImageOrder): Readonly<Record<string, string | number | boolean>> {
     const { model } = this.#options;
-    const named = options["model"] ?? model;
+    const modelName = options["model"] ?? model;
     return {
       prompt,
       n: 1,
       ...options,
-      ...(named === null ? {} : { model: named }),
-      ...(ALWAYS_BASE64.test(String(named)) ? {} : { response_format: "b64_json" }),
+      ...(modelName === null ? {} : { model: modelName }),
+      ...(ALWAYS_BASE64.test(String(modelName)) ? {} : { response_format: "b64_json" }),
       ...(partialImages === 0 ? {} : { stream: true, partial_images: partialImages }),
     };
   }
@@ -142,9 +142,9 @@ async function editForm(
   if (pictures.length === 1 && only !== undefined) form.append("image", blobOf(only), pictureFileName(only));
   else for (const picture of pictures) form.append("image[]", blobOf(picture), pictureFileName(picture));
   if (mask !== null) form.append("mask", blobOf(mask), "mask.png");
-  const encoded = new Response(form);
-  const body = Buffer.from(await encoded.arrayBuffer());
-  return { type: encoded.headers.get("content-type") ?? "multipart/form-data", body };
+  const formResponse = new Response(form);
+  const body = Buffer.from(await formResponse.arrayBuffer());
+  return { type: formResponse.headers.get("content-type") ?? "multipart/form-data", body };
 }
 
 function blobOf({ bytes, mimeType }: Picture): Blob {
@@ -155,14 +155,14 @@ function pictureFileName({ mimeType }: Picture): string {
   return `image.${mimeType.split("/")[1] ?? "png"}`;
 }
 
-async function accepted(reply: Dispatcher.ResponseData): Promise<Dispatcher.ResponseData> {
+async function requireAccepted(reply: Dispatcher.ResponseData): Promise<Dispatcher.ResponseData> {
   const { statusCode } = reply;
   if (statusCode === 200) return reply;
-  const said = quotableMessage(jsonOrUndefined(await bodyText(reply.body)));
+  const message = quotableMessage(jsonOrUndefined(await bodyText(reply.body)));
   if (statusCode === 401 || statusCode === 403)
     throw new DrawingFailed("The images server refused this server's key or the picture.");
   if (statusCode === 429) throw new DrawingFailed("The images server draws no more pictures for now.");
-  throw new DrawingFailed(`The images server failed with status ${statusCode}${said === "" ? "" : `: ${said}`}.`);
+  throw new DrawingFailed(`The images server failed with status ${statusCode}${message === "" ? "" : `: ${message}`}.`);
 }
 
 /** The error's message without addresses, if it may be quoted. */
@@ -186,7 +186,7 @@ async function* streamedPicture(body: AsyncIterable<Buffer>): AsyncGenerator<Par
   const messages: EventSourceMessage[] = [];
   const parser = createParser({ onEvent: (message) => messages.push(message) });
   const decoder = new TextDecoder();
-  for await (const chunk of bounded(body)) {
+  for await (const chunk of limitSize(body)) {
     parser.feed(decoder.decode(chunk, { stream: true }));
     for (const { data } of messages.splice(0)) {
       const event = jsonOrUndefined(data);
@@ -205,19 +205,19 @@ function partialFrom(event: Readonly<Record<string, unknown>>): PartialPicture {
   return {
     index: typeof index === "number" ? index : 0,
     base64: typeof base64 === "string" ? base64 : "",
-    told: toldIn(event),
+    ownSettings: toldIn(event),
   };
 }
 
 function drawnFrom(answer: Readonly<Record<string, unknown>>): DrawnPicture {
-  const { b64_json: base64, revised_prompt: revised, usage } = answer;
+  const { b64_json: base64, revised_prompt: revisedPrompt, usage } = answer;
   if (typeof base64 !== "string" || base64 === "")
     throw new DrawingFailed("The images server sent an address instead of a picture.");
   if (base64.length > PICTURE_CHARACTERS_MAX) throw new DrawingFailed("The picture is larger than 20 MiB.");
   return {
     base64,
-    revisedPrompt: typeof revised === "string" && revised !== "" ? revised : null,
-    told: toldIn(answer),
+    revisedPrompt: typeof revisedPrompt === "string" && revisedPrompt !== "" ? revisedPrompt : null,
+    ownSettings: toldIn(answer),
     usage: usageFrom(usage),
   };
 }
@@ -250,11 +250,11 @@ function countOf(value: unknown): number {
 
 async function bodyText(body: AsyncIterable<Buffer>): Promise<string> {
   const chunks: Buffer[] = [];
-  for await (const chunk of bounded(body)) chunks.push(chunk);
+  for await (const chunk of limitSize(body)) chunks.push(chunk);
   return Buffer.concat(chunks).toString("utf8");
 }
 
-async function* bounded(body: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+async function* limitSize(body: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   let bytes = 0;
   for await (const chunk of body) {
     bytes += chunk.length;

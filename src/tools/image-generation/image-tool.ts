@@ -63,9 +63,11 @@ function imageRefusal(tool: ImageInput, services: ImageServices | null): ToolRef
   if (services === null) return { reason: NO_SERVER, member: null, grade: "unavailable" };
   if (tool.output_format === "svg" || tool.svg != null)
     return { reason: "This server draws no SVG.", member: "output_format", grade: "unavailable" };
-  const animated = (["frame_count", "frame_duration_ms", "complexity"] as const).find((name) => tool[name] != null);
-  if (animated === undefined) return null;
-  return { reason: `This server cannot honour '${animated}'.`, member: animated, grade: "unavailable" };
+  const animationMember = (["frame_count", "frame_duration_ms", "complexity"] as const).find(
+    (name) => tool[name] != null,
+  );
+  if (animationMember === undefined) return null;
+  return { reason: `This server cannot honour '${animationMember}'.`, member: animationMember, grade: "unavailable" };
 }
 
 /** The pictures drawn so far in the response, for later changes. */
@@ -83,7 +85,7 @@ function openImages(services: ImageServices, tool: ImageInput, scope: ToolScope)
     note: null,
     opening: [],
     pending: [],
-    call: (_name, made) => imageCall(drawing, made),
+    call: (_name, origin) => imageCall(drawing, origin),
     close: async () => {},
   };
 }
@@ -107,8 +109,8 @@ function imageFunction({ action }: ImageInput): HostedFunction {
   };
 }
 
-function imageCall(drawing: Drawing, made: MadeCall): ToolCall {
-  const id = made.newItemId("ig");
+function imageCall(drawing: Drawing, origin: MadeCall): ToolCall {
+  const id = origin.newItemId("ig");
   const first: ImageGenerationCall = { id, type: "image_generation_call", status: "in_progress" };
   return {
     item: first,
@@ -132,11 +134,11 @@ async function* drawnOutcome(
   args: string,
   signal: AbortSignal,
 ): AsyncGenerator<ToolStep, ToolOutcome> {
-  const asked = readArguments(args) ?? {};
-  const prompt = textArgument(asked, "prompt");
+  const request = readArguments(args) ?? {};
+  const prompt = textArgument(request, "prompt");
   if (prompt === null) throw new DrawingFailed("The arguments need `prompt`.");
   const { tool, scope, services } = drawing;
-  const pictures = await picturesFor(drawing, asked["action"], signal);
+  const pictures = await picturesFor(drawing, request["action"], signal);
   const order = await orderOf(drawing, prompt.slice(0, PROMPT_CHARACTERS_MAX), pictures, signal);
   const picture = yield* inSteps(services.server.draw(order, signal), tool);
   const item = itemOf(id, tool, picture, pictures.length > 0 ? "edit" : "generate");
@@ -152,9 +154,13 @@ async function* drawnOutcome(
 }
 
 /** The pictures to change; empty for a new picture. */
-async function picturesFor(drawing: Drawing, wanted: unknown, signal: AbortSignal): Promise<readonly Picture[]> {
+async function picturesFor(
+  drawing: Drawing,
+  requestedAction: unknown,
+  signal: AbortSignal,
+): Promise<readonly Picture[]> {
   const { tool, scope, services, last } = drawing;
-  const action = tool.action === "generate" || tool.action === "edit" ? tool.action : wanted;
+  const action = tool.action === "generate" || tool.action === "edit" ? tool.action : requestedAction;
   if (action !== "edit") return [];
   if (last !== null) return [last];
   const pictures = await picturesOfContext(scope.context, services.egress, scope.owner.project, signal);
@@ -188,29 +194,34 @@ async function* inSteps(
   for (;;) {
     const next = await drawing.next();
     if (next.done === true) return next.value;
-    const { index, base64, told } = next.value;
+    const { index, base64, ownSettings } = next.value;
     if (index >= (tool.partial_images ?? 0)) continue;
-    yield { type: "partial_image", partial_image_index: index, partial_image_b64: base64, ...shownOptions(tool, told) };
+    yield {
+      type: "partial_image",
+      partial_image_index: index,
+      partial_image_b64: base64,
+      ...shownOptions(tool, ownSettings),
+    };
   }
 }
 
 /** The server's description of its picture, otherwise the requested values. */
-function shownOptions(tool: ImageInput, told: Readonly<Record<string, string>>) {
+function shownOptions(tool: ImageInput, ownSettings: Readonly<Record<string, string>>) {
   return {
-    background: told["background"] ?? tool.background ?? "auto",
-    output_format: told["output_format"] ?? tool.output_format ?? "png",
-    quality: told["quality"] ?? tool.quality ?? "auto",
-    size: told["size"] ?? tool.size ?? "auto",
+    background: ownSettings["background"] ?? tool.background ?? "auto",
+    output_format: ownSettings["output_format"] ?? tool.output_format ?? "png",
+    quality: ownSettings["quality"] ?? tool.quality ?? "auto",
+    size: ownSettings["size"] ?? tool.size ?? "auto",
   };
 }
 
 function itemOf(
   id: string,
   tool: ImageInput,
-  { base64, revisedPrompt, told }: DrawnPicture,
+  { base64, revisedPrompt, ownSettings }: DrawnPicture,
   action: "generate" | "edit",
 ): ImageGenerationCall {
-  const { background, output_format: format, quality, size } = shownOptions(tool, told);
+  const { background, output_format: format, quality, size } = shownOptions(tool, ownSettings);
   return {
     id,
     type: "image_generation_call",
@@ -226,8 +237,8 @@ function itemOf(
 }
 
 /** The value if it is in the list, otherwise the fallback. */
-function one<const Value extends string>(values: readonly Value[], given: string, fallback: NoInfer<Value>): Value {
-  return values.find((value) => value === given) ?? fallback;
+function one<const Value extends string>(values: readonly Value[], choice: string, fallback: NoInfer<Value>): Value {
+  return values.find((value) => value === choice) ?? fallback;
 }
 
 function shownPicture({ result, output_format: format }: ImageGenerationCall) {

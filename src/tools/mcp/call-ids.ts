@@ -20,16 +20,16 @@ export class CallIds {
   /** The library's ids, by the sent ids. */
   readonly #own = new Map<string, number>();
 
-  add(sent: string, own: number): void {
-    this.#own.set(sent, own);
+  add(sentId: string, own: number): void {
+    this.#own.set(sentId, own);
   }
 
-  delete(sent: string): void {
-    this.#own.delete(sent);
+  delete(sentId: string): void {
+    this.#own.delete(sentId);
   }
 
   /** Translates a message from the server for the library. */
-  received<Message extends JSONRPCMessage>(message: Message): Message {
+  readMessage<Message extends JSONRPCMessage>(message: Message): Message {
     if (this.#own.size === 0) return message;
     if (!("method" in message))
       return this.#own.has(String(message.id)) ? { ...message, id: this.#ownOf(message.id) } : message;
@@ -40,17 +40,17 @@ export class CallIds {
   }
 
   /** Translates a message body from the library for the server: it may name an abandoned call. */
-  sent(body: string): string {
+  writeBody(body: string): string {
     if (this.#own.size === 0) return body;
     const message = jsonOrUndefined(body);
     if (!isRecord(message) || !isRecord(message["params"])) return body;
     const { requestId } = message["params"];
-    const found = [...this.#own].find(([, own]) => own === requestId);
-    if (found === undefined) return body;
-    return JSON.stringify({ ...message, params: { ...message["params"], requestId: found[0] } });
+    const entry = [...this.#own].find(([, own]) => own === requestId);
+    if (entry === undefined) return body;
+    return JSON.stringify({ ...message, params: { ...message["params"], requestId: entry[0] } });
   }
 
-  #ownOf(sent: unknown): number | undefined {
-    return this.#own.get(String(sent));
+  #ownOf(sentId: unknown): number | undefined {
+    return this.#own.get(String(sentId));
   }
 }

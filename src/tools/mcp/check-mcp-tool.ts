@@ -14,24 +14,28 @@ const OWN_HEADERS =
 
 /** Why an `mcp` tool cannot be used as requested; null if it can. */
 export function mcpRefusal(tool: McpInput, options: McpOptions, owner: Owner): ToolRefusal | null {
-  if (options.mode === "off") return needed("MCP is switched off on this server. Its operator can set MCP=on.", null);
+  if (options.mode === "off")
+    return neededRefusal("MCP is switched off on this server. Its operator can set MCP=on.", null);
   if (!LABEL.test(tool.server_label))
     return invalid("A label has 1 to 64 letters, digits, '_' and '-'.", "server_label");
   if (tool.allowed_callers?.includes("programmatic") === true)
-    return needed("Programs that call tools are not part of this server.", "allowed_callers");
+    return neededRefusal("Programs that call tools are not part of this server.", "allowed_callers");
   return placeRefusal(tool, options, owner) ?? headersRefusal(tool);
 }
 
 function placeRefusal(tool: McpInput, options: McpOptions, owner: Owner): ToolRefusal | null {
-  if (tool.tunnel_id != null) return needed("Tunnels are not part of this server. Use server_url.", "tunnel_id");
+  if (tool.tunnel_id != null) return neededRefusal("Tunnels are not part of this server. Use server_url.", "tunnel_id");
   if (tool.server_url != null && tool.connector_id != null)
     return invalid("A server is named by server_url or by connector_id, not by both.", "connector_id");
   const operators = operatorServerOf(options, tool, owner);
   if (operators !== null) return secretsRefusal(tool, operators.forwardsAuthorization);
   if (tool.connector_id != null)
-    return needed("Connectors are not part of this server. Use server_url.", "connector_id");
+    return neededRefusal("Connectors are not part of this server. Use server_url.", "connector_id");
   if (options.mode === "operator")
-    return needed("This server only uses the MCP servers of its operator. Name one by its server_label.", "server_url");
+    return neededRefusal(
+      "This server only uses the MCP servers of its operator. Name one by its server_label.",
+      "server_url",
+    );
   if (tool.server_url == null)
     return invalid("This server has no MCP server of this label. Give its server_url.", "server_url");
   const { protocol, username, password } = URL.parse(tool.server_url) ?? { protocol: "", username: "", password: "" };
@@ -66,7 +70,7 @@ function headersRefusal({ headers, authorization }: McpInput): ToolRefusal | nul
   return null;
 }
 
-function needed(reason: string, member: string | null): ToolRefusal {
+function neededRefusal(reason: string, member: string | null): ToolRefusal {
   return { reason, member, grade: "needed" };
 }
 

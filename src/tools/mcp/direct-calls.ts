@@ -22,7 +22,7 @@ export interface CallParams {
 
 export type DirectOutcome =
   | { readonly type: "read"; readonly result: CallToolResult }
-  | { readonly type: "begun"; readonly begun: BegunReply };
+  | { readonly type: "begun"; readonly beginning: BegunReply };
 
 export interface DirectParts {
   readonly address: McpAddress;
@@ -78,7 +78,7 @@ export class DirectCalls {
         caller,
       });
       const result = resultOf(reply, id);
-      if (result === null) return { type: "begun", begun: { id, reply, stop: wait.handOver() } };
+      if (result === null) return { type: "begun", beginning: { id, reply, stop: wait.handOver() } };
       wait.forget();
       return { type: "read", result };
     } catch (error) {
@@ -127,6 +127,6 @@ function resultOf({ status, json }: OpenedReply, id: string): CallToolResult | n
   if (!isRecord(message) || message["id"] !== id || message["jsonrpc"] !== "2.0") return null;
   const result = lightResult(message["result"]);
   if (!isRecord(result) || !Array.isArray(result["content"])) return null;
-  const checked = CALL_RESULT["~standard"].validate(result);
-  return checked.issues === undefined ? checked.value : null;
+  const validation = CALL_RESULT["~standard"].validate(result);
+  return validation.issues === undefined ? validation.value : null;
 }

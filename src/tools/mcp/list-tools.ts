@@ -35,36 +35,36 @@ export async function fetchList(
   { server, tool, options, secrets }: ListRequest,
   signal: AbortSignal,
 ): Promise<readonly OfferedMcpTool[]> {
-  const limited = AbortSignal.any([signal, timeoutSignal(options.listTimeoutMs)]);
-  const kept = new Map<string, OfferedMcpTool>();
+  const deadline = AbortSignal.any([signal, timeoutSignal(options.listTimeoutMs)]);
+  const toolsByName = new Map<string, OfferedMcpTool>();
   const isRequested = allowanceOf(tool.allowed_tools);
   const isPermitted = allowanceOf(server.limits?.allowedTools);
-  const accept = (listed: ServerTool): void => {
-    const filtered = { name: listed.name, readOnly: isReadOnly(listed) };
-    if (!isRequested(filtered) || !isPermitted(filtered)) return;
-    if (secrets.isIn(listed.name)) return; // It cannot be called under a redacted name.
-    checkSize(server.label, listed);
-    if (!kept.has(listed.name)) kept.set(listed.name, offeredTool(listed, secrets));
-    if (kept.size > options.toolsMax) throw tooManyTools(server.label, options.toolsMax);
+  const accept = (listedTool: ServerTool): void => {
+    const traits = { name: listedTool.name, readOnly: isReadOnly(listedTool) };
+    if (!isRequested(traits) || !isPermitted(traits)) return;
+    if (secrets.isIn(listedTool.name)) return; // It cannot be called under a redacted name.
+    checkSize(server.label, listedTool);
+    if (!toolsByName.has(listedTool.name)) toolsByName.set(listedTool.name, offeredTool(listedTool, secrets));
+    if (toolsByName.size > options.toolsMax) throw tooManyTools(server.label, options.toolsMax);
   };
   try {
-    for await (const page of pagesOf(link, limited)) await eachInSlices(page, accept);
+    for await (const page of pagesOf(link, deadline)) await eachInSlices(page, accept);
   } catch (error) {
     signal.throwIfAborted();
     if (error instanceof ModelError) throw error;
     throw listFailed(server.label, explainMcpFailure(error, secrets), error);
   }
-  return [...kept.values()];
+  return [...toolsByName.values()];
 }
 
 async function* pagesOf(link: ServerLink, signal: AbortSignal): AsyncGenerator<readonly ServerTool[]> {
   let cursor: string | undefined;
-  let listed = 0;
+  let count = 0;
   for (let pages = 0; pages < PAGES_MAX; pages++) {
     const page = await link.listPage(cursor, signal);
     if (page === null) return;
-    listed += page.tools.length;
-    if (listed > LISTED_TOOLS_MAX) throw new McpListRefused(`The list has more than ${LISTED_TOOLS_MAX} tools.`);
+    count += page.tools.length;
+    if (count > LISTED_TOOLS_MAX) throw new McpListRefused(`The list has more than ${LISTED_TOOLS_MAX} tools.`);
     yield page.tools;
     if (page.nextCursor === undefined || page.nextCursor === cursor) return;
     cursor = page.nextCursor;
@@ -76,12 +76,12 @@ function isReadOnly({ annotations }: ServerTool): boolean {
   return annotations?.readOnlyHint === true;
 }
 
-function offeredTool(listed: ServerTool, secrets: ServerSecrets): OfferedMcpTool {
-  const { name, description, inputSchema, annotations } = listed;
-  const readOnly = isReadOnly(listed);
+function offeredTool(tool: ServerTool, secrets: ServerSecrets): OfferedMcpTool {
+  const { name, description, inputSchema, annotations } = tool;
+  const readOnly = isReadOnly(tool);
   const idempotent = annotations?.idempotentHint === true;
   return {
-    listed: {
+    definition: {
       // The list is reused from its item, so the hint must be part of it.
       annotations: { read_only: readOnly, ...(idempotent ? { idempotent } : {}) },
       description: secrets.redact(description ?? ""), // A client fails on null.

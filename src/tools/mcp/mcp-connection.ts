@@ -55,7 +55,7 @@ export class McpConnection {
   readonly #lifetime = new AbortController();
   readonly #callIds = new CallIds();
   #opening: Promise<OpenClient> | null = null;
-  #opened: OpenClient | null = null;
+  #openClient: OpenClient | null = null;
   /** The pending first page. */
   #listing: SharedWork<ListToolsResult | null> | null = null;
   #isOver = false;
@@ -66,7 +66,7 @@ export class McpConnection {
   }
 
   get isOpen(): boolean {
-    return this.#opened !== null && !this.#isOver;
+    return this.#openClient !== null && !this.#isOver;
   }
 
   /** Whether it could not be opened, has failed, or was closed. New requests need another one. */
@@ -76,12 +76,12 @@ export class McpConnection {
 
   /** Whether it may serve later responses. Other connections own a stream or a program. */
   get isLasting(): boolean {
-    return this.isOpen && this.#opened?.kind === "streamable";
+    return this.isOpen && this.#openClient?.kind === "streamable";
   }
 
   /** Whether it may serve several responses at once: the server has no session state. */
   get isShareable(): boolean {
-    return this.isLasting && this.#opened?.transport.sessionId === undefined;
+    return this.isLasting && this.#openClient?.transport.sessionId === undefined;
   }
 
   /** Opens it, once. Rejects with `McpFault`. */
@@ -98,8 +98,8 @@ export class McpConnection {
     await unlessAborted(this.#client(), signal);
     if (cursor !== undefined || !this.isShareable) return await this.#page(cursor, asking);
     if (this.#listing?.isOver !== false)
-      this.#listing = new SharedWork((shared) =>
-        this.#page(undefined, { signal: shared, until: this.#lifetime.signal }),
+      this.#listing = new SharedWork((sharedSignal) =>
+        this.#page(undefined, { signal: sharedSignal, until: this.#lifetime.signal }),
       );
     const listing = this.#listing;
     try {
@@ -124,12 +124,12 @@ export class McpConnection {
    */
   async callTool(call: CallParams & { readonly schema: object }, asking: Asking): Promise<CallToolResult> {
     const startedAt = performance.now();
-    const { direct } = this.#opened ?? (await unlessAborted(this.#client(), asking.signal));
+    const { direct } = this.#openClient ?? (await unlessAborted(this.#client(), asking.signal));
     const outcome = direct === null ? null : await this.#callDirectly(direct, call, asking);
     if (outcome?.type === "read") return outcome.result;
-    const begun = outcome?.begun ?? null;
+    const beginning = outcome?.beginning ?? null;
     const { callTimeoutMs: timeout } = this.#options;
-    const passedMs = begun === null ? 0 : performance.now() - startedAt;
+    const passedMs = beginning === null ? 0 : performance.now() - startedAt;
     const toolDefinition: Tool = { name: call.name, inputSchema: { ...call.schema, type: "object" } };
     const options = {
       signal: asking.signal,
@@ -143,7 +143,7 @@ export class McpConnection {
       client.getProtocolEra() === "modern"
         ? client.callTool(params, { ...options, toolDefinition })
         : client.request({ method: "tools/call", params }, CALL_RESULT, options);
-    return await this.#ask(asking, NOT_FOUND, work, begun);
+    return await this.#ask(asking, NOT_FOUND, work, beginning);
   }
 
   async #callDirectly(direct: DirectCalls, { name, arguments: args }: CallParams, { signal, until }: Asking) {
@@ -165,11 +165,11 @@ export class McpConnection {
   async close(): Promise<void> {
     const wasOver = this.#isOver;
     this.#isOver = true;
-    const end = wasOver ? undefined : this.#opened?.transport.terminateSession?.();
+    const end = wasOver ? undefined : this.#openClient?.transport.terminateSession?.();
     if (end !== undefined) await unlessAborted(end, AbortSignal.timeout(FAREWELL_MS)).catch(() => {});
     this.#lifetime.abort();
-    const opened = await this.#opening?.catch(() => null);
-    await opened?.client.close().catch(() => {});
+    const openClient = await this.#opening?.catch(() => null);
+    await openClient?.client.close().catch(() => {});
   }
 
   /** `forgotten`: the status besides 404 that means an unknown session. */
@@ -177,19 +177,19 @@ export class McpConnection {
     { signal, until }: Asking,
     forgotten: number,
     work: (client: Client) => Promise<T>,
-    begun: BegunReply | null = null,
+    beginning: BegunReply | null = null,
   ): Promise<T> {
     signal.throwIfAborted();
-    const { client, transport } = this.#opened ?? (await unlessAborted(this.#client(), signal));
+    const { client, transport } = this.#openClient ?? (await unlessAborted(this.#client(), signal));
     const hadSession = transport.sessionId !== undefined;
-    const failed = new AbortController();
-    const delivery = begun === null ? "unsent" : deliveryAt(begun.reply.status);
-    const use: Use = { signals: [until, failed.signal], refusedWith: null, delivery, begun };
+    const failure = new AbortController();
+    const delivery = beginning === null ? "unsent" : deliveryAt(beginning.reply.status);
+    const use: Use = { signals: [until, failure.signal], refusedWith: null, delivery, beginning };
     try {
       return await withinUse(use, () => work(client));
     } catch (error) {
-      begun?.stop();
-      failed.abort(error); // The older protocol leaves the request open.
+      beginning?.stop();
+      failure.abort(error); // The older protocol leaves the request open.
       signal.throwIfAborted();
       const status = refusedStatus(error);
       const isForgotten = hadSession && (status === NOT_FOUND || status === forgotten);
@@ -198,7 +198,7 @@ export class McpConnection {
       throw new McpFault(cause, { status: use.refusedWith, isForgotten, delivery: use.delivery });
     } finally {
       // The library may still notify the server that the call is abandoned.
-      if (begun !== null) setImmediate(() => this.#callIds.delete(begun.id));
+      if (beginning !== null) setImmediate(() => this.#callIds.delete(beginning.id));
     }
   }
 
@@ -211,28 +211,28 @@ export class McpConnection {
   }
 
   async #connect(): Promise<OpenClient> {
-    const refused: { status: number | null } = { status: null };
+    const refusal: { status: number | null } = { status: null };
     const limit = AbortSignal.any([this.#lifetime.signal, timeoutSignal(this.#options.listTimeoutMs)]);
     try {
-      const opened = await this.#connectOver("streamable", limit, refused).catch((error: unknown) => {
+      const openClient = await this.#connectOver("streamable", limit, refusal).catch((error: unknown) => {
         if (limit.aborted || !NOT_STREAMABLE.has(refusedStatus(error) ?? 0)) throw error;
-        return this.#connectOver("sse", limit, refused);
+        return this.#connectOver("sse", limit, refusal);
       });
       // oxlint-disable-next-line unicorn/prefer-add-event-listener -- The client is no event target.
-      opened.client.onclose = () => {
+      openClient.client.onclose = () => {
         this.#isOver = true;
       };
-      this.#opened = opened;
-      return opened;
+      this.#openClient = openClient;
+      return openClient;
     } catch (error) {
-      throw new McpFault(error, { ...refused, isForgotten: false, delivery: "unsent" });
+      throw new McpFault(error, { ...refusal, isForgotten: false, delivery: "unsent" });
     }
   }
 
   async #connectOver(
     kind: HttpTransport,
     signal: AbortSignal,
-    refused: { status: number | null },
+    refusal: { status: number | null },
   ): Promise<OpenClient> {
     const { version, listTimeoutMs: timeout } = this.#options;
     const client = new Client(
@@ -245,7 +245,7 @@ export class McpConnection {
     );
     const attempt = new AbortController();
     const transport = this.#transport(kind, AbortSignal.any([this.#lifetime.signal, attempt.signal]), (status) => {
-      refused.status = status;
+      refusal.status = status;
     });
     try {
       await unlessAborted(client.connect(transport, { signal, timeout }), signal);
@@ -257,7 +257,7 @@ export class McpConnection {
     }
     const { onmessage } = transport;
     // oxlint-disable-next-line unicorn/prefer-add-event-listener -- The transport is no event target.
-    transport.onmessage = (message) => onmessage?.(lightMessage(this.#callIds.received(message)));
+    transport.onmessage = (message) => onmessage?.(lightMessage(this.#callIds.readMessage(message)));
     return {
       client,
       transport,

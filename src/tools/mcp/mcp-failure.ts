@@ -165,8 +165,10 @@ function explainOne(error: unknown, secrets: ServerSecrets): McpFailure | null {
 }
 
 function endOfProgram({ lastWords }: ProgramEnded, secrets: ServerSecrets): string {
-  const said = shortQuote(errorLineOf(secrets.redact(lastWords)));
-  return said === "" ? "The program of the MCP server ended" : `The program of the MCP server ended and said: ${said}`;
+  const words = shortQuote(errorLineOf(secrets.redact(lastWords)));
+  return words === ""
+    ? "The program of the MCP server ended"
+    : `The program of the MCP server ended and said: ${words}`;
 }
 
 function egressStatus({ reason }: EgressError): number {

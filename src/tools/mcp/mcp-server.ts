@@ -75,10 +75,10 @@ export function operatorServerOf(
 ): OperatorServer | null {
   if (tool.server_url != null) return null;
   const { connector_id: connector, server_label: label } = tool;
-  const found = servers.find((server) =>
+  const match = servers.find((server) =>
     connector == null ? server.label === label : server.connectorIds.includes(connector),
   );
-  return found !== undefined && mayUse(found, owner) ? found : null;
+  return match !== undefined && mayUse(match, owner) ? match : null;
 }
 
 /** The server of a tool that was not refused. */

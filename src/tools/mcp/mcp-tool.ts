@@ -37,20 +37,25 @@ function loadClient() {
 /** The operator's approval rule is the default for requests. */
 function withOperatorsApproval(tool: McpInput, options: McpOptions, owner: Owner): McpInput {
   if (tool.require_approval != null) return tool;
-  const required = operatorServerOf(options, tool, owner)?.requireApproval ?? null;
-  return required === null ? tool : { ...tool, require_approval: required };
+  const approval = operatorServerOf(options, tool, owner)?.requireApproval ?? null;
+  return approval === null ? tool : { ...tool, require_approval: approval };
 }
 
 /** Ids are created before any wait, so that a restarted run gets the same ones. */
 function openingOf(
   server: McpServer,
-  asked: { readonly tool: McpInput; readonly scope: ToolScope; readonly options: McpOptions },
+  request: { readonly tool: McpInput; readonly scope: ToolScope; readonly options: McpOptions },
 ): Opening {
-  const { scope } = asked;
+  const { scope } = request;
   const own = scope.approvals.filter(({ serverLabel }) => serverLabel === server.label);
-  const approved = own.map((call) => ({ ...call, itemId: scope.newItemId("mcp") }));
-  const known = mayReuse(server) ? listInContext(scope.context, server.label) : null;
-  return { ...asked, server, approved, list: known === null ? { id: scope.newItemId("mcpl") } : { known } };
+  const approvedCalls = own.map((call) => ({ ...call, itemId: scope.newItemId("mcp") }));
+  const knownTools = mayReuse(server) ? listInContext(scope.context, server.label) : null;
+  return {
+    ...request,
+    server,
+    approvedCalls,
+    list: knownTools === null ? { id: scope.newItemId("mcpl") } : { knownTools },
+  };
 }
 
 /** A client can send its own list. Facts for the operator's filters are therefore fetched again. */

@@ -26,9 +26,9 @@ export interface Opening {
   readonly tool: McpInput;
   readonly scope: ToolScope;
   readonly options: McpOptions;
-  readonly approved: readonly IdentifiedCall[];
+  readonly approvedCalls: readonly IdentifiedCall[];
   /** A list in the context, or the id of the item for a new one. */
-  readonly list: { readonly known: readonly OfferedMcpTool[] } | { readonly id: string };
+  readonly list: { readonly knownTools: readonly OfferedMcpTool[] } | { readonly id: string };
 }
 
 /** An approved call, and the id of its item. */
@@ -48,7 +48,7 @@ export async function openServer(pool: ConnectionPool, opening: Opening): Promis
   const secrets = new ServerSecrets(server);
   try {
     const { tools, list } = await toolsOf(opening, link, secrets);
-    const byName = new Map(tools.map((offered) => [offered.listed.name, offered]));
+    const byName = new Map(tools.map((offer) => [offer.definition.name, offer]));
     const isHeld = holdOf(server, opening.tool);
     const context: CallContext = {
       link,
@@ -58,16 +58,16 @@ export async function openServer(pool: ConnectionPool, opening: Opening): Promis
       secrets,
     };
     return {
-      functions: tools.map((offered) => mcpFunction(server, offered)),
+      functions: tools.map((offer) => mcpFunction(server, offer)),
       note: null,
       opening: list,
-      pending: opening.approved.map((call) => pendingCall(context, byName, call, server)),
-      call(name, made) {
-        const offered = byName.get(name);
-        assert(offered !== undefined, "only offered tools are called");
-        const { approvalRequestId = null } = made;
-        if (approvalRequestId === null && isHeld(filtered(offered))) return approvalCall(server.label, offered, made);
-        return mcpCall(context, offered, { id: made.newItemId("mcp"), approvalRequestId });
+      pending: opening.approvedCalls.map((call) => pendingCall(context, byName, call, server)),
+      call(name, origin) {
+        const offer = byName.get(name);
+        assert(offer !== undefined, "only offered tools are called");
+        const { approvalRequestId = null } = origin;
+        if (approvalRequestId === null && isHeld(traitsOf(offer))) return approvalCall(server.label, offer, origin);
+        return mcpCall(context, offer, { id: origin.newItemId("mcp"), approvalRequestId });
       },
       close: async () => link.close(),
     };
@@ -82,9 +82,9 @@ async function toolsOf(
   link: ServerLink,
   secrets: ServerSecrets,
 ): Promise<{ readonly tools: readonly OfferedMcpTool[]; readonly list: readonly OpeningItem[] }> {
-  if ("known" in list) {
+  if ("knownTools" in list) {
     const filters = [allowanceOf(tool.allowed_tools), allowanceOf(server.limits?.allowedTools)];
-    const tools = list.known.filter((offered) => filters.every((isAllowed) => isAllowed(filtered(offered))));
+    const tools = list.knownTools.filter((offer) => filters.every((isAllowed) => isAllowed(traitsOf(offer))));
     if (tools.length > options.toolsMax) throw tooManyTools(server.label, options.toolsMax);
     return { tools, list: [] };
   }
@@ -93,18 +93,18 @@ async function toolsOf(
     if (!(error instanceof ModelError)) throw error;
     throw new ToolNotOpened(error, { first, last: { ...first, error: error.message } });
   });
-  return { tools, list: [{ first, last: { ...first, tools: tools.map(({ listed }) => listed) } }] };
+  return { tools, list: [{ first, last: { ...first, tools: tools.map(({ definition }) => definition) } }] };
 }
 
 /** Whether calls of a tool need approval, by the request or the operator. */
 function holdOf({ limits }: McpServer, tool: McpInput): ToolTest {
   const isWanted = approvalNeedOf(tool.require_approval);
   const isImposed = restraintOf(limits?.requireApproval);
-  return (looked) => isWanted(looked) || isImposed(looked);
+  return (traits) => isWanted(traits) || isImposed(traits);
 }
 
-function filtered({ listed, readOnly }: OfferedMcpTool) {
-  return { name: listed.name, readOnly };
+function traitsOf({ definition, readOnly }: OfferedMcpTool) {
+  return { name: definition.name, readOnly };
 }
 
 /** An approved call, with the arguments of its request. */
@@ -114,11 +114,11 @@ function pendingCall(
   { requestId, itemId, name, arguments: args, isAskedHere }: IdentifiedCall,
   { limits }: McpServer,
 ): PendingCall {
-  const offered = tools.get(name);
-  if (offered === undefined) throw approvedToolMissing(context.label, name);
-  if (!isAskedHere && restraintOf(limits?.requireApproval)(filtered(offered)))
+  const offer = tools.get(name);
+  if (offer === undefined) throw approvedToolMissing(context.label, name);
+  if (!isAskedHere && restraintOf(limits?.requireApproval)(traitsOf(offer)))
     throw approvalNotAsked(requestId, context.label);
-  const call = mcpCall(context, offered, { id: itemId, approvalRequestId: requestId });
+  const call = mcpCall(context, offer, { id: itemId, approvalRequestId: requestId });
   return { name, callId: requestId, arguments: args, approvalRequestId: requestId, call };
 }
 
@@ -139,14 +139,14 @@ function unusableApproval(message: string): ModelError {
   return new ModelError(message, { status: 400, type: "invalid_request_error", code: "invalid_value", param: "input" });
 }
 
-function mcpFunction({ label, description }: McpServer, { listed }: OfferedMcpTool): HostedFunction {
-  const texts = [description, listed.description].filter((text) => text !== null && text !== "");
+function mcpFunction({ label, description }: McpServer, { definition }: OfferedMcpTool): HostedFunction {
+  const texts = [description, definition.description].filter((text) => text !== null && text !== "");
   return {
     type: "hosted_function",
-    name: listed.name,
+    name: definition.name,
     server: label,
     description: texts.join("\n"),
-    parameters: parametersOf(listed.input_schema),
+    parameters: parametersOf(definition.input_schema),
   };
 }
 

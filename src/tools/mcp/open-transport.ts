@@ -42,7 +42,7 @@ export interface Use {
   /** How far a tool call got. */
   delivery: Delivery;
   /** The begun reply to the first message, which was sent directly; null once it is taken. */
-  begun: BegunReply | null;
+  beginning: BegunReply | null;
 }
 
 const USES = new AsyncLocalStorage<Use>();
@@ -76,10 +76,10 @@ function guardedFetch(kind: HttpTransport, address: McpAddress, options: McpTran
   const { origin } = new URL(address.url);
   return async (target: string | URL, init: RequestInit = {}): Promise<Response> => {
     const use = USES.getStore();
-    const body = typeof init.body === "string" ? options.callIds.sent(init.body) : null;
+    const body = typeof init.body === "string" ? options.callIds.writeBody(init.body) : null;
     const message = use === undefined || body === null ? undefined : jsonOrUndefined(body);
-    const begun = use === undefined ? null : takeBegun(use, message, options.callIds);
-    if (begun !== null) return begun;
+    const response = use === undefined ? null : takeBegun(use, message, options.callIds);
+    if (response !== null) return response;
     const method = init.method ?? "GET";
     const headers = new Headers(init.headers);
     // A stream of the server's own messages is not needed. A stream that resumes a broken reply is opened.
@@ -105,12 +105,12 @@ function guardedFetch(kind: HttpTransport, address: McpAddress, options: McpTran
 }
 
 function takeBegun(use: Use, message: unknown, callIds: CallIds): Response | null {
-  const { begun } = use;
-  if (begun === null || !isRecord(message) || typeof message["id"] !== "number") return null;
-  use.begun = null;
-  callIds.add(begun.id, message["id"]);
-  if (begun.reply.status >= 400) use.refusedWith = begun.reply.status;
-  return begun.reply.response();
+  const { beginning } = use;
+  if (beginning === null || !isRecord(message) || typeof message["id"] !== "number") return null;
+  use.beginning = null;
+  callIds.add(beginning.id, message["id"]);
+  if (beginning.reply.status >= 400) use.refusedWith = beginning.reply.status;
+  return beginning.reply.response();
 }
 
 function limitsOf(body: string | null, use: Use | undefined): readonly AbortSignal[] {

@@ -20,7 +20,7 @@ export interface CallContext extends ShownLimits {
 /** A call of a tool. The server gets the arguments exactly as the model wrote them or the request was approved. */
 export function mcpCall(
   context: CallContext,
-  offered: OfferedMcpTool,
+  offer: OfferedMcpTool,
   { id, approvalRequestId }: { readonly id: string; readonly approvalRequestId: string | null },
 ): ToolCall {
   const item: McpCall = {
@@ -30,15 +30,15 @@ export function mcpCall(
     approval_request_id: approvalRequestId,
     arguments: "",
     error: null,
-    name: offered.listed.name,
+    name: offer.definition.name,
     output: null,
     server_label: context.label,
   };
   return {
     item,
     streams: "arguments",
-    effect: effectOf(offered),
-    run: (args, signal) => withoutSteps(callMcpTool(context, { ...item, arguments: args }, offered, signal)),
+    effect: effectOf(offer),
+    run: (args, signal) => withoutSteps(callMcpTool(context, { ...item, arguments: args }, offer, signal)),
   };
 }
 
@@ -49,37 +49,37 @@ function effectOf({ readOnly, idempotent }: OfferedMcpTool): ToolCall["effect"] 
 async function callMcpTool(
   context: CallContext,
   item: McpCall,
-  offered: OfferedMcpTool,
+  offer: OfferedMcpTool,
   signal: AbortSignal,
 ): Promise<ToolOutcome> {
-  const { name, input_schema: schema } = offered.listed;
+  const { name, input_schema: schema } = offer.definition;
   const args = readArguments(item.arguments);
   if (args === null) return wrongArguments(item);
   try {
     const call = { name, arguments: args, schema: isRecord(schema) ? schema : {} };
     return ran(item, await context.link.callTool(call, signal), context);
   } catch (error) {
-    if (signal.aborted) return stopped(item);
-    return effectOf(offered) === "may_have" && mayHaveActed(error)
+    if (signal.aborted) return stoppedOutcome(item);
+    return effectOf(offer) === "may_have" && mayHaveActed(error)
       ? { type: "unknown" }
       : failedCall(item, error, context);
   }
 }
 
 /** A call that needs approval: it requests it and does nothing. */
-export function approvalCall(label: string, { listed }: OfferedMcpTool, made: MadeCall): ToolCall {
+export function approvalCall(label: string, { definition }: OfferedMcpTool, origin: MadeCall): ToolCall {
   return {
     item: null,
     streams: null,
     effect: "none",
-    run: (args) => withoutSteps(askedOutcome(label, listed.name, made, args)),
+    run: (args) => withoutSteps(askedOutcome(label, definition.name, origin, args)),
   };
 }
 
-function askedOutcome(label: string, name: string, made: MadeCall, args: string): ToolOutcome {
+function askedOutcome(label: string, name: string, origin: MadeCall, args: string): ToolOutcome {
   if (readArguments(args) === null) return { type: "told", output: NOT_AN_OBJECT };
   const item = {
-    id: made.newItemId("mcpr"),
+    id: origin.newItemId("mcpr"),
     type: "mcp_approval_request" as const,
     arguments: args.trim() === "" ? "{}" : args,
     name,
@@ -118,7 +118,7 @@ function failedCall(item: McpCall, error: unknown, { secrets }: CallContext): To
   return outcome({ ...item, status: "failed", error: failure }, `The call failed: ${failure.message}.`);
 }
 
-function stopped(item: McpCall): ToolOutcome {
+function stoppedOutcome(item: McpCall): ToolOutcome {
   return outcome({ ...item, status: "incomplete" }, "The call was stopped.");
 }
 

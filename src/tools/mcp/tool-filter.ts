@@ -16,38 +16,39 @@ const ALL: ToolTest = () => true;
 const NONE: ToolTest = () => false;
 
 /** Whether a list of allowed tools, or a filter, allows a tool. Null and an empty filter allow all. */
-export function allowanceOf(allowed: AllowedTools | undefined): ToolTest {
-  if (allowed == null) return ALL;
-  return testOf(Array.isArray(allowed) ? { tool_names: allowed } : allowed);
+export function allowanceOf(allowance: AllowedTools | undefined): ToolTest {
+  if (allowance == null) return ALL;
+  return testOf(Array.isArray(allowance) ? { tool_names: allowance } : allowance);
 }
 
 /** Whether calls of a tool need approval. Tools outside the filters do. */
-export function approvalNeedOf(required: RequireApproval): ToolTest {
-  if (required == null || required === "always") return ALL;
-  if (required === "never") return NONE;
-  const isHeld = mentionOf(required, "always");
-  const isFree = mentionOf(required, "never");
+export function approvalNeedOf(requirement: RequireApproval): ToolTest {
+  if (requirement == null || requirement === "always") return ALL;
+  if (requirement === "never") return NONE;
+  const isHeld = mentionOf(requirement, "always");
+  const isFree = mentionOf(requirement, "never");
   return (tool) => isHeld(tool) || !isFree(tool);
 }
 
 /** Whether the filters require approval for a tool. By default, none do. */
-export function restraintOf(required: RequireApproval): ToolTest {
-  if (required == null || required === "never") return NONE;
-  if (required === "always") return ALL;
-  const isHeld = mentionOf(required, "always");
-  if (required.never == null) return isHeld;
-  const isFree = mentionOf(required, "never");
+export function restraintOf(requirement: RequireApproval): ToolTest {
+  if (requirement == null || requirement === "never") return NONE;
+  if (requirement === "always") return ALL;
+  const isHeld = mentionOf(requirement, "always");
+  if (requirement.never == null) return isHeld;
+  const isFree = mentionOf(requirement, "never");
   return (tool) => isHeld(tool) || !isFree(tool);
 }
 
-function mentionOf(required: McpApprovalFilter, side: "always" | "never"): ToolTest {
-  const filter = required[side];
+function mentionOf(requirement: McpApprovalFilter, side: "always" | "never"): ToolTest {
+  const filter = requirement[side];
   if (filter == null || (filter.tool_names == null && filter.read_only == null)) return NONE;
   return testOf(filter);
 }
 
 /** Names are in a set, because the lists of a server and of a request may both be long. */
-function testOf({ tool_names: names, read_only: wanted }: McpToolFilter): ToolTest {
-  const known = names == null ? null : new Set(names);
-  return ({ name, readOnly }) => (known === null || known.has(name)) && (wanted == null || wanted === readOnly);
+function testOf({ tool_names: names, read_only: readOnlyRule }: McpToolFilter): ToolTest {
+  const nameSet = names == null ? null : new Set(names);
+  return ({ name, readOnly }) =>
+    (nameSet === null || nameSet.has(name)) && (readOnlyRule == null || readOnlyRule === readOnly);
 }

@@ -71,7 +71,7 @@ export async function openContainerShell(
     opening: [],
     pending: [],
     sources: container.files,
-    call: (_name, made) => shellCall({ sessions, container, scope }, made),
+    call: (_name, origin) => shellCall({ sessions, container, scope }, origin),
     close: async () => {},
   };
 }
@@ -118,8 +118,13 @@ interface BegunCall {
   readonly writer: CommandsWriter;
 }
 
-async function runShellCall(shell: Shell, begun: BegunCall, args: string, signal: AbortSignal): Promise<ToolOutcome> {
-  const { first, writer } = begun;
+async function runShellCall(
+  shell: Shell,
+  callStart: BegunCall,
+  args: string,
+  signal: AbortSignal,
+): Promise<ToolOutcome> {
+  const { first, writer } = callStart;
   const action = actionIn(args);
   if (action === null) return unrun(first, "The arguments need `commands`, a list of texts. Nothing was run.");
   const { commands } = action;
@@ -143,7 +148,7 @@ async function runShellCall(shell: Shell, begun: BegunCall, args: string, signal
   const sources = [...container.takeCopied(), ...citedFiles(id, ran.result)];
   const callMs = Math.min(action.timeout_ms ?? Infinity, sessions.callMsMax);
   const text = toldRuns(commands, ran.result, callMs);
-  return { ...ranOutcome(begun, { ...first, status: "completed", action }, ran.result, sources), output: text };
+  return { ...ranOutcome(callStart, { ...first, status: "completed", action }, ran.result, sources), output: text };
 }
 
 /** A call whose commands did not run. It has no output item. */
@@ -193,12 +198,12 @@ function ranOutcome(
 
 /** The output of a call for the model. */
 function toldRuns(commands: readonly string[], result: CommandRuns, callMs: number): string {
-  const left = commands.slice(result.runs.length);
+  const rest = commands.slice(result.runs.length);
   return [
     ...(result.lostVariables ? [LOST_VARIABLES] : []),
     withoutMiddle(result.runs.map((run, index) => toldRun(commands[index] ?? "", run, callMs)).join("\n")),
     ...(result.end === null ? [] : [toldEnd(result.end, callMs)]),
-    ...(left.length === 0 ? [] : [`[Not run: ${left.join("; ")}]`]),
+    ...(rest.length === 0 ? [] : [`[Not run: ${rest.join("; ")}]`]),
     ...toldFiles(result),
   ].join("\n");
 }

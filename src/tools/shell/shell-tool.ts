@@ -29,7 +29,7 @@ function containerIn(tool: ToolInput): ContainerEnvironment | null {
 function refusalFor(services: CodeServices, tool: ToolInput, container: ContainerEnvironment): ToolRefusal | null {
   const callers = tool.type === "shell" ? tool.allowed_callers : null;
   const refusal = refusalOfContainer(services, { container, member: "environment", callers });
-  const sessions = services.code.known?.sessions ?? null;
+  const sessions = services.code.offer?.sessions ?? null;
   if (refusal !== null || sessions === null || sessions.abilities.hasShell) return refusal;
   const grade = container.type === "container_reference" ? "needed" : "unavailable";
   return { reason: NO_SHELL, member: "environment", grade };

@@ -38,7 +38,7 @@ const RAN: CommandRuns = {
     { stdout: "a\n", stderr: "", outcome: { type: "exit", exitCode: 0 } },
     { stdout: "", stderr: "no", outcome: { type: "timeout" } },
   ],
-  changed: [FILE],
+  changedFiles: [FILE],
 };
 
 describe("a shell in a container", () => {

@@ -46,8 +46,8 @@ export function toolName(tool: Tool): string | null {
 function indexEntry(tool: Tool): Omit<Entry, "id"> {
   const name = toolName(tool) ?? "";
   if (tool.type === "mcp") {
-    const allowed = Array.isArray(tool.allowed_tools) ? tool.allowed_tools : (tool.allowed_tools?.tool_names ?? []);
-    return { name, description: [tool.server_description ?? "", ...allowed].join(" "), parameters: "" };
+    const toolNames = Array.isArray(tool.allowed_tools) ? tool.allowed_tools : (tool.allowed_tools?.tool_names ?? []);
+    return { name, description: [tool.server_description ?? "", ...toolNames].join(" "), parameters: "" };
   }
   const description = "description" in tool ? (tool.description ?? "") : "";
   if (tool.type === "namespace") {

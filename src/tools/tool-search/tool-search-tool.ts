@@ -27,30 +27,30 @@ export const toolSearchTool: HostedTool = {
     const reason = "A search of the server has parameters of its own. Only one of the client takes 'parameters'.";
     return { reason, member: "parameters", grade: "invalid" };
   },
-  open: async (_tool, { deferred }) => openSearch(deferred),
+  open: async (_tool, { laterTools }) => openSearch(laterTools),
 };
 
-function openSearch(deferred: readonly Tool[]): OpenTool {
-  const index = new ToolIndex(deferred);
+function openSearch(laterTools: readonly Tool[]): OpenTool {
+  const index = new ToolIndex(laterTools);
   return {
-    functions: deferred.length === 0 ? [] : [toolSearchFunction(deferred)],
+    functions: laterTools.length === 0 ? [] : [toolSearchFunction(laterTools)],
     note: null,
     opening: [],
     pending: [],
-    call: (_name, made) => toolSearchCall(index, made),
+    call: (_name, origin) => toolSearchCall(index, origin),
     close: async () => {},
   };
 }
 
-function toolSearchFunction(deferred: readonly Tool[]): HostedFunction {
-  const names = deferred.flatMap((tool) => toolName(tool) ?? []);
+function toolSearchFunction(laterTools: readonly Tool[]): HostedFunction {
+  const names = laterTools.flatMap((tool) => toolName(tool) ?? []);
   const rest = names.length > NAMES_TOLD_MAX ? ` and ${names.length - NAMES_TOLD_MAX} more` : "";
-  const told = names.slice(0, NAMES_TOLD_MAX).join(", ");
+  const nameList = names.slice(0, NAMES_TOLD_MAX).join(", ");
   return {
     type: "hosted_function",
     server: null,
     name: "tool_search",
-    description: `Finds further tools, which can be called afterwards. There are: ${told}${rest}.`,
+    description: `Finds further tools, which can be called afterwards. There are: ${nameList}${rest}.`,
     parameters: {
       type: "object",
       properties: { query: { type: "string", description: "What the tool should do, or its name." } },
@@ -59,9 +59,9 @@ function toolSearchFunction(deferred: readonly Tool[]): HostedFunction {
   };
 }
 
-function toolSearchCall(index: ToolIndex, made: MadeCall): ToolCall {
+function toolSearchCall(index: ToolIndex, origin: MadeCall): ToolCall {
   const first: ToolSearchCall = {
-    id: made.newItemId("tsc"),
+    id: origin.newItemId("tsc"),
     type: "tool_search_call",
     status: "in_progress",
     arguments: {}, // The found tools, at the end.
@@ -74,7 +74,7 @@ function toolSearchCall(index: ToolIndex, made: MadeCall): ToolCall {
     effect: "none",
     run: (args) => {
       const query = textArgument(readArguments(args) ?? {}, "query");
-      return withoutSteps(query === null ? NO_QUERY : toolSearchOutcome(made, first, index.find(query)));
+      return withoutSteps(query === null ? NO_QUERY : toolSearchOutcome(origin, first, index.find(query)));
     },
   };
 }
@@ -93,9 +93,9 @@ function toolSearchOutcome({ newItemId }: MadeCall, first: ToolSearchCall, tools
     tools: [...tools],
   };
   const following: OpeningItem = { first: output, last: output };
-  const said = paths.length === 0 ? "No tool fits. Try other words." : `You can now call: ${paths.join(", ")}.`;
-  const found = tools.map(asNamespace);
-  return { type: "ran", item, output: said, parts: [], sources: [], following: [following], found };
+  const answer = paths.length === 0 ? "No tool fits. Try other words." : `You can now call: ${paths.join(", ")}.`;
+  const foundTools = tools.map(asNamespace);
+  return { type: "ran", item, output: answer, parts: [], sources: [], following: [following], foundTools };
 }
 
 /** The reference's form of found tools: with a namespace of their own name. */

@@ -38,19 +38,19 @@ test("found tools are listed in an item of their own and offered as namespaces o
     type: "ran",
     output: "You can now call: create_invoice.",
     following: [{ last: { id: "tso_1", type: "tool_search_output", execution: "server", tools: [INVOICE] } }],
-    found: [{ type: "namespace", name: "create_invoice", tools: [INVOICE] }],
+    foundTools: [{ type: "namespace", name: "create_invoice", tools: [INVOICE] }],
   });
 });
 
 test("at most five tools are found", async () => {
   const outcome = await search(MANY, { query: "thing" });
-  expect(outcome.type === "ran" && outcome.found).toHaveLength(5);
+  expect(outcome.type === "ran" && outcome.foundTools).toHaveLength(5);
 });
 
 test("nothing found is told, and so are wrong arguments", async () => {
   expect(await search([INVOICE], { query: "zzz" })).toMatchObject({
     output: "No tool fits. Try other words.",
-    found: [],
+    foundTools: [],
   });
   expect(await search([INVOICE], {})).toMatchObject({ type: "told" });
 });
@@ -78,7 +78,7 @@ function aFunction(
 }
 
 function opened(deferred: readonly Tool[]): Promise<OpenTool> {
-  return toolSearchTool.open({ type: "tool_search" }, toolScope({ deferred }));
+  return toolSearchTool.open({ type: "tool_search" }, toolScope({ laterTools: deferred }));
 }
 
 async function search(deferred: readonly Tool[], args: object): Promise<ToolOutcome> {

@@ -41,8 +41,8 @@ export class KnownUrls {
 }
 
 function withoutFragment(url: string): string {
-  const parsed = URL.parse(url);
-  if (parsed === null) return url;
-  parsed.hash = "";
-  return parsed.href;
+  const parsedUrl = URL.parse(url);
+  if (parsedUrl === null) return url;
+  parsedUrl.hash = "";
+  return parsedUrl.href;
 }

@@ -41,13 +41,13 @@ export async function openPage(
   args: string,
   signal: AbortSignal,
 ): Promise<ToolOutcome> {
-  const asked = readArguments(args);
-  const url = asked === null ? null : textArgument(asked, "url");
-  if (asked === null || url === null) return failedCall(names, null, "The arguments need `url`.");
+  const request = readArguments(args);
+  const url = request === null ? null : textArgument(request, "url");
+  if (request === null || url === null) return failedCall(names, null, "The arguments need `url`.");
   const action = { type: "open_page" as const, url };
   const page = await pageOrFault(session, url, signal);
   if (typeof page === "string") return failedCall(names, action, page);
-  const line = Number(asked["from_line"] ?? 1);
+  const line = Number(request["from_line"] ?? 1);
   const from = Number.isInteger(line) && line > 0 ? line : 1;
   const source = session.cite(page.url, page.title);
   const text = `[web:${source.number}] ${page.title}\n${shownLines(page, from)}`;
@@ -60,9 +60,9 @@ export async function findInPage(
   args: string,
   signal: AbortSignal,
 ): Promise<ToolOutcome> {
-  const asked = readArguments(args);
-  const url = asked === null ? null : textArgument(asked, "url");
-  const pattern = asked === null ? null : textArgument(asked, "pattern");
+  const request = readArguments(args);
+  const url = request === null ? null : textArgument(request, "url");
+  const pattern = request === null ? null : textArgument(request, "pattern");
   if (url === null || pattern === null) return failedCall(names, null, "The arguments need `url` and `pattern`.");
   const action = { type: "find_in_page" as const, url, pattern };
   const page = await pageOrFault(session, url, signal);
@@ -76,13 +76,14 @@ export async function findInPage(
 async function pageOrFault(session: WebSession, url: string, signal: AbortSignal): Promise<Page | string> {
   const { services, settings, scope } = session;
   if (!session.allows(url)) return `Only pages of ${settings.domains.join(", ")} may be opened.`;
-  const known = services.pages.known(url);
-  if (!settings.isLive && known === null) return "Pages are not fetched for this request. Use what the search shows.";
-  if (session.isNarrow && !session.known.has(url))
+  const knownPage = services.pages.findKnown(url);
+  if (!settings.isLive && knownPage === null)
+    return "Pages are not fetched for this request. Use what the search shows.";
+  if (session.isNarrow && !session.knownUrls.has(url))
     return "Only pages that the user named, or that a search or page here showed, may be opened.";
   try {
     const page = await services.pages.open(url, scope.owner.project, signal);
-    for (const link of page.links) session.known.add(link.url);
+    for (const link of page.links) session.knownUrls.add(link.url);
     return page;
   } catch (error) {
     if (error instanceof PageFailed) return error.message;
@@ -92,34 +93,34 @@ async function pageOrFault(session: WebSession, url: string, signal: AbortSignal
 
 function shownLines({ lines, links }: Page, from: number): string {
   if (from > lines.length) return `The page has only ${lines.length} lines.`;
-  const shown: string[] = [];
+  const output: string[] = [];
   let characters = 0;
   let next = from;
   for (; next <= lines.length; next += 1) {
     const line = `${next}: ${lines[next - 1]}`;
     characters += line.length + 1;
-    if (characters > OPENED_CHARACTERS_MAX && shown.length > 0) break;
-    shown.push(line);
+    if (characters > OPENED_CHARACTERS_MAX && output.length > 0) break;
+    output.push(line);
   }
   if (next <= lines.length)
-    shown.push(`The page goes on; ${lines.length} lines in all. Open it with from_line ${next}.`);
+    output.push(`The page goes on; ${lines.length} lines in all. Open it with from_line ${next}.`);
   else if (links.length > 0)
-    shown.push("Links:", ...links.slice(0, LINKS_MAX).map(({ text, url }) => `- ${text}: ${url}`));
-  return shown.join("\n");
+    output.push("Links:", ...links.slice(0, LINKS_MAX).map(({ text, url }) => `- ${text}: ${url}`));
+  return output.join("\n");
 }
 
 function matchesOf({ lines }: Page, pattern: string): string {
-  const wanted = pattern.toLowerCase();
-  const found = lines.flatMap((line, index) => (line.toLowerCase().includes(wanted) ? [index] : []));
-  if (found.length === 0) return "The phrase is not in the page.";
+  const phrase = pattern.toLowerCase();
+  const matches = lines.flatMap((line, index) => (line.toLowerCase().includes(phrase) ? [index] : []));
+  if (matches.length === 0) return "The phrase is not in the page.";
   const near = new Set<number>();
-  for (const index of found.slice(0, MATCHES_MAX))
+  for (const index of matches.slice(0, MATCHES_MAX))
     for (let line = index - LINES_AROUND; line <= index + LINES_AROUND; line += 1) near.add(line);
-  const shown = [...near]
+  const output = [...near]
     .filter((index) => index >= 0 && index < lines.length)
     .map((index) => `${index + 1}: ${lines[index]}`);
-  const rest = found.length > MATCHES_MAX ? [`${found.length - MATCHES_MAX} more lines have it.`] : [];
-  return [...shown, ...rest].join("\n");
+  const rest = matches.length > MATCHES_MAX ? [`${matches.length - MATCHES_MAX} more lines have it.`] : [];
+  return [...output, ...rest].join("\n");
 }
 
 /** The first whole lines of an opened page. Other web output may be cut anywhere. */
@@ -133,9 +134,9 @@ export function shortenPage({ name, text }: Pick<ToldCall, "name" | "text">, cha
     characters += line.length + 1;
     return characters > charactersMax;
   });
-  const kept = end === -1 ? lines.length : end;
-  const next = Math.max(...numbers.slice(0, kept), first - 1) + 1;
-  const left = text.length - lines.slice(0, kept).join("\n").length;
-  const notice = `The rest, ${left} characters, was left out, because the model's window is small. Open the page with from_line ${next} to go on.`;
-  return { text: lines.slice(0, kept).join("\n"), notice };
+  const lineCount = end === -1 ? lines.length : end;
+  const next = Math.max(...numbers.slice(0, lineCount), first - 1) + 1;
+  const charactersLeft = text.length - lines.slice(0, lineCount).join("\n").length;
+  const notice = `The rest, ${charactersLeft} characters, was left out, because the model's window is small. Open the page with from_line ${next} to go on.`;
+  return { text: lines.slice(0, lineCount).join("\n"), notice };
 }

@@ -32,17 +32,17 @@ export async function search(
   args: string,
   signal: AbortSignal,
 ): Promise<ToolOutcome> {
-  const asked = readSearch(args);
-  if (asked === null) return failedCall(names, null, "The arguments need `queries`, a list of texts.");
-  const action = { type: "search" as const, query: asked.queries[0] ?? "", queries: [...asked.queries] };
-  const lists = await Promise.all(asked.queries.map((text) => hitsOrFault(session, text, asked.recency, signal)));
+  const request = readSearch(args);
+  if (request === null) return failedCall(names, null, "The arguments need `queries`, a list of texts.");
+  const action = { type: "search" as const, query: request.queries[0] ?? "", queries: [...request.queries] };
+  const lists = await Promise.all(request.queries.map((text) => hitsOrFault(session, text, request.recency, signal)));
   const faults = lists.filter((list) => typeof list === "string");
   if (faults.length === lists.length) return failedCall(names, action, faults[0] ?? "The search failed.");
   const hits = mergedHits(lists.filter((list) => typeof list !== "string")).filter(({ url }) => session.allows(url));
-  const shown = hits.slice(0, session.settings.size.hits);
-  const sources = shown.map(({ url, title }) => session.cite(url, title));
-  const pages = await firstPages(session, shown, signal);
-  const blocks = shown.map((hit, index) => blockOf(hit, sources[index]?.number ?? 0, session, pages.get(hit.url)));
+  const topHits = hits.slice(0, session.settings.size.hits);
+  const sources = topHits.map(({ url, title }) => session.cite(url, title));
+  const pages = await firstPages(session, topHits, signal);
+  const blocks = topHits.map((hit, index) => blockOf(hit, sources[index]?.number ?? 0, session, pages.get(hit.url)));
   const text = blocks.length === 0 ? "Nothing was found. Try other words." : blocks.join("\n\n");
   return ranCall(session, names, { action, hits, text, sources, isSearch: true });
 }
@@ -58,8 +58,8 @@ function readSearch(text: string): Asked | null {
   const { queries = args["query"], recency } = args; // Many models write one `query`.
   const list: readonly unknown[] = Array.isArray(queries) ? queries : [queries];
   const texts = list.filter((one) => typeof one === "string").map((one) => one.trim().slice(0, QUERY_CHARACTERS_MAX));
-  const wanted = [...new Set(texts)].filter((one) => one !== "").slice(0, QUERIES_MAX);
-  return wanted.length === 0 ? null : { queries: wanted, recency: isRecency(recency) ? recency : null };
+  const uniqueQueries = [...new Set(texts)].filter((one) => one !== "").slice(0, QUERIES_MAX);
+  return uniqueQueries.length === 0 ? null : { queries: uniqueQueries, recency: isRecency(recency) ? recency : null };
 }
 
 function isRecency(value: unknown): value is Recency {
@@ -104,7 +104,7 @@ async function firstPages(
 ): Promise<ReadonlyMap<string, Page>> {
   const { services, settings, scope } = session;
   if (!settings.isLive || services.open === "off") return new Map();
-  const opened = hits.slice(0, settings.size.pages).map(async ({ url }) => {
+  const openings = hits.slice(0, settings.size.pages).map(async ({ url }) => {
     try {
       return [[url, await services.pages.open(url, scope.owner.project, signal)] as const];
     } catch (error) {
@@ -112,11 +112,11 @@ async function firstPages(
       throw error;
     }
   });
-  return new Map((await Promise.all(opened)).flat());
+  return new Map((await Promise.all(openings)).flat());
 }
 
 function blockOf(hit: Hit, number: number, { settings }: WebSession, page: Page | undefined): string {
-  const date = hit.published === null ? "" : ` (${hit.published})`;
+  const date = hit.date === null ? "" : ` (${hit.date})`;
   const text = page?.lines.join("\n").slice(0, PAGE_CHARACTERS_MAX) ?? hit.snippet.slice(0, settings.size.characters);
   return `[web:${number}] ${hit.title}${date}\n${hit.url}\n${text}`;
 }

@@ -33,8 +33,8 @@ export interface Found {
 }
 
 /** A successful call, with the parts requested in `include`. */
-export function ranCall({ scope, settings }: WebSession, { id }: Names, found: Found): ToolOutcome {
-  const { action, hits, text, sources, isSearch } = found;
+export function ranCall({ scope, settings }: WebSession, { id }: Names, result: Found): ToolOutcome {
+  const { action, hits, text, sources, isSearch } = result;
   const urls = hits.map(({ url, title }) => ({ type: "url" as const, url, ...(title === "" ? {} : { title }) }));
   const withSources = isSearch && action.type === "search" && scope.include.includes(SOURCES_INCLUDE);
   const results = isSearch && scope.include.includes(RESULTS_INCLUDE) ? { results: hits.map(shownHit) } : {};
@@ -54,6 +54,6 @@ export function ranCall({ scope, settings }: WebSession, { id }: Names, found: F
   };
 }
 
-function shownHit({ title, url, snippet, published }: Hit): Record<string, unknown> {
-  return { title, url, snippet, published };
+function shownHit({ title, url, snippet, date }: Hit): Record<string, unknown> {
+  return { title, url, snippet, published: date };
 }

@@ -50,20 +50,20 @@ function webSearchRefusal(tool: ToolInput, services: WebServices | null): ToolRe
 function openSession(session: WebSession): OpenTool {
   const { settings, services } = session;
   const opens = settings.opensPages && services.open !== "off";
-  const offered = opens ? [SEARCH_FUNCTION, OPEN_FUNCTION, FIND_FUNCTION] : [SEARCH_FUNCTION];
+  const functions = opens ? [SEARCH_FUNCTION, OPEN_FUNCTION, FIND_FUNCTION] : [SEARCH_FUNCTION];
   return {
-    functions: offered.map((one): HostedFunction => ({ type: "hosted_function", server: null, ...one })),
+    functions: functions.map((one): HostedFunction => ({ type: "hosted_function", server: null, ...one })),
     note: noteOf(settings, new Date()),
     opening: [],
     pending: [],
-    call: (name, made) => webSearchCall(session, name, made),
+    call: (name, origin) => webSearchCall(session, name, origin),
     shorten: shortenPage,
     close: async () => {},
   };
 }
 
-function webSearchCall(session: WebSession, name: string, made: MadeCall): ToolCall {
-  const names = { id: made.newItemId("ws") };
+function webSearchCall(session: WebSession, name: string, origin: MadeCall): ToolCall {
+  const names = { id: origin.newItemId("ws") };
   return {
     item: startedCall(names),
     streams: null,

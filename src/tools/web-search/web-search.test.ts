@@ -65,7 +65,7 @@ const HIT = { title: "Herons &amp; <b>fish</b>", url: "http://127.0.0.1/herons" 
 
 describe("the search servers", () => {
   const query = { text: "herons", count: 5, domains: ["birds.example"], country: "DE", recency: "week" } as const;
-  const expected = [{ url: HIT.url, title: "Herons & fish", snippet: "They wait.", published: "2026-01-02" }];
+  const expected = [{ url: HIT.url, title: "Herons & fish", snippet: "They wait.", date: "2026-01-02" }];
 
   it("SearXNG is asked by GET with a site and a time range", async () => {
     answer.body = JSON.stringify({ results: [{ ...HIT, content: "They wait.", publishedDate: "2026-01-02" }] });

@@ -20,21 +20,21 @@ export class WebSession {
   readonly services: WebServices;
   readonly settings: WebSettings;
   readonly scope: ToolScope;
-  readonly known: KnownUrls;
+  readonly knownUrls: KnownUrls;
   readonly #numbers = new Map<string, number>();
 
   constructor(services: WebServices, settings: WebSettings, scope: ToolScope) {
     this.services = services;
     this.settings = settings;
     this.scope = scope;
-    this.known = new KnownUrls(scope.context);
+    this.knownUrls = new KnownUrls(scope.context);
   }
 
   /** The citation of a page under its number. A page keeps its number. */
   cite(url: string, title: string): Extract<Citable, { type: "web" }> {
     const number = this.#numbers.get(url) ?? (this.scope.citedBefore ?? 0) + this.#numbers.size + 1;
     this.#numbers.set(url, number);
-    this.known.add(url);
+    this.knownUrls.add(url);
     return { type: "web", number, url, title };
   }
 

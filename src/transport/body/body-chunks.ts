@@ -151,12 +151,12 @@ export async function* decodeBody(
   const decoder = DECODERS.get(encoding)?.();
   if (decoder === undefined && encoding !== "identity" && encoding !== "") throw faults.unsupportedEncoding(encoding);
   if (Number(request.headers["content-length"] ?? 0) > limits.bytesMax) throw faults.bodyTooLarge(limits.bytesMax);
-  const wire = bounded(bodyChunks(request, limits, faults.bodyTimedOut), limits, faults);
+  const wire = limitSize(bodyChunks(request, limits, faults.bodyTimedOut), limits, faults);
   if (decoder === undefined) yield* wire;
-  else yield* bounded(unpacked(wire, decoder, faults), limits, faults);
+  else yield* limitSize(unpackBytes(wire, decoder, faults), limits, faults);
 }
 
-async function* bounded(
+async function* limitSize(
   chunks: AsyncIterable<Uint8Array>,
   { bytesMax }: BodyLimits,
   faults: BodyFaults,
@@ -169,21 +169,21 @@ async function* bounded(
   }
 }
 
-async function* unpacked(
+async function* unpackBytes(
   wire: AsyncIterable<Uint8Array>,
   decoder: Duplex,
   faults: BodyFaults,
 ): AsyncGenerator<Uint8Array> {
-  const taken = { bytes: 0 };
+  const tally = { bytes: 0 };
   // Errors reach the loop below through the decoder.
-  pipeline(Readable.from(counted(wire, taken)), decoder, () => {});
+  pipeline(Readable.from(countBytes(wire, tally)), decoder, () => {});
   let size = 0;
   try {
     for await (const chunk of decoder) {
       if (!(chunk instanceof Uint8Array)) continue;
       size += chunk.length;
       const isFree = size <= UNPACKED_FREE_BYTES;
-      if (!isFree && size > taken.bytes * UNPACKED_RATIO_MAX) throw faults.bodyPackedTooTightly(UNPACKED_RATIO_MAX);
+      if (!isFree && size > tally.bytes * UNPACKED_RATIO_MAX) throw faults.bodyPackedTooTightly(UNPACKED_RATIO_MAX);
       yield chunk;
     }
   } catch (error) {
@@ -191,9 +191,9 @@ async function* unpacked(
   }
 }
 
-async function* counted(chunks: AsyncIterable<Uint8Array>, taken: { bytes: number }): AsyncGenerator<Uint8Array> {
+async function* countBytes(chunks: AsyncIterable<Uint8Array>, tally: { bytes: number }): AsyncGenerator<Uint8Array> {
   for await (const chunk of chunks) {
-    taken.bytes += chunk.length;
+    tally.bytes += chunk.length;
     yield chunk;
   }
 }

@@ -17,9 +17,9 @@ declare module "@koa/multer" {
     _handleFile(
       source: FormSource,
       file: FilePart & { readonly stream: Readable },
-      done: (error: unknown, stored?: { readonly kept: Kept }) => void,
+      callback: (error: unknown, result?: { readonly kept: Kept }) => void,
     ): void;
-    _removeFile(source: FormSource, file: FilePart, done: (error: null) => void): void;
+    _removeFile(source: FormSource, file: FilePart, callback: (error: null) => void): void;
   }
 
   export interface FormSource extends Readable {

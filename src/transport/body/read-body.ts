@@ -69,19 +69,19 @@ export function checkBody(route: OperationRoute, body: unknown, contract: Contra
 
 /** The media type to read the body as. A body without a type is read as JSON if the operation takes JSON. */
 function acceptedType(
-  { request: accepted, operationId }: OperationRoute,
+  { request: acceptedTypes, operationId }: OperationRoute,
   request: IncomingMessage,
   faults: Faults,
 ): string {
-  const given = request.headers["content-type"] ?? "";
-  if (given === JSON_TYPE && accepted.includes(JSON_TYPE)) return JSON_TYPE;
-  const [type = "", ...parameters] = given.split(";").map((part) => part.trim().toLowerCase());
-  const named = type === "" && accepted.includes(JSON_TYPE) ? JSON_TYPE : type;
+  const header = request.headers["content-type"] ?? "";
+  if (header === JSON_TYPE && acceptedTypes.includes(JSON_TYPE)) return JSON_TYPE;
+  const [type = "", ...parameters] = header.split(";").map((part) => part.trim().toLowerCase());
+  const mediaType = type === "" && acceptedTypes.includes(JSON_TYPE) ? JSON_TYPE : type;
   const charset = parameters.find((parameter) => parameter.startsWith("charset="))?.replaceAll('"', "");
   const isUtf8 = charset === undefined || /^charset=(utf-?8|us-ascii)$/.test(charset);
-  if (!accepted.includes(named) || (named === JSON_TYPE && !isUtf8))
-    throw faults.unsupportedMediaType(given, operationId);
-  return named;
+  if (!acceptedTypes.includes(mediaType) || (mediaType === JSON_TYPE && !isUtf8))
+    throw faults.unsupportedMediaType(header, operationId);
+  return mediaType;
 }
 
 function readJson(route: OperationRoute, request: IncomingMessage, options: TransportOptions, faults: Faults): unknown {
@@ -162,27 +162,27 @@ async function awaitWhole<T>(
     bytesPerSecondMin: BODY_BYTES_PER_SECOND_MIN,
     totalTimeoutMs: Math.min(bodyTotalTimeoutMs, WHOLE_BODY_TIMEOUT_MS),
   };
-  const held = incoming.open();
+  const heldBytes = incoming.open();
   try {
-    return await read(await collectBody(request, limits, held, faults));
+    return await read(await collectBody(request, limits, heldBytes, faults));
   } finally {
-    held.release();
+    heldBytes.release();
   }
 }
 
 /**
- * The whole decompressed body, in the chunks in which it arrived. They stay counted in `held` until the caller releases
- * it.
+ * The whole decompressed body, in the chunks in which it arrived. They stay counted in `heldBytes` until the caller
+ * releases it.
  */
 async function collectBody(
   request: IncomingMessage,
   limits: BodyLimits,
-  held: HeldBytes,
+  heldBytes: HeldBytes,
   faults: BodyFaults,
 ): Promise<Buffer[]> {
   const chunks: Buffer[] = [];
   for await (const chunk of decodeBody(request, limits, faults)) {
-    if (!held.add(chunk.length)) throw faults.noRoomForBody();
+    if (!heldBytes.add(chunk.length)) throw faults.noRoomForBody();
     chunks.push(Buffer.isBuffer(chunk) ? chunk : Buffer.from(chunk));
   }
   return chunks;

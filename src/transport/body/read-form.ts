@@ -42,7 +42,7 @@ export async function readForm(
   const bytesMax = limits.fileBytesMax + FORM_OVERHEAD_BYTES;
   // Clients are told the limit without the overhead.
   const bodyFaults = { ...faults, bodyTooLarge: () => faults.fileTooLarge(limits.fileBytesMax) };
-  const body = admitted(decodeBody(request, { ...limits, bytesMax }, bodyFaults), spool, faults);
+  const body = admitBytes(decodeBody(request, { ...limits, bytesMax }, bodyFaults), spool, faults);
   const source: FormSource = Object.assign(Readable.from(body, { objectMode: false }), {
     headers: { "content-type": request.headers["content-type"], "transfer-encoding": "chunked" },
   });
@@ -52,7 +52,7 @@ export async function readForm(
   return formParts(form);
 }
 
-async function* admitted(
+async function* admitBytes(
   body: AsyncIterable<Uint8Array>,
   spool: UploadSpool,
   faults: FormFaults,
@@ -87,8 +87,8 @@ async function parse(source: FormSource, storage: Storage<SpooledUpload>, fileBy
 function storageOf(spool: UploadSpool): Storage<SpooledUpload> {
   const keep = callbackify(async (content: Readable) => ({ kept: await spool.keep(content) }));
   return {
-    _handleFile: (_source, { stream }, done) => keep(stream, done),
-    _removeFile: (_source, _file, done) => done(null),
+    _handleFile: (_source, { stream }, callback) => keep(stream, callback),
+    _removeFile: (_source, _file, callback) => callback(null),
   };
 }
 
@@ -105,9 +105,9 @@ function formParts(form: Parsed): Record<string, unknown> {
   const parts = new Map<string, unknown>(Object.entries(form.body ?? {}));
   for (const file of form.files ?? []) {
     const before = parts.get(file.fieldname);
-    const uploaded = uploadedFile(file);
-    if (before === undefined) parts.set(file.fieldname, uploaded);
-    else parts.set(file.fieldname, [...(Array.isArray(before) ? before : [before]), uploaded]);
+    const upload = uploadedFile(file);
+    if (before === undefined) parts.set(file.fieldname, upload);
+    else parts.set(file.fieldname, [...(Array.isArray(before) ? before : [before]), upload]);
   }
   return Object.fromEntries(parts);
 }

@@ -17,7 +17,7 @@ const LINE_FEED = 0x0a;
  * line end counts.
  */
 export async function* readLines(request: IncomingMessage, limits: LineLimits, faults: LineFaults): AsyncGenerator {
-  let begun: Buffer[] = []; // Pieces of the unfinished line.
+  let lineStart: Buffer[] = []; // Pieces of the unfinished line.
   let begunBytes = 0;
   for await (const chunk of bodyChunks(
     request,
@@ -27,17 +27,17 @@ export async function* readLines(request: IncomingMessage, limits: LineLimits, f
     let start = 0;
     for (let end = chunk.indexOf(LINE_FEED); end >= 0; end = chunk.indexOf(LINE_FEED, start)) {
       if (begunBytes + end - start > limits.lineBytesMax) throw faults.bodyTooLarge(limits.lineBytesMax);
-      const line = [...begun, chunk.subarray(start, end)];
-      begun = [];
+      const line = [...lineStart, chunk.subarray(start, end)];
+      lineStart = [];
       begunBytes = 0;
       start = end + 1;
       if (!line.every(isBlankPiece)) yield await parseJsonChunks(line, faults);
     }
-    begun.push(chunk.subarray(start));
+    lineStart.push(chunk.subarray(start));
     begunBytes += chunk.length - start;
     if (begunBytes > limits.lineBytesMax) throw faults.bodyTooLarge(limits.lineBytesMax);
   }
-  if (!begun.every(isBlankPiece)) yield await parseJsonChunks(begun, faults);
+  if (!lineStart.every(isBlankPiece)) yield await parseJsonChunks(lineStart, faults);
 }
 
 function isBlankPiece(piece: Buffer): boolean {

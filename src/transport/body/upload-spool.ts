@@ -16,23 +16,23 @@ const READ_BYTES = 256 * 1024;
  */
 export class UploadSpool {
   readonly #folder: string | null;
-  readonly #held: HeldBytes;
+  readonly #heldBytes: HeldBytes;
   readonly #handles: FileHandle[] = [];
   #isReleased = false;
   #fault: SpoolFault | null = null;
 
   /**
-   * With `folder` null, files are kept in memory; otherwise the folder is created when needed. `held` counts the bytes
-   * of the form that are in memory.
+   * With `folder` null, files are kept in memory; otherwise the folder is created when needed. `heldBytes` counts the
+   * bytes of the form that are in memory.
    */
-  constructor(folder: string | null, held: HeldBytes) {
+  constructor(folder: string | null, heldBytes: HeldBytes) {
     this.#folder = folder;
-    this.#held = held;
+    this.#heldBytes = heldBytes;
   }
 
   /** Counts received bytes of the form. Returns false if they exceed the budget. */
   admit(bytes: number): boolean {
-    return this.#held.add(bytes);
+    return this.#heldBytes.add(bytes);
   }
 
   /** Why an upload could not be stored. The streams that fail because of it only report that they were aborted. */
@@ -47,25 +47,25 @@ export class UploadSpool {
   /** Frees all uploads: none can be read afterwards, and uploads that are still arriving fail. */
   async release(): Promise<void> {
     this.#isReleased = true;
-    this.#held.release();
+    this.#heldBytes.release();
     await Promise.all(this.#handles.splice(0).map((handle) => handle.close()));
   }
 
   async #keepOnDisk(folder: string, content: AsyncIterable<Uint8Array>): Promise<SpooledUpload> {
-    const handle = await this.#stored(openIn(folder));
+    const handle = await this.#guardStorage(openIn(folder));
     this.#handles.push(handle);
     if (this.#isReleased) await this.release(); // Released while the file was being opened.
     let size = 0;
     for await (const piece of content) {
       if (this.#isReleased) throw new Error("the spool was released before the upload was complete");
-      await this.#stored(writeAll(handle, piece));
-      this.#held.remove(piece.length);
+      await this.#guardStorage(writeAll(handle, piece));
+      this.#heldBytes.remove(piece.length);
       size += piece.length;
     }
     return { size, read: () => readHandle(handle) };
   }
 
-  async #stored<T>(work: Promise<T>): Promise<T> {
+  async #guardStorage<T>(work: Promise<T>): Promise<T> {
     try {
       return await work;
     } catch (cause) {

@@ -21,10 +21,10 @@ export function isPreflight({ method, headers }: RequestHead, { allowsOrigin }: 
 
 /** The headers that answer a preflight. Any header may be sent; the request itself is checked when it arrives. */
 export function preflightHeaders({ headers }: RequestHead): Record<string, string> {
-  const asked = headers["access-control-request-headers"];
+  const requestedHeaders = headers["access-control-request-headers"];
   return {
     "access-control-allow-methods": METHODS,
     "access-control-max-age": PREFLIGHT_SECONDS,
-    ...(asked === undefined ? {} : { "access-control-allow-headers": asked }),
+    ...(requestedHeaders === undefined ? {} : { "access-control-allow-headers": requestedHeaders }),
   };
 }

@@ -52,9 +52,9 @@ export interface Exchange {
 /**
  * Starts an exchange. It ends by itself, with a line in the access log, when the reply is sent or the client has left.
  */
-export function openExchange(request: IncomingMessage, response: ServerResponse, served: ServedInterface): Exchange {
+export function openExchange(request: IncomingMessage, response: ServerResponse, service: ServedInterface): Exchange {
   const startedAt = performance.now();
-  const flight = served.inFlight.begin();
+  const flight = service.inFlight.begin();
   const [path, search] = splitUrl(request.url ?? "/");
   const caller = callerOf(request);
   const requestId = newRequestId();
@@ -67,8 +67,8 @@ export function openExchange(request: IncomingMessage, response: ServerResponse,
     requestId,
     clientRequestId: singleHeader(request.headers["x-client-request-id"]),
     signal: flight.signal,
-    log: served.log,
-    watch: served.observer?.begin(caller, requestId) ?? null,
+    log: service.log,
+    watch: service.observer?.begin(caller, requestId) ?? null,
     operationId: null,
     route: null,
     fault: null,
@@ -79,29 +79,29 @@ export function openExchange(request: IncomingMessage, response: ServerResponse,
       const headers: Record<string, string> = {
         "x-request-id": exchange.requestId,
         ...NO_SNIFFING,
-        ...crossOriginHeaders(request.headers.origin, served.options),
-        ...served.options.standingHeaders(elapsedSince(startedAt)),
+        ...crossOriginHeaders(request.headers.origin, service.options),
+        ...service.options.standingHeaders(elapsedSince(startedAt)),
         ...exchange.callerHeaders,
       };
-      if (served.inFlight.leaving) headers["connection"] = "close";
+      if (service.inFlight.leaving) headers["connection"] = "close";
       return headers;
     },
-    openUnread: () => served.options.unread.open(cutUnread),
+    openUnread: () => service.options.unread.open(cutUnread),
     cut: (reason) => {
       flight.abort(new ReplyCut(reason));
       breakConnection(request, response);
     },
   };
   const cutUnread = (): void => {
-    served.log.warn(
+    service.log.warn(
       { requestId: exchange.requestId, operationId: exchange.operationId },
       "closing reply: client reads too slowly",
     );
     exchange.cut("the reply was not read");
   };
-  endWithReply(exchange, flight, () => reportEnd(exchange, performance.now() - startedAt, served.options));
+  endWithReply(exchange, flight, () => reportEnd(exchange, performance.now() - startedAt, service.options));
   response.on("error", (error) =>
-    served.log.debug({ err: error, requestId: exchange.requestId }, "reply could not be written"),
+    service.log.debug({ err: error, requestId: exchange.requestId }, "reply could not be written"),
   );
   return exchange;
 }
@@ -178,9 +178,9 @@ function reportEnd(exchange: Exchange, durationMs: number, options: TransportOpt
   const { caller, response, operationId, route, path, requestId, clientRequestId, fault } = exchange;
   const status = response.headersSent ? response.statusCode : null;
   const complete = response.writableFinished;
-  const added = exchange.watch?.end({ operationId, route, status, complete, durationMs });
+  const addition = exchange.watch?.end({ operationId, route, status, complete, durationMs });
   const ms = Math.round(durationMs);
-  const isWarning = fault !== null || added?.isWarning === true;
+  const isWarning = fault !== null || addition?.isWarning === true;
   const level = isWarning ? "warn" : isQuiet(exchange, status, options) ? "debug" : "info";
   exchange.log[level](
     {
@@ -194,7 +194,7 @@ function reportEnd(exchange: Exchange, durationMs: number, options: TransportOpt
       clientRequestId,
       ...exchange.callerFields,
       ...(fault === null ? {} : { err: fault }),
-      ...added?.fields,
+      ...addition?.fields,
     },
     "request",
   );

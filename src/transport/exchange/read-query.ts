@@ -17,24 +17,30 @@ export function readQuery(
   const query: Record<string, unknown> = {};
   const parameters = Object.entries(table);
   if (parameters.length === 0) return query;
-  const given = new URLSearchParams(search);
+  const searchParams = new URLSearchParams(search);
   for (const [name, parameter] of parameters) {
-    const value = parameter.kind === "object" ? readPairs(name, given) : readNamed(name, parameter, given, faults);
+    const value =
+      parameter.kind === "object" ? readPairs(name, searchParams) : readNamed(name, parameter, searchParams, faults);
     if (value !== undefined) query[name] = value;
   }
   return query;
 }
 
 /** The members of an object, which are sent as `name[member]=text`; undefined if there are none. */
-function readPairs(name: string, given: URLSearchParams): object | undefined {
+function readPairs(name: string, searchParams: URLSearchParams): object | undefined {
   const start = `${name}[`;
-  const pairs = [...given].filter(([key]) => key.startsWith(start) && key.endsWith("]"));
+  const pairs = [...searchParams].filter(([key]) => key.startsWith(start) && key.endsWith("]"));
   if (pairs.length === 0) return undefined;
   return Object.fromEntries(pairs.map(([key, text]) => [key.slice(start.length, -1), text]));
 }
 
-function readNamed(name: string, parameter: QueryParameter, given: URLSearchParams, faults: QueryFaults): unknown {
-  const values = [name, ...parameter.aliases].flatMap((alias) => given.getAll(alias));
+function readNamed(
+  name: string,
+  parameter: QueryParameter,
+  searchParams: URLSearchParams,
+  faults: QueryFaults,
+): unknown {
+  const values = [name, ...parameter.aliases].flatMap((alias) => searchParams.getAll(alias));
   return readParameter(name, parameter, values, faults);
 }
 
@@ -65,8 +71,8 @@ function readParameter(
 
 function readValue(name: string, parameter: QueryParameter, text: string, faults: QueryFaults): unknown {
   const value = coerce(parameter.kind, text);
-  const broken = value === undefined ? wrongType(parameter.kind) : brokenRule(parameter, value);
-  if (broken !== null) throw faults.invalidQuery({ name, value: text, ...broken });
+  const refusal = value === undefined ? wrongType(parameter.kind) : brokenRule(parameter, value);
+  if (refusal !== null) throw faults.invalidQuery({ name, value: text, ...refusal });
   return value;
 }
 
@@ -87,12 +93,12 @@ function coerce(kind: QueryParameter["kind"], text: string): QueryScalar | objec
 }
 
 function wrongType(kind: QueryParameter["kind"]): Rule | null {
-  return kind === "string" ? null : { rule: "type", expected: kind };
+  return kind === "string" ? null : { rule: "type", kind };
 }
 
 function brokenRule(parameter: QueryParameter, value: QueryScalar | object): Rule | null {
-  const allowed = parameter.enum;
-  if (allowed?.every((one) => one !== value)) return { rule: "enum", allowed: allowed.map(String) };
+  const choices = parameter.enum;
+  if (choices?.every((one) => one !== value)) return { rule: "enum", choices: choices.map(String) };
   if (typeof value === "number") return brokenBound(parameter, value);
   return typeof value === "string" ? brokenText(parameter, value) : null;
 }

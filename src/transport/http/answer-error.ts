@@ -35,11 +35,11 @@ export async function answerError(
 }
 
 function apiError(exchange: Exchange, error: unknown, faults: Faults): ApiError {
-  const named = namedFault(error, faults);
-  if (named !== null) {
+  const match = namedFault(error, faults);
+  if (match !== null) {
     if (isStorageFull(error)) exchange.log.error(faultFields(exchange, error), "no more room to store anything");
-    else if (named.status >= 500) exchange.fault = named;
-    return named;
+    else if (match.status >= 500) exchange.fault = match;
+    return match;
   }
   if (exchange.signal.aborted) return faults.shuttingDown();
   exchange.log.error(faultFields(exchange, error), "request failed");

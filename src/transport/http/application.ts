@@ -34,13 +34,13 @@ export function createApplication<P>({
   assets = {},
   upgrades = [],
   options = {},
-  ...given
+  ...definition
 }: ApplicationOptions<P>): Application {
-  const served = { ...given, options: { ...TRANSPORT_DEFAULTS, ...options }, inFlight: new InFlight() };
-  const { contract, faults, inFlight, log } = served;
+  const service = { ...definition, options: { ...TRANSPORT_DEFAULTS, ...options }, inFlight: new InFlight() };
+  const { contract, faults, inFlight, log } = service;
   const serveAsset = assetServer(assets);
-  const { router, findFixed } = mountOperations(served);
-  const fixed = fixedPaths({
+  const { router, findFixed } = mountOperations(service);
+  const methodsByPath = fixedPaths({
     contract,
     assetPaths: Object.keys(assets),
     upgradePaths: upgrades.map(({ path }) => path),
@@ -50,11 +50,11 @@ export function createApplication<P>({
   koa.on("error", logBroken);
   koa.use((ctx, next) => {
     ctx.respond = false; // Only the functions of transport/stream write replies.
-    ctx.exchange = openExchange(ctx.req, ctx.res, served);
-    return answerExchange(ctx.exchange, next, served);
+    ctx.exchange = openExchange(ctx.req, ctx.res, service);
+    return answerExchange(ctx.exchange, next, service);
   });
   koa.use(({ exchange }, next) => {
-    const methods = fixed.get(exchange.path);
+    const methods = methodsByPath.get(exchange.path);
     const isKnown = methods === undefined || methods.has(exchange.caller.method);
     return isKnown ? next() : answerOtherMethod(exchange, methods, faults);
   });
@@ -64,13 +64,13 @@ export function createApplication<P>({
   });
   koa.use(router.routes());
   koa.use(({ exchange }) => refuseUnknown(exchange, router, { faults, upgrades }));
-  const upgrade = acceptUpgrades(upgrades, served);
+  const upgrade = acceptUpgrades(upgrades, service);
   const searchAndServe = koa.callback();
   const serve: RequestListener = (request, response) => {
     const mount = findFixed(request.method ?? "", splitUrl(request.url ?? "/")[0]);
     if (mount === null) return void searchAndServe(request, response);
-    const exchange = openExchange(request, response, served);
-    answerExchange(exchange, () => mount(exchange, {}), served).catch(logBroken);
+    const exchange = openExchange(request, response, service);
+    answerExchange(exchange, () => mount(exchange, {}), service).catch(logBroken);
   };
   return {
     serve,
@@ -81,15 +81,15 @@ export function createApplication<P>({
   };
 }
 
-async function answerExchange<P>(exchange: Exchange, next: Next, served: ServedInterface<P>): Promise<void> {
-  const { faults, options } = served;
+async function answerExchange<P>(exchange: Exchange, next: Next, service: ServedInterface<P>): Promise<void> {
+  const { faults, options } = service;
   try {
     if (lacksHost(exchange)) throw faults.malformedRequest(400);
-    admitCaller(exchange.caller, served);
+    admitCaller(exchange.caller, service);
     if (isPreflight(exchange.caller, options)) await writeWhole(exchange, 204, preflightHeaders(exchange.caller), null);
     else await next();
   } catch (error) {
-    await answerError(exchange, error, served);
+    await answerError(exchange, error, service);
   }
 }
 

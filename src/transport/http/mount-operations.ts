@@ -30,34 +30,34 @@ export interface MountedOperations {
 }
 
 /** Mounts a handler for each operation of the contract. Throws an error that names operations without a handler. */
-export function mountOperations<P>(served: ServedInterface<P>): MountedOperations {
-  const { routes } = served.contract;
-  const missing = routes.map(({ operationId }) => operationId).filter((id) => !Object.hasOwn(served.handlers, id));
+export function mountOperations<P>(service: ServedInterface<P>): MountedOperations {
+  const { routes } = service.contract;
+  const missing = routes.map(({ operationId }) => operationId).filter((id) => !Object.hasOwn(service.handlers, id));
   assert(missing.length === 0, `every operation has a handler; these have none: ${missing.join(", ")}`);
   const router: OperationRouter = new Router({ exclusive: "specificity", sensitive: true });
-  const fixed = new Map<string, Mount>();
+  const fixedMounts = new Map<string, Mount>();
   for (const route of routes) {
-    const handler = served.handlers[route.operationId];
+    const handler = service.handlers[route.operationId];
     assert(handler !== undefined, "an operation that is not missing has a handler");
     const operation = { route, handler };
     const mount: Mount = (exchange, params) => {
       exchange.operationId = route.operationId;
       exchange.route = route.path;
-      return serveOperation(operation, exchange, params, served);
+      return serveOperation(operation, exchange, params, service);
     };
     router.register(route.path, [route.method], ({ exchange, params }) => mount(exchange, params));
-    if (!route.path.includes(":")) fixed.set(`${route.method.toUpperCase()} ${route.path}`, mount);
+    if (!route.path.includes(":")) fixedMounts.set(`${route.method.toUpperCase()} ${route.path}`, mount);
   }
-  return { router, findFixed: (method, path) => fixed.get(`${method} ${path}`) ?? null };
+  return { router, findFixed: (method, path) => fixedMounts.get(`${method} ${path}`) ?? null };
 }
 
 async function serveOperation<P>(
   { route, handler }: { readonly route: OperationRoute; readonly handler: Handler<P> },
   exchange: Exchange,
   params: Readonly<Record<string, string>>,
-  served: ServedInterface<P>,
+  service: ServedInterface<P>,
 ): Promise<void> {
-  const { admission, faults, options } = served;
+  const { admission, faults, options } = service;
   const { headers } = exchange.request;
   // Authenticates before reading the body, so that callers without a key cannot upload.
   const principal = route.secured ? await admission.authenticate(headers) : admission.anonymous;
@@ -65,16 +65,16 @@ async function serveOperation<P>(
     exchange.callerHeaders = admission.headersFor?.(principal) ?? {};
     exchange.callerFields = admission.logFieldsFor?.(principal) ?? {};
   }
-  const query = readQuery(route.query, await searchOf(route, exchange, served), faults);
+  const query = readQuery(route.query, await searchOf(route, exchange, service), faults);
   const spool = takesForms(route) ? new UploadSpool(options.uploadFolder, options.incoming.open()) : null;
   try {
     const answer = async (): Promise<Reply> => {
-      const body = await readCheckedBody(route, { exchange, spool, principal }, served);
+      const body = await readCheckedBody(route, { exchange, spool, principal }, service);
       const request: OperationRequest = { path: params, query, headers: namedHeaders(route, exchange), body };
       return handler(request, requestContext(route, exchange, principal));
     };
     // Writing may take long. Written this way, no frame keeps the request's or the reply's body in memory meanwhile.
-    await answer().then((reply) => writeReply(exchange, reply, served));
+    await answer().then((reply) => writeReply(exchange, reply, service));
   } finally {
     if (spool !== null) await spool.release();
   }
@@ -90,18 +90,18 @@ interface BodySource<P> {
 async function readCheckedBody<P>(
   route: OperationRoute,
   { exchange, spool, principal }: BodySource<P>,
-  served: ServedInterface<P>,
+  service: ServedInterface<P>,
 ): Promise<unknown> {
-  const { contract, faults, options } = served;
-  let sent: unknown = null;
+  const { contract, faults, options } = service;
+  let sentBody: unknown = null;
   try {
-    sent = await readBody(route, { request: exchange.request, spool }, options, faults);
+    sentBody = await readBody(route, { request: exchange.request, spool }, options, faults);
     const slices = new Slices();
-    const body: unknown = await checkBody(route, sent, contract, faults);
+    const body: unknown = await checkBody(route, sentBody, contract, faults);
     if (slices.isOver) await slices.next(); // A body that took long to check will also take long to handle.
     return body;
   } catch (error) {
-    served.onRefused?.({ operationId: route.operationId, principal, sent, error });
+    service.onRefused?.({ operationId: route.operationId, principal, sentBody, error });
     throw error;
   }
 }
@@ -113,16 +113,16 @@ function searchOf<P>(
   { options, faults }: ServedInterface<P>,
 ): string | Promise<string> {
   if (route.queryInBody !== true || !hasBody(request)) return search;
-  return readBodyQuery(request, options, faults).then((sent) => `${sent}&${search}`);
+  return readBodyQuery(request, options, faults).then((bodyQuery) => `${bodyQuery}&${search}`);
 }
 
 function namedHeaders(route: OperationRoute, { request }: Exchange): Record<string, string> {
-  const named: Record<string, string> = {};
+  const result: Record<string, string> = {};
   for (const name of route.headers) {
     const value = singleHeader(request.headers[name]);
-    if (value !== null) named[name] = value;
+    if (value !== null) result[name] = value;
   }
-  return named;
+  return result;
 }
 
 function requestContext<P>(route: OperationRoute, exchange: Exchange, principal: P): RequestContext<P> {

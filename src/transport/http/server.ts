@@ -66,7 +66,7 @@ export async function listen(application: Application, options: ListenOptions): 
     },
     application.serve,
   );
-  const upgraded = trackUpgrades(server, application);
+  const upgradedSockets = trackUpgrades(server, application);
   server.on("checkExpectation", application.serve); // Unknown expectations are ignored, as HTTP allows.
   server.on("clientError", (error, socket) => refuseMalformed(error, socket, application));
   startListening(server, options);
@@ -74,7 +74,7 @@ export async function listen(application: Application, options: ListenOptions): 
   server.on("error", (error) => application.log.error({ err: error }, "server failed"));
   const address = server.address();
   if (address === null || typeof address !== "object") throw new Error("the given socket is none of TCP");
-  const closed = new Promise<void>((resolve) => server.once("close", resolve));
+  const closeEvent = new Promise<void>((resolve) => server.once("close", resolve));
   const handOver = async (): Promise<void> => {
     application.inFlight.announceLeaving();
     NetServer.prototype.close.call(server); // Unlike the HTTP server's close, it leaves idle connections open.
@@ -82,7 +82,7 @@ export async function listen(application: Application, options: ListenOptions): 
   };
   let closing: Promise<void> | null = null;
   const close = (until?: AbortSignal): Promise<void> =>
-    (closing ??= drain(server, application, upgraded, { ...options, until, closed }));
+    (closing ??= drain(server, application, upgradedSockets, { ...options, until, closeEvent }));
   const announceLeaving = (): void => application.inFlight.announceLeaving();
   return { address, url: urlOf(address), announceLeaving, handOver, close };
 }
@@ -102,13 +102,13 @@ function isWebSocket({ headers }: IncomingMessage): boolean {
 }
 
 function trackUpgrades(server: Server, application: Application): ReadonlySet<Duplex> {
-  const upgraded = new Set<Duplex>();
+  const upgradedSockets = new Set<Duplex>();
   server.on("upgrade", (request, socket, head) => {
-    upgraded.add(socket);
-    socket.once("close", () => upgraded.delete(socket));
+    upgradedSockets.add(socket);
+    socket.once("close", () => upgradedSockets.delete(socket));
     application.upgrade(request, socket, head);
   });
-  return upgraded;
+  return upgradedSockets;
 }
 
 const MALFORMED_STATUSES: ReadonlyMap<string, number> = new Map([
@@ -133,14 +133,14 @@ function refuseMalformed(error: NodeJS.ErrnoException, socket: Duplex, { faults,
 
 interface Draining extends ListenOptions {
   readonly until: AbortSignal | undefined;
-  readonly closed: Promise<unknown>;
+  readonly closeEvent: Promise<unknown>;
 }
 
 async function drain(
   server: Server,
   { inFlight, faults }: Application,
-  upgraded: ReadonlySet<Duplex>,
-  { drainMs, abortGraceMs = ABORT_GRACE_MS, until, closed }: Draining,
+  upgradedSockets: ReadonlySet<Duplex>,
+  { drainMs, abortGraceMs = ABORT_GRACE_MS, until, closeEvent }: Draining,
 ): Promise<void> {
   inFlight.startDraining();
   server.close();
@@ -149,8 +149,8 @@ async function drain(
   inFlight.abortAll(faults.shuttingDown());
   await waitAtMost(inFlight, abortGraceMs);
   server.closeAllConnections();
-  for (const socket of upgraded) socket.destroy();
-  await closed;
+  for (const socket of upgradedSockets) socket.destroy();
+  await closeEvent;
 }
 
 async function waitAtMost(inFlight: Application["inFlight"], ms: number): Promise<void> {

@@ -19,8 +19,8 @@ export class FrameWriter {
   readonly #open: () => void;
   readonly #unread: Unread;
   #text = "";
-  #opened = false;
-  #closed: boolean;
+  #isOpen = false;
+  #isClosed: boolean;
   #flushPlanned = false;
   #room: PromiseWithResolvers<void> | null = null;
   #writtenAt = performance.now();
@@ -33,25 +33,25 @@ export class FrameWriter {
     this.#response = response;
     this.#open = open;
     this.#unread = unread;
-    this.#closed = response.destroyed;
+    this.#isClosed = response.destroyed;
     response.once("close", () => {
-      this.#closed = true;
+      this.#isClosed = true;
       this.#makeRoom();
       this.#unread.update(0);
     });
   }
 
-  get opened(): boolean {
-    return this.#opened;
+  get isOpen(): boolean {
+    return this.#isOpen;
   }
 
   /** True once the reply has closed. */
-  get closed(): boolean {
-    return this.#closed;
+  get isClosed(): boolean {
+    return this.#isClosed;
   }
 
   /** True while the reader is behind. */
-  get blocked(): boolean {
+  get isBlocked(): boolean {
     return this.#room !== null;
   }
 
@@ -62,7 +62,7 @@ export class FrameWriter {
 
   /** Sends the headers without waiting for the first frame. */
   open(): void {
-    if (this.#opened || this.#closed) return;
+    if (this.#isOpen || this.#isClosed) return;
     this.#openOnce();
     this.#response.flushHeaders();
   }
@@ -72,7 +72,7 @@ export class FrameWriter {
    * frame is written immediately.
    */
   add(frame: string): Promise<void> | undefined {
-    const isFirst = !this.#opened;
+    const isFirst = !this.#isOpen;
     this.#text += frame;
     if (isFirst || this.#text.length >= WRITE_CHARS_MAX) {
       this.#flush();
@@ -87,7 +87,7 @@ export class FrameWriter {
 
   /** Writes the remaining text and ends the reply. */
   finish(): void {
-    if (this.#closed) return;
+    if (this.#isClosed) return;
     this.#openOnce();
     this.#response.end(this.#text);
     this.#text = "";
@@ -100,8 +100,8 @@ export class FrameWriter {
   };
 
   #flush(): void {
-    if (this.#text === "" || this.#closed || this.#room !== null) return;
-    if (!this.#opened) return this.#openWith(() => this.#flush());
+    if (this.#text === "" || this.#isClosed || this.#room !== null) return;
+    if (!this.#isOpen) return this.#openWith(() => this.#flush());
     const text = this.#text;
     this.#text = "";
     this.#writtenAt = performance.now();
@@ -131,9 +131,9 @@ export class FrameWriter {
   }
 
   #openOnce(): void {
-    if (this.#opened) return;
+    if (this.#isOpen) return;
     this.#open();
-    this.#opened = true; // After the call: if the headers cannot be written, an error reply can still be sent.
+    this.#isOpen = true; // After the call: if the headers cannot be written, an error reply can still be sent.
   }
 
   readonly #makeRoom = (): void => {

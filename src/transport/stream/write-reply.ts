@@ -15,14 +15,14 @@ import { frameStream, ndjsonStream, sseStream, writeStream } from "./write-strea
  * Writes a handler's reply in the form that its members choose. This and `writeJsonReply` are not async functions,
  * because those would keep the reply in memory, beside its bytes, until the client has read it.
  */
-export function writeReply(exchange: Exchange, reply: Reply, served: ServedInterface): Promise<void> {
-  const { contract, faults, options } = served;
+export function writeReply(exchange: Exchange, reply: Reply, service: ServedInterface): Promise<void> {
+  const { contract, faults, options } = service;
   const operationId = exchange.operationId ?? "";
   if ("events" in reply) {
-    return writeEvents(exchange, reply, served);
+    return writeEvents(exchange, reply, service);
   }
   if ("lines" in reply) {
-    const lines = checked(reply.lines, contract.eventValidators?.[operationId]);
+    const lines = checkEach(reply.lines, contract.eventValidators?.[operationId]);
     return writeStream(exchange, ndjsonStream({ ...reply, lines }, faults), faults);
   }
   const { status, headers } = reply;
@@ -43,14 +43,14 @@ export function writeReply(exchange: Exchange, reply: Reply, served: ServedInter
   return writeWhole(exchange, status, headers ?? {}, null);
 }
 
-function writeEvents(exchange: Exchange, reply: EventsReply, served: ServedInterface): Promise<void> {
-  const { contract, faults, options } = served;
+function writeEvents(exchange: Exchange, reply: EventsReply, service: ServedInterface): Promise<void> {
+  const { contract, faults, options } = service;
   const validator = contract.eventValidators?.[exchange.operationId ?? ""];
   if (reply.events instanceof EventFrames) {
     const texts = checkedFrames(reply.events.texts, validator);
     return writeStream(exchange, frameStream(reply, texts, options.keepAliveMs, faults), faults);
   }
-  const events = checked(reply.events, validator);
+  const events = checkEach(reply.events, validator);
   return writeStream(exchange, sseStream({ ...reply, events }, options.keepAliveMs, faults), faults);
 }
 
@@ -85,15 +85,15 @@ async function writeText(exchange: Exchange, status: number, headers: ReplyHeade
   unread.update(size);
 }
 
-async function* validated<T extends object>(values: AsyncIterable<T>, validator: Validator): AsyncGenerator<T> {
+async function* validateEach<T extends object>(values: AsyncIterable<T>, validator: Validator): AsyncGenerator<T> {
   for await (const value of values) {
     assertValid(value, validator);
     yield value;
   }
 }
 
-function checked<T extends object>(values: AsyncIterable<T>, validator: Validator | undefined): AsyncIterable<T> {
-  return validator === undefined ? values : validated(values, validator);
+function checkEach<T extends object>(values: AsyncIterable<T>, validator: Validator | undefined): AsyncIterable<T> {
+  return validator === undefined ? values : validateEach(values, validator);
 }
 
 async function* validatedFrames(texts: AsyncIterable<string>, validator: Validator): AsyncGenerator<string> {
@@ -173,10 +173,10 @@ async function writePieces(
 function waitForRoom(response: ServerResponse): Promise<void> {
   if (response.destroyed) return Promise.resolve();
   const { promise, resolve } = Promise.withResolvers<void>();
-  const done = (): void => {
-    response.off("drain", done).off("close", done);
+  const finish = (): void => {
+    response.off("drain", finish).off("close", finish);
     resolve();
   };
-  response.on("drain", done).on("close", done);
+  response.on("drain", finish).on("close", finish);
   return promise;
 }

@@ -42,12 +42,12 @@ export async function writeStream<T>(
     exchange.openUnread(),
   );
   const source = stream.values[Symbol.asyncIterator]();
-  const left = Promise.withResolvers<void>();
+  const departure = Promise.withResolvers<void>();
   const leave = (): void => {
     cancelSource(source, exchange.log, exchange.requestId);
-    left.resolve();
+    departure.resolve();
   };
-  if (out.closed) return leave();
+  if (out.isClosed) return leave();
   if (exchange.request.method === "HEAD") {
     out.finish();
     return leave();
@@ -56,13 +56,13 @@ export async function writeStream<T>(
   const stopKeepAlive = keepAlive(out, stream.keepAlive);
   const headTimer = setTimeout(() => openHead(out, exchange), HEAD_WAIT_MS);
   try {
-    await Promise.race([pump({ exchange, source, stream, out, faults }), left.promise]);
+    await Promise.race([pump({ exchange, source, stream, out, faults }), departure.promise]);
   } finally {
     clearTimeout(headTimer);
     stopKeepAlive();
     response.off("close", leave);
   }
-  if (!out.closed && !(await discardBody(exchange.request))) exchange.request.destroy();
+  if (!out.isClosed && !(await discardBody(exchange.request))) exchange.request.destroy();
 }
 
 function openHead(out: FrameWriter, { log, requestId }: Exchange): void {
@@ -89,11 +89,11 @@ async function pump<T>({ exchange, source, stream, out, faults }: Pumping<T>): P
       const room = out.add(stream.frameOf(value));
       last = value;
       if (room !== undefined) await room;
-      if (out.closed) return;
+      if (out.isClosed) return;
     }
   } catch (error) {
-    if (out.closed) return;
-    if (!out.opened) throw error;
+    if (out.isClosed) return;
+    if (!out.isOpen) throw error;
     if (error instanceof UnfinishedStream) return cutUnfinished(exchange, error, faults);
     for (const value of stream.onError(streamFault(exchange, error, faults), last))
       await out.add(stream.frameOf(value));
@@ -120,8 +120,8 @@ export function logUnfinished(
 }
 
 function streamFault(exchange: Exchange, error: unknown, faults: Pick<Faults, "internalError" | "ofError">): ApiError {
-  const named = namedFault(error, faults);
-  if (named !== null) return named;
+  const match = namedFault(error, faults);
+  if (match !== null) return match;
   exchange.log.error({ err: error, requestId: exchange.requestId }, "stream failed");
   return faults.internalError(exchange.requestId);
 }
@@ -132,7 +132,7 @@ function keepAlive(out: FrameWriter, options: OutgoingStream<never>["keepAlive"]
   const { frame, everyMs } = options;
   const check = (): void => {
     const restMs = everyMs - out.silentMs;
-    if (restMs <= 0 && !out.blocked) void out.add(frame);
+    if (restMs <= 0 && !out.isBlocked) void out.add(frame);
     timer = setTimeout(check, restMs <= 0 ? everyMs : restMs);
   };
   let timer = setTimeout(check, everyMs);
@@ -141,8 +141,8 @@ function keepAlive(out: FrameWriter, options: OutgoingStream<never>["keepAlive"]
 
 /** Calls `return` of a source whose client has left. Does not wait for it; an error is only logged. */
 export function cancelSource(source: AsyncIterator<unknown>, log: Logger, requestId: string): void {
-  const returned = source.return?.() ?? Promise.resolve();
-  returned.catch((error: unknown) => log.debug({ err: error, requestId }, "source failed after its client had left"));
+  const end = source.return?.() ?? Promise.resolve();
+  end.catch((error: unknown) => log.debug({ err: error, requestId }, "source failed after its client had left"));
 }
 
 const SSE_HEADERS = {

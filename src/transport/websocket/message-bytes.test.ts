@@ -11,41 +11,41 @@ function start() {
 
 test("the bytes of a message count from their arrival until it is taken", () => {
   const { budget, bytes } = start();
-  bytes.arrived(65_536);
-  bytes.arrived(40_000);
+  bytes.addArrival(65_536);
+  bytes.addArrival(40_000);
   expect(budget.heldBytes).toBe(105_536);
-  bytes.completed(100_000);
+  bytes.completeMessage(100_000);
   expect([bytes.waiting, budget.heldBytes]).toEqual([100_000, 105_536]);
-  bytes.taken(100_000);
+  bytes.removeMessage(100_000);
   expect([bytes.waiting, budget.heldBytes]).toEqual([0, 5_536]);
 });
 
 test("frame headers do not accumulate", () => {
   const { budget, bytes } = start();
   for (let message = 0; message < 1_000; message += 1) {
-    bytes.arrived(114);
-    bytes.completed(100);
-    bytes.taken(100);
+    bytes.addArrival(114);
+    bytes.completeMessage(100);
+    bytes.removeMessage(100);
   }
   expect(budget.heldBytes).toBeLessThanOrEqual(114);
 });
 
 test("control frames do not count, and the message around them still does", () => {
   const { budget, bytes } = start();
-  bytes.arrived(200_000);
+  bytes.addArrival(200_000);
   for (let frame = 0; frame < 1_000; frame += 1) {
-    bytes.arrived(106);
-    bytes.controlled(100);
+    bytes.addArrival(106);
+    bytes.removeControlFrame(100);
   }
   expect(budget.heldBytes).toBe(200_000);
 });
 
 test("bytes beyond the budget are refused, and released bytes are free again", () => {
   const { budget, bytes } = start();
-  expect([bytes.arrived(BYTES_MAX), bytes.arrived(1)]).toEqual([true, false]);
-  bytes.completed(600_000);
+  expect([bytes.addArrival(BYTES_MAX), bytes.addArrival(1)]).toEqual([true, false]);
+  bytes.completeMessage(600_000);
   bytes.release();
-  bytes.taken(600_000);
+  bytes.removeMessage(600_000);
   expect(budget.heldBytes).toBe(0);
 });
 
@@ -57,7 +57,7 @@ test.each([
 ])("isStalled is right for %s", (_what, pieces, stalled) => {
   const { bytes } = start();
   const looks = pieces.map((piece) => {
-    if (piece > 0) bytes.arrived(piece);
+    if (piece > 0) bytes.addArrival(piece);
     return bytes.isStalled(10_000);
   });
   expect(looks).toEqual(stalled);

@@ -40,19 +40,19 @@ export class WebSocketInbox implements AsyncIterableIterator<unknown, undefined>
   readonly #bytes: MessageBytes;
   #waiting: WaitingMessage[] = [];
   #wake: () => void = () => {};
-  #closed = false;
+  #isClosed = false;
   #isOversized = false;
   /** The error that ends reading; null while messages are read. */
   #end: ApiError | null = null;
 
-  /** `held` counts the bytes of messages until they are taken. */
-  constructor({ socket, wire, messageBytesMax }: IncomingSocket, held: HeldBytes, faults: InboxFaults) {
+  /** `heldBytes` counts the bytes of messages until they are taken. */
+  constructor({ socket, wire, messageBytesMax }: IncomingSocket, heldBytes: HeldBytes, faults: InboxFaults) {
     this.#socket = socket;
     this.#faults = faults;
-    this.#bytes = new MessageBytes(held);
+    this.#bytes = new MessageBytes(heldBytes);
     wire.prependListener("data", (piece: Buffer) => this.#arrive(piece.length)); // Runs before ws parses the frames.
     for (const control of ["ping", "pong"] as const)
-      socket.on(control, (bytes: Buffer) => this.#bytes.controlled(bytes.length));
+      socket.on(control, (bytes: Buffer) => this.#bytes.removeControlFrame(bytes.length));
     // Messages are Buffers, because `binaryType` has its default value.
     socket.on("message", (bytes: Buffer, isBinary) => this.#receive(bytes, isBinary));
     socket.on("oversized", () => {
@@ -61,7 +61,7 @@ export class WebSocketInbox implements AsyncIterableIterator<unknown, undefined>
       this.#wake();
     });
     socket.once("close", () => {
-      this.#closed = true;
+      this.#isClosed = true;
       this.#bytes.release();
       this.#wake();
     });
@@ -80,8 +80,8 @@ export class WebSocketInbox implements AsyncIterableIterator<unknown, undefined>
     for (;;) {
       const message = this.#take();
       if (message !== null) return { done: false, value: await this.#read(message) };
-      if (this.#end !== null && !this.#closed) throw this.#end;
-      if (this.#closed) return { done: true, value: undefined };
+      if (this.#end !== null && !this.#isClosed) throw this.#end;
+      if (this.#isClosed) return { done: true, value: undefined };
       await new Promise<void>((resolve) => {
         this.#wake = resolve;
       });
@@ -90,7 +90,7 @@ export class WebSocketInbox implements AsyncIterableIterator<unknown, undefined>
 
   /** Accepts no more messages. Later ones are read and dropped, because a close or a pong may follow them. */
   async return(): Promise<IteratorResult<unknown, undefined>> {
-    this.#closed = true;
+    this.#isClosed = true;
     this.#drop();
     if (this.#socket.isPaused) this.#socket.resume();
     this.#wake();
@@ -103,7 +103,7 @@ export class WebSocketInbox implements AsyncIterableIterator<unknown, undefined>
   }
 
   #arrive(bytes: number): void {
-    if (!this.#bytes.arrived(bytes)) this.#breakOff(this.#faults.noRoomForBody());
+    if (!this.#bytes.addArrival(bytes)) this.#breakOff(this.#faults.noRoomForBody());
   }
 
   /**
@@ -120,12 +120,12 @@ export class WebSocketInbox implements AsyncIterableIterator<unknown, undefined>
   }
 
   #drop(): void {
-    for (const { bytes } of this.#waiting.splice(0)) this.#bytes.taken(bytes.length);
+    for (const { bytes } of this.#waiting.splice(0)) this.#bytes.removeMessage(bytes.length);
   }
 
   #receive(bytes: Buffer, isBinary: boolean): void {
-    this.#bytes.completed(bytes.length);
-    if (this.#closed || this.#end !== null) return this.#bytes.taken(bytes.length);
+    this.#bytes.completeMessage(bytes.length);
+    if (this.#isClosed || this.#end !== null) return this.#bytes.removeMessage(bytes.length);
     this.#waiting.push({ bytes, isBinary });
     if (this.#isFull()) this.#socket.pause();
     this.#wake();
@@ -134,7 +134,7 @@ export class WebSocketInbox implements AsyncIterableIterator<unknown, undefined>
   #take(): WaitingMessage | null {
     const message = this.#waiting.shift();
     if (message === undefined) return null;
-    this.#bytes.taken(message.bytes.length);
+    this.#bytes.removeMessage(message.bytes.length);
     if (this.#socket.isPaused && !this.#isFull()) this.#socket.resume();
     return message;
   }

@@ -116,8 +116,8 @@ async function sendAll(
 }
 
 function sessionFault(error: unknown, { faults, log, requestId }: Session): ApiError {
-  const named = namedFault(error, faults);
-  if (named !== null) return named;
+  const match = namedFault(error, faults);
+  if (match !== null) return match;
   log.error({ err: error, requestId }, "WebSocket session failed");
   return faults.internalError(requestId);
 }
@@ -137,14 +137,14 @@ function sendMessage(socket: WebSocket, message: object, unread: Unread): Promis
  * unread.
  */
 function pingRegularly(socket: WebSocket, intervalMs: number, onPing: () => void): () => void {
-  let answered = true;
+  let hasAnswered = true;
   socket.on("pong", () => {
-    answered = true;
+    hasAnswered = true;
   });
   const timer = setInterval(() => {
     onPing();
-    if (!answered && !socket.isPaused) return socket.terminate();
-    answered = false;
+    if (!hasAnswered && !socket.isPaused) return socket.terminate();
+    hasAnswered = false;
     if (socket.readyState === socket.OPEN) socket.ping();
   }, intervalMs);
   return () => clearInterval(timer);

@@ -65,18 +65,18 @@ export interface SocketContext<P> extends Omit<RequestContext<P>, "clientRequest
 export type UpgradeListener = (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
 
 /** Turns upgrade requests into sessions. Refused upgrades get a plain HTTP reply. */
-export function acceptUpgrades<P>(upgrades: readonly Upgrade<P>[], served: ServedInterface<P>): UpgradeListener {
-  const targets = new Map(upgrades.map((upgrade) => [upgrade.path, targetOf(upgrade, served)]));
+export function acceptUpgrades<P>(upgrades: readonly Upgrade<P>[], service: ServedInterface<P>): UpgradeListener {
+  const targets = new Map(upgrades.map((upgrade) => [upgrade.path, targetOf(upgrade, service)]));
   const accept = async (request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> => {
-    admitCaller(callerOf(request), served);
+    admitCaller(callerOf(request), service);
     const [path] = splitUrl(request.url ?? "/");
     const target = targets.get(path);
-    if (target === undefined) throw served.faults.unknownRoute(request.method ?? "", path);
+    if (target === undefined) throw service.faults.unknownRoute(request.method ?? "", path);
     await target.open(request, socket, head);
   };
   return (request, socket, head) => {
-    socket.on("error", (error) => served.log.debug({ err: error }, "upgrading connection failed"));
-    accept(request, socket, head).catch((error: unknown) => refuse(request, socket, error, served));
+    socket.on("error", (error) => service.log.debug({ err: error }, "upgrading connection failed"));
+    accept(request, socket, head).catch((error: unknown) => refuse(request, socket, error, service));
   };
 }
 
@@ -85,25 +85,25 @@ interface UpgradeTarget {
   open(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void>;
 }
 
-function targetOf<P>(upgrade: Upgrade<P>, served: ServedInterface<P>): UpgradeTarget {
-  if (!("refuse" in upgrade)) return new SocketTarget(upgrade, served);
+function targetOf<P>(upgrade: Upgrade<P>, service: ServedInterface<P>): UpgradeTarget {
+  if (!("refuse" in upgrade)) return new SocketTarget(upgrade, service);
   return { open: () => Promise.reject(upgrade.refuse(upgrade.path)) };
 }
 
 /** Opens the sessions of one path. */
 class SocketTarget<P> implements UpgradeTarget {
   readonly #endpoint: SocketEndpoint<P>;
-  readonly #served: ServedInterface<P>;
+  readonly #service: ServedInterface<P>;
   readonly #server: WebSocketServer;
   readonly #messageBytesMax: number;
   readonly #replyHeaders = new WeakMap<IncomingMessage, ReplyHeaders>();
   #open = 0;
   readonly #openByCaller = new Map<string, number>();
 
-  constructor(endpoint: SocketEndpoint<P>, served: ServedInterface<P>) {
+  constructor(endpoint: SocketEndpoint<P>, service: ServedInterface<P>) {
     this.#endpoint = endpoint;
-    this.#served = served;
-    const maxPayload = endpoint.messageBytesMax ?? served.options.messageBytesMax;
+    this.#service = service;
+    const maxPayload = endpoint.messageBytesMax ?? service.options.messageBytesMax;
     this.#messageBytesMax = maxPayload;
     this.#server = new WebSocketServer({
       noServer: true,
@@ -118,7 +118,7 @@ class SocketTarget<P> implements UpgradeTarget {
   }
 
   async open(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
-    const { admission, faults, options } = this.#served;
+    const { admission, faults, options } = this.#service;
     const requestId = newRequestId();
     const principal = await this.#authenticate(request);
     const query = readQuery(this.#endpoint.query ?? {}, splitUrl(request.url ?? "/")[1], faults);
@@ -142,20 +142,20 @@ class SocketTarget<P> implements UpgradeTarget {
     request: IncomingMessage,
     {
       query,
-      ...known
+      ...socketContext
     }: Pick<SocketContext<P>, "requestId" | "principal"> & { readonly query: ReturnType<typeof readQuery> },
   ): void {
-    const { inFlight, log, faults, options } = this.#served;
+    const { inFlight, log, faults, options } = this.#service;
     const { handle, errorMessage, endsByItself = false } = this.#endpoint;
-    const leave = this.#enter(known.principal);
-    const closed = this.#served.observer?.beginSocket();
+    const leave = this.#enter(socketContext.principal);
+    const onClose = this.#service.observer?.beginSocket();
     incoming.socket.once("close", () => {
       leave();
-      closed?.();
+      onClose?.();
     });
     const flight = inFlight.begin();
     const context: SocketContext<P> = {
-      ...known,
+      ...socketContext,
       peer: callerOf(request),
       trace: readTraceContext(request.headers),
       signal: flight.signal,
@@ -164,7 +164,7 @@ class SocketTarget<P> implements UpgradeTarget {
       authenticate: () => this.#authenticate(request),
     };
     runWebSocketSession(incoming, flight, (messages) => handle(messages, context, query), {
-      requestId: known.requestId,
+      requestId: socketContext.requestId,
       draining: inFlight.whenDraining,
       endsByItself,
       faults,
@@ -176,7 +176,7 @@ class SocketTarget<P> implements UpgradeTarget {
   }
 
   async #authenticate({ headers }: IncomingMessage): Promise<P> {
-    const { admission } = this.#served;
+    const { admission } = this.#service;
     return this.#endpoint.secured ? await admission.authenticate(headers) : admission.anonymous;
   }
 
@@ -186,8 +186,8 @@ class SocketTarget<P> implements UpgradeTarget {
     if (this.#open >= room.socketsMax) throw room.refuse(room.socketsMax);
     const { perCaller } = room;
     if (perCaller === undefined) return;
-    const held = this.#openByCaller.get(perCaller.nameOf(principal)) ?? 0;
-    if (held >= perCaller.socketsMax) throw perCaller.refuse(perCaller.socketsMax);
+    const socketCount = this.#openByCaller.get(perCaller.nameOf(principal)) ?? 0;
+    if (socketCount >= perCaller.socketsMax) throw perCaller.refuse(perCaller.socketsMax);
   }
 
   /** Counts a session that starts. Call the returned function when it has ended. */
@@ -195,8 +195,8 @@ class SocketTarget<P> implements UpgradeTarget {
     const name = this.#endpoint.room?.perCaller?.nameOf(principal) ?? "";
     const count = (change: 1 | -1): void => {
       this.#open += change;
-      const held = (this.#openByCaller.get(name) ?? 0) + change;
-      if (held > 0) this.#openByCaller.set(name, held);
+      const socketCount = (this.#openByCaller.get(name) ?? 0) + change;
+      if (socketCount > 0) this.#openByCaller.set(name, socketCount);
       else this.#openByCaller.delete(name);
     };
     count(1);
@@ -211,14 +211,14 @@ function refuse<P>(
   { faults, log, options }: ServedInterface<P>,
 ): void {
   const requestId = newRequestId();
-  const named = namedFault(error, faults);
-  if (named === null) log.error({ err: error, requestId }, "upgrade failed");
-  const fault = named ?? faults.internalError(requestId);
+  const match = namedFault(error, faults);
+  if (match === null) log.error({ err: error, requestId }, "upgrade failed");
+  const fault = match ?? faults.internalError(requestId);
   const headers = { "x-request-id": requestId, ...options.standingHeaders(0), ...fault.headers };
   socket.once("finish", () => socket.destroy()); // The client might never close its half of the connection.
   socket.end(rawReply(fault.status, headers, faults.renderError(fault)));
   const fields = { path: splitUrl(request.url ?? "/")[0], status: fault.status, requestId };
-  if (named !== null && named.status >= 500) log.warn({ ...fields, err: named }, "upgrade refused");
+  if (match !== null && match.status >= 500) log.warn({ ...fields, err: match }, "upgrade refused");
   else log.info(fields, "upgrade refused");
 }
 

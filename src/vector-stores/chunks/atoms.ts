@@ -37,10 +37,10 @@ export function* atomsOf(text: string, { isMarked, tokensMax, count }: AtomOptio
     const isHeading = outline?.enter(start) ?? false;
     const { end, cut } = findEnd(text, start);
     const isBeforeHeading = cut >= CUTS.line && (outline?.isHeading(end) ?? false);
-    const shown = isBeforeHeading ? CUTS.heading : isHeading && end < text.length ? CUTS.hard : cut;
+    const shownCut = isBeforeHeading ? CUTS.heading : isHeading && end < text.length ? CUTS.hard : cut;
     yield* splitAtom(
       text,
-      { start, end, tokens: countRange(text, start, end, count), cut: shown, headings },
+      { start, end, tokens: countRange(text, start, end, count), cut: shownCut, headings },
       { tokensMax, count },
     );
     start = end;
@@ -89,12 +89,12 @@ function isLineStart(text: string, place: number): boolean {
 
 function findEnd(text: string, start: number): { readonly end: number; readonly cut: Cut } {
   const window = text.slice(start, start + CHARACTERS_MAX);
-  const found = END.exec(window);
-  if (found !== null) {
-    const [sign] = found;
+  const match = END.exec(window);
+  if (match !== null) {
+    const [sign] = match;
     const lines = sign.split("\n").length - 1;
-    const isBlank = lines > 1 || (lines === 1 && found.index === 0 && isLineStart(text, start));
-    return { end: start + found.index + sign.length, cut: isBlank ? CUTS.blank : CUTS.line };
+    const isBlank = lines > 1 || (lines === 1 && match.index === 0 && isLineStart(text, start));
+    return { end: start + match.index + sign.length, cut: isBlank ? CUTS.blank : CUTS.line };
   }
   if (window.length < CHARACTERS_MAX) return { end: text.length, cut: CUTS.line };
   return cutBefore(text, start, start + CHARACTERS_MAX);
@@ -119,9 +119,15 @@ function* splitAtom(text: string, atom: Atom, options: Omit<AtomOptions, "isMark
   }
   const half = cutBefore(text, start, start + Math.max(1, (end - start) >> 1));
   const middle = half.end > start ? half.end : start + 1;
-  const left = { start, end: middle, tokens: countRange(text, start, middle, options.count), cut: half.cut, headings };
+  const leftHalf = {
+    start,
+    end: middle,
+    tokens: countRange(text, start, middle, options.count),
+    cut: half.cut,
+    headings,
+  };
   const right = { start: middle, end, tokens: countRange(text, middle, end, options.count), cut, headings };
-  yield* splitAtom(text, left, options);
+  yield* splitAtom(text, leftHalf, options);
   yield* splitAtom(text, right, options);
 }
 

@@ -23,7 +23,7 @@ export class ChunkThread {
    * or the signal's reason.
    */
   async *chunksOf(task: ChunkTask, signal: AbortSignal): AsyncGenerator<readonly PreparedChunk[]> {
-    let answer = await this.#ask({ name: "begin", task: moved(task) }, signal);
+    let answer = await this.#ask({ name: "begin", task: moveBuffers(task) }, signal);
     for (;;) {
       if (answer.name === "failed") throw new IngestFailed(answer.error);
       if (answer.chunks.length > 0) yield answer.chunks;
@@ -80,7 +80,7 @@ export class ChunkThread {
 }
 
 /** Copies bytes that share their memory with others, because they cannot be moved. */
-function moved(task: ChunkTask): ChunkTask {
+function moveBuffers(task: ChunkTask): ChunkTask {
   const { bytes } = task.file;
   const isWhole = bytes.buffer instanceof ArrayBuffer && bytes.byteLength === bytes.buffer.byteLength;
   return isWhole ? task : { ...task, file: { ...task.file, bytes: Uint8Array.from(bytes) } };

@@ -20,17 +20,17 @@ let current: Generator<PreparedChunk, null> | null = null;
 
 async function beginFile({ file, chunking }: ChunkTask): Promise<ChunkAnswer> {
   current = null;
-  const extracted = await extractor.extract(file, never);
-  if (extracted.type === "failed") return { name: "failed", error: extracted.error };
+  const extraction = await extractor.extract(file, never);
+  if (extraction.type === "failed") return { name: "failed", error: extraction.error };
   const count = await counterFor("o200k_base");
   const { max_chunk_size_tokens: sizeMax, chunk_overlap_tokens: overlapMax } = chunking;
-  const { text, isMarked } = extracted;
-  current = prepared(text, cutText(text, { sizeMax, overlapMax, tokensMax, isMarked, count }));
+  const { text, isMarked } = extraction;
+  current = prepareChunks(text, cutText(text, { sizeMax, overlapMax, tokensMax, isMarked, count }));
   return nextChunks();
 }
 
 /** The chunks with their words. Leaves out chunks with only white space. */
-function* prepared(text: string, ranges: ReturnType<typeof cutText>): Generator<PreparedChunk, null> {
+function* prepareChunks(text: string, ranges: ReturnType<typeof cutText>): Generator<PreparedChunk, null> {
   let ordinal = 0;
   for (const range of ranges) {
     const cut = text.slice(range.start, range.end);

@@ -36,9 +36,9 @@ const EDGE_TOKENS = 4;
  * blank line, otherwise at the end of a line or sentence, if one is far enough from its start; the next chunk begins in
  * the same way. Throws `TooManyTokens`.
  */
-export function* cutText(text: string, { tokensMax, isMarked, count, ...asked }: CutOptions): Generator<TextRange> {
-  const sizeMax = asked.sizeMax - EDGE_TOKENS;
-  const sizes = { sizeMax, overlapMax: Math.max(0, asked.overlapMax - EDGE_TOKENS) };
+export function* cutText(text: string, { tokensMax, isMarked, count, ...bounds }: CutOptions): Generator<TextRange> {
+  const sizeMax = bounds.sizeMax - EDGE_TOKENS;
+  const sizes = { sizeMax, overlapMax: Math.max(0, bounds.overlapMax - EDGE_TOKENS) };
   let atoms: Atom[] = [];
   let size = 0;
   let total = 0;
@@ -84,13 +84,13 @@ function chooseEnd(atoms: readonly Atom[], { sizeMax, overlapMax }: Sizes): numb
 function chooseStart(atoms: readonly Atom[], end: number, { overlapMax }: Sizes): number {
   let best = end;
   let bestCut: Cut | -1 = -1;
-  let repeated = 0;
+  let overlap = 0;
   for (let start = end - 1; start > 0; start--) {
-    repeated += atoms[start]?.tokens ?? 0;
-    if (repeated > overlapMax) break;
+    overlap += atoms[start]?.tokens ?? 0;
+    if (overlap > overlapMax) break;
     const cut = atoms[start - 1]?.cut ?? 0;
-    if (cut < bestCut && repeated >= overlapMax / 2) continue;
-    [best, bestCut] = [start, repeated >= overlapMax / 2 ? cut : -1];
+    if (cut < bestCut && overlap >= overlapMax / 2) continue;
+    [best, bestCut] = [start, overlap >= overlapMax / 2 ? cut : -1];
   }
   return best;
 }

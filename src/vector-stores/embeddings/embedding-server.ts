@@ -44,8 +44,8 @@ export class EmbeddingServer implements Embedder {
   }
 
   async dimensionsOf(modelName: string, signal: AbortSignal): Promise<number> {
-    const known = this.#dimensions.get(modelName);
-    if (known !== undefined) return known;
+    const earlier = this.#dimensions.get(modelName);
+    if (earlier !== undefined) return earlier;
     const [vector] = await this.embed(modelName, ["dimensions"], signal);
     return vector?.length ?? 0;
   }
@@ -54,9 +54,9 @@ export class EmbeddingServer implements Embedder {
     const answer = await this.#askPatiently(JSON.stringify({ model, input: texts, encoding_format: "float" }), signal);
     const vectors = vectorsIn(answer, texts.length);
     const dimensions = vectors[0]?.length ?? 0;
-    const known = this.#dimensions.get(model) ?? dimensions;
-    this.#dimensions.set(model, known);
-    if (dimensions !== known) throw new EmbeddingFailed("The embedding server changed the length of its vectors.");
+    const earlier = this.#dimensions.get(model) ?? dimensions;
+    this.#dimensions.set(model, earlier);
+    if (dimensions !== earlier) throw new EmbeddingFailed("The embedding server changed the length of its vectors.");
     return vectors;
   }
 
@@ -65,7 +65,7 @@ export class EmbeddingServer implements Embedder {
     for (let repeats = 0; ; repeats++) {
       const reply = await this.#ask(body, signal);
       if (reply.type === "answer") return reply.answer;
-      if (repeats >= repeatsMax) throw reply.failed;
+      if (repeats >= repeatsMax) throw reply.failure;
       await sleep(Math.min(PAUSE_MS_MAX, reply.pauseMs ?? FIRST_PAUSE_MS * 2 ** repeats), null, { signal }).catch(() =>
         signal.throwIfAborted(),
       );
@@ -88,8 +88,8 @@ export class EmbeddingServer implements Embedder {
       signal.throwIfAborted();
       if (error instanceof EmbeddingFailed) throw error;
       if (deadline.aborted) throw new EmbeddingFailed("The embedding server did not answer in time.", { cause: error });
-      const failed = new EmbeddingFailed("The embedding server cannot be reached.", { cause: error });
-      return { type: "busy", failed, pauseMs: null };
+      const failure = new EmbeddingFailed("The embedding server cannot be reached.", { cause: error });
+      return { type: "busy", failure, pauseMs: null };
     }
   }
 }
@@ -97,15 +97,15 @@ export class EmbeddingServer implements Embedder {
 type Reply =
   | { readonly type: "answer"; readonly answer: unknown }
   /** May be retried, after the server's own delay if it gave one. */
-  | { readonly type: "busy"; readonly failed: EmbeddingFailed; readonly pauseMs: number | null };
+  | { readonly type: "busy"; readonly failure: EmbeddingFailed; readonly pauseMs: number | null };
 
 async function replyOf({ statusCode, headers, body }: Dispatcher.ResponseData): Promise<Reply> {
   if (statusCode === 200) return { type: "answer", answer: await jsonOf(body) };
   await body.dump({ limit: 64 * 1024 });
-  const failed = new EmbeddingFailed(sentenceOf(statusCode));
-  if (!BUSY.has(statusCode)) throw failed;
+  const failure = new EmbeddingFailed(sentenceOf(statusCode));
+  if (!BUSY.has(statusCode)) throw failure;
   const seconds = retryAfterSeconds(headers, Date.now());
-  return { type: "busy", failed, pauseMs: seconds !== null && seconds > 0 ? seconds * 1000 : null };
+  return { type: "busy", failure, pauseMs: seconds !== null && seconds > 0 ? seconds * 1000 : null };
 }
 
 function sentenceOf(status: number): string {

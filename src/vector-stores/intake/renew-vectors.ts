@@ -23,17 +23,17 @@ export async function renewVectors({ renewal, embedder, log }: RenewalParts, sig
   try {
     const model = { name: modelName, dimensions: await embedder.dimensionsOf(modelName, signal) };
     await renewal.switchStores(model); // Stores whose last file was finished just before a crash.
-    let renewed = 0;
+    let count = 0;
     for (let after = 0; ; ) {
       const file = await renewal.findStale(modelName, model.dimensions, after);
       if (file === null) break;
       after = file.number;
       const isRenewed = await renewFile({ renewal, embedder, log }, file, model, signal);
-      if (isRenewed) renewed += 1;
+      if (isRenewed) count += 1;
       else failures += 1;
       if (failures >= FAILURES_MAX) break;
     }
-    if (renewed > 0) log.info({ files: renewed }, "files in vector stores now have vectors of the embedding model");
+    if (count > 0) log.info({ files: count }, "files in vector stores now have vectors of the embedding model");
   } catch (error) {
     if (!(error instanceof EmbeddingFailed)) throw error;
     log.warn({ err: error }, "embedding server failed; files keep their old vectors");
@@ -55,11 +55,11 @@ async function renewFile(
       const chunks = await renewal.readChunks(file, model, CHUNKS_AT_ONCE);
       if (chunks.length === 0) break;
       const vectors = await embedder.embed(model.name, chunks.map(embeddedText), signal);
-      const keyed = chunks.flatMap(({ key }, index) => {
+      const keyedVectors = chunks.flatMap(({ key }, index) => {
         const vector = vectors[index];
         return vector === undefined ? [] : [{ key, vector }];
       });
-      if (!(await renewal.addVectors(file, model, keyed))) return true; // The file is gone.
+      if (!(await renewal.addVectors(file, model, keyedVectors))) return true; // The file is gone.
     }
     await renewal.finishFile(file, model);
     return true;

@@ -14,7 +14,7 @@ export type IntakeOutcome = "completed" | "unsupported_file" | "invalid_file" | 
 
 /** Observes ingestion, for metrics. */
 export interface IntakeObserver {
-  ended(outcome: IntakeOutcome): void;
+  noteEnd(outcome: IntakeOutcome): void;
   /** The number of files waiting or being ingested, in all processes. */
   waiting(files: number): void;
 }
@@ -61,14 +61,14 @@ const LIMITS = {
 export function startIntake(parts: IntakeParts): Intake {
   const stopping = new AbortController();
   const workers = Array.from({ length: parts.workers }, () => new IntakeWorker(parts, stopping.signal));
-  const done = [...workers.map((worker) => worker.run()), renewRegularly(parts, stopping.signal)];
+  const tasks = [...workers.map((worker) => worker.run()), renewRegularly(parts, stopping.signal)];
   return {
     wake: () => {
       for (const worker of workers) worker.wake();
     },
     stop: async () => {
       stopping.abort();
-      await Promise.all(done);
+      await Promise.all(tasks);
     },
   };
 }
@@ -91,7 +91,7 @@ class IntakeWorker {
   readonly #thread = new ChunkThread(LIMITS);
   readonly #wakeUp = new WakeUp();
   /** Files that could not be requeued, because the database did not respond. */
-  #owed: IngestTask[] = [];
+  #debts: IngestTask[] = [];
 
   constructor(parts: IntakeParts, stopping: AbortSignal) {
     this.#parts = parts;
@@ -130,9 +130,9 @@ class IntakeWorker {
     const task = await queue.claim();
     observer.waiting(await queue.count());
     if (task === null) return false;
-    this.#owed.push(task);
+    this.#debts.push(task);
     await this.#takeIn(task);
-    this.#owed = this.#owed.filter((owed) => owed !== task);
+    this.#debts = this.#debts.filter((debt) => debt !== task);
     return true;
   }
 
@@ -141,19 +141,23 @@ class IntakeWorker {
     const { fileId, storeId } = task;
     const begunAt = performance.now();
     const outcome = await this.#outcomeOf(task).catch((fault: unknown) => {
-      observer.ended("returned");
+      observer.noteEnd("returned");
       throw fault;
     });
     const isHeld = outcome !== "lost" && (await queue.finish(task, outcome));
-    const shown = outcome === "lost" || !isHeld ? "lost" : outcome.type === "failed" ? outcome.error.code : "completed";
-    observer.ended(shown);
-    log.info({ fileId, storeId, outcome: shown, ms: Math.round(performance.now() - begunAt) }, "file ingestion ended");
+    const outcomeName =
+      outcome === "lost" || !isHeld ? "lost" : outcome.type === "failed" ? outcome.error.code : "completed";
+    observer.noteEnd(outcomeName);
+    log.info(
+      { fileId, storeId, outcome: outcomeName, ms: Math.round(performance.now() - begunAt) },
+      "file ingestion ended",
+    );
   }
 
   async #outcomeOf(task: IngestTask) {
     try {
-      const stored = await takeInFile(this.#parts, this.#thread, task, this.#stopping);
-      return stored === "lost" ? stored : ({ type: "completed" } as const);
+      const result = await takeInFile(this.#parts, this.#thread, task, this.#stopping);
+      return result === "lost" ? result : ({ type: "completed" } as const);
     } catch (error) {
       if (!(error instanceof IngestFailed)) throw error;
       if (error.cause !== undefined && error.cause !== null)
@@ -164,8 +168,8 @@ class IntakeWorker {
 
   async #giveBack(): Promise<void> {
     const why = this.#stopping.aborted ? "stopping" : "fault";
-    for (const task of this.#owed) await this.#parts.queue.release(task, why);
-    this.#owed = [];
+    for (const task of this.#debts) await this.#parts.queue.release(task, why);
+    this.#debts = [];
   }
 }
 

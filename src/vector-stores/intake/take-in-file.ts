@@ -37,16 +37,16 @@ export async function takeInFile(
   const { filename, mimeType, bytes } = await readWhole(files, task, fileBytesMax);
   const groups = thread.chunksOf({ file: { filename, mimeType, bytes }, chunking: task.chunking }, signal);
   let hasChunks = false;
-  for await (const some of gathered(groups, embedder === null ? 1 : EMBEDDED_TOGETHER)) {
+  for await (const some of gatherGroups(groups, embedder === null ? 1 : EMBEDDED_TOGETHER)) {
     const vectors = embedder === null ? null : await vectorsOf(embedder, some.flat(), signal);
     for (const group of some) {
-      const added = await queue.addChunks(
+      const addition = await queue.addChunks(
         task,
-        group.map((chunk) => indexed(chunk, vectors)),
+        group.map((chunk) => indexChunk(chunk, vectors)),
         vectorModel(embedder, vectors),
       );
-      if (added === "lost") return "lost";
-      if (added === "full") throw new IngestFailed({ code: "server_error", message: FULL });
+      if (addition === "lost") return "lost";
+      if (addition === "full") throw new IngestFailed({ code: "server_error", message: FULL });
       hasChunks = true;
     }
   }
@@ -61,16 +61,16 @@ async function readWhole(
   { owner, fileId }: IngestTask,
   fileBytesMax: number,
 ): Promise<FileContent> {
-  const known = await files.findFile(owner, fileId);
-  if (known !== null && known.bytes > fileBytesMax)
+  const storedFile = await files.findFile(owner, fileId);
+  if (storedFile !== null && storedFile.bytes > fileBytesMax)
     throw new IngestFailed({ code: "invalid_file", message: `The file is larger than ${fileBytesMax} bytes.` });
-  const file = known === null ? null : await files.readFile(owner, fileId);
+  const file = storedFile === null ? null : await files.readFile(owner, fileId);
   if (file === null) throw new IngestFailed({ code: "invalid_file", message: "The file is no longer stored." });
   return file;
 }
 
 /** Merges groups until they have this many chunks. */
-async function* gathered(groups: AsyncIterable<Group>, chunksMin: number): AsyncGenerator<readonly Group[]> {
+async function* gatherGroups(groups: AsyncIterable<Group>, chunksMin: number): AsyncGenerator<readonly Group[]> {
   let some: Group[] = [];
   let chunks = 0;
   for await (const group of groups) {
@@ -101,7 +101,7 @@ async function vectorsOf(embedder: Embedder, chunks: Group, signal: AbortSignal)
   }
 }
 
-function indexed(chunk: PreparedChunk, vectors: Vectors | null): IndexedChunk {
+function indexChunk(chunk: PreparedChunk, vectors: Vectors | null): IndexedChunk {
   return { ...chunk, vector: vectors?.get(chunk.ordinal) ?? null };
 }
 

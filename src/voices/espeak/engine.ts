@@ -43,10 +43,10 @@ class EspeakEngine implements VoiceEngine {
     const plain = readVoices(await this.#table("--voices", signal));
     const variants = readVariants(await this.#table("--voices=variant", signal));
     if (plain.length === 0) throw new VoiceError(`${this.#program} lists no voices`);
-    const varied = plain.flatMap(({ name, language }) =>
+    const variantVoices = plain.flatMap(({ name, language }) =>
       variants.map((variant) => ({ name: `${name}+${variant}`, language, variantOf: name })),
     );
-    this.#voices = [...plain, ...varied];
+    this.#voices = [...plain, ...variantVoices];
     return this.#voices;
   }
 

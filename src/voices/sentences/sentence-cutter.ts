@@ -68,10 +68,10 @@ export class SentenceCutter {
 
   /** The next code block; `isOpen` is false while its first line is incomplete. */
   #nextFence(isWhole: boolean): { start: number; end: number; signs: string; isOpen: boolean } | null {
-    const found = FENCE.exec(this.#isLineStart ? this.#text : ` ${this.#text}`);
-    if (found === null) return null;
-    const start = found.index - (this.#isLineStart ? 0 : 1);
-    const [whole, signs = "", info = "", newline] = found;
+    const match = FENCE.exec(this.#isLineStart ? this.#text : ` ${this.#text}`);
+    if (match === null) return null;
+    const start = match.index - (this.#isLineStart ? 0 : 1);
+    const [whole, signs = "", info = "", newline] = match;
     // Signs that open and close in one line mark inline code.
     if (start < 0 || info.length > INFO_CHARACTERS_MAX || (signs.startsWith("`") && info.includes("`"))) return null;
     const isOpen = newline !== "" || isWhole;
@@ -124,23 +124,23 @@ export class SentenceCutter {
 function sentenceEnd(text: string, shortest: number): number {
   for (const { index, segment } of sentences.segment(text)) {
     const end = index + segment.length;
-    const said = text.slice(0, end);
+    const sentence = text.slice(0, end);
     const rest = text.slice(end);
-    if (said.trim().length >= shortest && /[\p{L}\p{N}]/u.test(said) && endsThere(said, rest)) return end;
+    if (sentence.trim().length >= shortest && /[\p{L}\p{N}]/u.test(sentence) && endsThere(sentence, rest)) return end;
   }
   return 0;
 }
 
-function endsThere(said: string, rest: string): boolean {
+function endsThere(sentence: string, rest: string): boolean {
   // A next line that starts in lower case continues the sentence.
-  if (said.endsWith("\n")) return isParagraphEnd(said) ? /\S/.test(rest) : /^\s*[^\s\p{Ll}]/u.test(rest);
-  if (!/\s$/.test(said) && !WIDE_STOP.test(said)) return false; // Such as the question mark in a URL.
-  if (/["'”’»)\]]\s*$/.test(said) && /^\p{Ll}/u.test(rest)) return false; // "Come in!" she said.
-  return /[\p{L}\n]/u.test(rest) && !endsInAbbreviation(said);
+  if (sentence.endsWith("\n")) return isParagraphEnd(sentence) ? /\S/.test(rest) : /^\s*[^\s\p{Ll}]/u.test(rest);
+  if (!/\s$/.test(sentence) && !WIDE_STOP.test(sentence)) return false; // Such as the question mark in a URL.
+  if (/["'”’»)\]]\s*$/.test(sentence) && /^\p{Ll}/u.test(rest)) return false; // "Come in!" she said.
+  return /[\p{L}\n]/u.test(rest) && !endsInAbbreviation(sentence);
 }
 
-function isParagraphEnd(said: string): boolean {
-  const space = said.slice(said.trimEnd().length);
+function isParagraphEnd(sentence: string): boolean {
+  const space = sentence.slice(sentence.trimEnd().length);
   return space.indexOf("\n") !== space.lastIndexOf("\n");
 }
 

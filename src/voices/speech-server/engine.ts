@@ -103,18 +103,18 @@ class SpeechServerEngine implements VoiceEngine {
 }
 
 async function refusal(reply: Response): Promise<VoiceError> {
-  let said = "";
+  let text = "";
   for await (const bytes of bodyBytes(reply)) {
-    said += Buffer.from(bytes).toString("utf8");
-    if (said.length > COMPLAINT_BYTES_MAX) break;
+    text += Buffer.from(bytes).toString("utf8");
+    if (text.length > COMPLAINT_BYTES_MAX) break;
   }
-  return new VoiceError(`the speech server answered ${reply.status}${errorCode(said)}`);
+  return new VoiceError(`the speech server answered ${reply.status}${errorCode(text)}`);
 }
 
 /** The code of an error. Its message is not used, because it may repeat the text or the key. */
 function errorCode(body: string): string {
-  const parsed = jsonOrUndefined(body);
-  const error = isRecord(parsed) && isRecord(parsed["error"]) ? parsed["error"] : {};
+  const json = jsonOrUndefined(body);
+  const error = isRecord(json) && isRecord(json["error"]) ? json["error"] : {};
   const code = error["code"] ?? error["type"];
   return typeof code === "string" && /^[\w.-]{1,64}$/.test(code) ? ` (${code})` : "";
 }

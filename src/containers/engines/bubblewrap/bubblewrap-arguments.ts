@@ -6,7 +6,7 @@ export interface BubblewrapPlan {
   /** Symbolic links in the root folder, such as `/bin`, with their targets. */
   readonly links: readonly { readonly path: string; readonly target: string }[];
   /** Absolute paths below readable ones that appear as empty folders. */
-  readonly hidden: readonly string[];
+  readonly hiddenPaths: readonly string[];
   /** Writable folders in memory, with their maximum bytes. */
   readonly writable: readonly { readonly path: string; readonly bytes: number }[];
   readonly environment: Readonly<Record<string, string>>;
@@ -39,7 +39,7 @@ export function bubblewrapArguments(plan: BubblewrapPlan): string[] {
     "sandbox",
     ...plan.readable.flatMap((path) => ["--ro-bind-try", path, path]),
     ...plan.links.flatMap(({ path, target }) => ["--symlink", target, path]),
-    ...plan.hidden.flatMap((path) => ["--size", "4096", "--tmpfs", path, "--remount-ro", path]),
+    ...plan.hiddenPaths.flatMap((path) => ["--size", "4096", "--tmpfs", path, "--remount-ro", path]),
     "--proc",
     "/proc",
     "--dev",

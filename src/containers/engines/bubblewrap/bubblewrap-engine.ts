@@ -77,7 +77,7 @@ export async function probeBubblewrap(options: BubblewrapOptions, signal: AbortS
 }
 
 async function startSandbox(ready: Ready, limits: SandboxLimits, signal: AbortSignal): Promise<SandboxLink> {
-  const started = Promise.withResolvers<StartedProgram>();
+  const launch = Promise.withResolvers<StartedProgram>();
   const opening = await harnessOpening({
     addressBytesMax: limits.memoryBytes,
     processesMax: countsPerNamespace() ? limits.processesMax + PROCESSES_MORE : null,
@@ -86,16 +86,16 @@ async function startSandbox(ready: Ready, limits: SandboxLimits, signal: AbortSi
   });
   const start = async (end: LinkEnd, onComplaint: (bytes: Buffer) => void): Promise<LinkedChild> => {
     const program = await startProgram(ready, limits, end, onComplaint);
-    started.resolve(program);
+    launch.resolve(program);
     return program.child;
   };
   const link = await openLink(start, { opening, timeoutMs: START_MS_MAX }, signal);
-  const program = await started.promise;
+  const program = await launch.promise;
   await program.findFirst();
   const over = new AbortController();
-  void link.ended.then(() => over.abort());
-  const watched = { root: program.group, limits, ownProcesses: OWN_PROCESSES, folders: WRITABLE_FOLDERS };
-  void watchSandbox(watched, (reason) => link.stop(reason), over.signal);
+  void link.exit.then(() => over.abort());
+  const target = { root: program.group, limits, ownProcesses: OWN_PROCESSES, folders: WRITABLE_FOLDERS };
+  void watchSandbox(target, (reason) => link.stop(reason), over.signal);
   return link;
 }
 
@@ -112,7 +112,7 @@ async function startProgram(
   { onOutput, onEnd }: LinkEnd,
   onComplaint: (bytes: Buffer) => void,
 ): Promise<StartedProgram> {
-  const gone = Promise.withResolvers<void>();
+  const exit = Promise.withResolvers<void>();
   let first: number | null = null;
   const filter = await openFilterFile();
   const userId = ready.newUser();
@@ -135,15 +135,19 @@ async function startProgram(
       onOutput,
       onComplaint,
       onEnd: () => {
-        void (first === null ? Promise.resolve() : processIsGone(first, GONE_MS_MAX)).then(gone.resolve);
+        void (first === null ? Promise.resolve() : processIsGone(first, GONE_MS_MAX)).then(exit.resolve);
         onEnd();
       },
     });
     const findFirst = async (): Promise<void> => {
       first = (await readProcessTree(child.group)).find(({ isFirstInside }) => isFirstInside)?.id ?? null;
     };
-    const linked = { write: (bytes: Uint8Array) => child.write(bytes), kill: () => child.kill(), gone: gone.promise };
-    return { child: linked, group: child.group, findFirst };
+    const linkedChild = {
+      write: (bytes: Uint8Array) => child.write(bytes),
+      kill: () => child.kill(),
+      exit: exit.promise,
+    };
+    return { child: linkedChild, group: child.group, findFirst };
   } finally {
     await filter?.close();
   }

@@ -82,7 +82,7 @@ async function startClient(
   { onOutput, onEnd }: LinkEnd,
   onComplaint: (bytes: Buffer) => void,
 ): Promise<LinkedChild> {
-  const gone = Promise.withResolvers<void>();
+  const exit = Promise.withResolvers<void>();
   const name = `antiphon-${randomHex(NAME_DIGITS)}`;
   const child = await startPiped({
     program,
@@ -103,11 +103,11 @@ async function startClient(
     onOutput,
     onComplaint,
     onEnd: () => {
-      void remove(program, name).then(gone.resolve);
+      void remove(program, name).then(exit.resolve);
       onEnd();
     },
   });
-  return { write: (bytes) => child.write(bytes), kill: () => child.kill(), gone: gone.promise };
+  return { write: (bytes) => child.write(bytes), kill: () => child.kill(), exit: exit.promise };
 }
 
 /** Never rejects: a failed removal is repeated at the next start. */
@@ -122,9 +122,9 @@ async function remove(program: string, name: string): Promise<void> {
 
 /** The abilities of docker or podman here. Rejects with `ProgramMissing` or `ProgramFailed`. */
 async function askProgram(program: string, signal: AbortSignal): Promise<Pick<Ready, "runtime" | "filesMax">> {
-  const told = jsonOrUndefined(await output(program, ["info", "--format", "{{json .}}"], signal));
-  const runtimes = isRecord(told) ? told["Runtimes"] : null;
-  const isDocker = isRecord(told) && "ServerVersion" in told;
+  const info = jsonOrUndefined(await output(program, ["info", "--format", "{{json .}}"], signal));
+  const runtimes = isRecord(info) ? info["Runtimes"] : null;
+  const isDocker = isRecord(info) && "ServerVersion" in info;
   return {
     runtime: isRecord(runtimes) && "runsc" in runtimes ? "runsc" : null, // gVisor's.
     filesMax: isDocker ? FILES_MAX : null,

@@ -69,19 +69,20 @@ export function childCommand(
   const { snapshot, wheels } = files;
   const readable = [PYODIDE_FOLDER, CHILD_FOLDER, MANIFEST, snapshot, wheels].filter((path) => path !== null);
   const program = [node, ...nodeFlags(readable, limits), CHILD_PROGRAM];
-  const limited = ["-c", LIMITED, "sh", String(Math.ceil((RESERVED_BYTES + limits.memoryBytes) / KIBIBYTE))];
-  if (confinement === "none") return { program: "/bin/sh", args: [...limited, "/usr/bin/env", "-i", ...program] };
-  const confined = bubblewrapArguments({
+  const shellArguments = ["-c", LIMITED, "sh", String(Math.ceil((RESERVED_BYTES + limits.memoryBytes) / KIBIBYTE))];
+  if (confinement === "none")
+    return { program: "/bin/sh", args: [...shellArguments, "/usr/bin/env", "-i", ...program] };
+  const sandboxArguments = bubblewrapArguments({
     readable: [node, ...sharedLibraries(), ...readable],
     links: [],
-    hidden: [],
+    hiddenPaths: [],
     writable: [],
     environment: {},
     folder: "/",
     filterFile: hasFilter ? FILTER_DESCRIPTOR : null,
     program,
   });
-  return { program: "/bin/sh", args: [...limited, "bwrap", ...confined] };
+  return { program: "/bin/sh", args: [...shellArguments, "bwrap", ...sandboxArguments] };
 }
 
 /** Restrictions that only Node can enforce. Inside bubblewrap, they are a second barrier. */
@@ -109,8 +110,8 @@ function sharedLibraries(): readonly string[] {
 
 function findLibraries(): readonly string[] {
   Reflect.set(process.report, "excludeNetwork", true); // Names would be looked up.
-  const found: unknown = process.report.getReport();
-  const objects: unknown = isRecord(found) ? found["sharedObjects"] : null;
+  const report: unknown = process.report.getReport();
+  const objects: unknown = isRecord(report) ? report["sharedObjects"] : null;
   const paths = Array.isArray(objects) ? objects.filter((path): path is string => typeof path === "string") : [];
   return paths.filter((path) => path.startsWith("/") && !path.endsWith(".node"));
 }

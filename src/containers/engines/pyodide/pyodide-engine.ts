@@ -19,8 +19,8 @@ export interface PyodideOptions {
 }
 
 /** Tests whether Pyodide runs here, in a restricted Node process. Rejects with the signal's reason. */
-export async function probePyodide(asked: PyodideOptions, signal: AbortSignal): Promise<EngineProbe> {
-  const { cacheFolder, wheelsFolder, confinement } = asked;
+export async function probePyodide(pyodideOptions: PyodideOptions, signal: AbortSignal): Promise<EngineProbe> {
+  const { cacheFolder, wheelsFolder, confinement } = pyodideOptions;
   const wheels = wheelsFolder === null ? null : `${wheelsFolder.replace(/\/+$/, "")}/`;
   const options = { notebook: await readFile(NOTEBOOK, "utf8"), wheels, confinement };
   const starter = new SnapshotStarter(options, cacheFolder);

@@ -29,23 +29,23 @@ export async function startPyodide(
   limits: SandboxLimits,
   signal: AbortSignal,
 ): Promise<SandboxLink> {
-  const started: StartedChild[] = [];
+  const children: StartedChild[] = [];
   const start = async (end: LinkEnd): Promise<LinkedChild> => {
     const child = await startChild(options, { snapshot, wheels: options.wheels }, limits, end);
-    started.push(child);
+    children.push(child);
     return child;
   };
   const opening = openingOf(options, snapshot === null ? null : { file: snapshot }, limits);
   const link = await SandboxLink.open({ start, opening, timeoutMs: START_MS_MAX }, signal).catch((error: unknown) => {
-    const why = started[0]?.complaint() ?? "";
+    const why = children[0]?.complaint() ?? "";
     throw error instanceof SandboxFailed && why !== "" ? new SandboxFailed(why, { cause: error }) : error;
   });
-  const [child] = started;
+  const [child] = children;
   assert(child !== undefined, "a sandbox that is open has a child");
   const over = new AbortController();
-  void link.ended.then(() => over.abort());
-  const watched = { root: child.group, limits: { ...limits, processesMax: 1 }, ownProcesses: PROCESSES, folders: [] };
-  void watchSandbox(watched, (reason) => link.stop(reason), over.signal);
+  void link.exit.then(() => over.abort());
+  const target = { root: child.group, limits: { ...limits, processesMax: 1 }, ownProcesses: PROCESSES, folders: [] };
+  void watchSandbox(target, (reason) => link.stop(reason), over.signal);
   return link;
 }
 
@@ -56,19 +56,19 @@ export async function makeSnapshot(
   signal: AbortSignal,
 ): Promise<readonly Uint8Array[]> {
   signal.throwIfAborted();
-  const made = new SnapshotReader();
-  const child = await startChild(options, { snapshot: null, wheels: options.wheels }, limits, made);
+  const reader = new SnapshotReader();
+  const child = await startChild(options, { snapshot: null, wheels: options.wheels }, limits, reader);
   const { head, data } = openingOf(options, "make", limits);
   child.write(encodeFrame(head, data)).catch(() => {}); // The end of the child is reported separately.
   const kill = (): void => child.kill();
   const timer = setTimeout(kill, START_MS_MAX);
   signal.addEventListener("abort", kill, { once: true });
   if (signal.aborted) kill();
-  await child.gone;
+  await child.exit;
   clearTimeout(timer);
   signal.removeEventListener("abort", kill);
   signal.throwIfAborted();
-  return made.pieces();
+  return reader.pieces();
 }
 
 function openingOf(
@@ -94,7 +94,7 @@ async function startChild(
   { onOutput, onEnd }: LinkEnd,
 ): Promise<StartedChild> {
   let complaint = "";
-  const gone = Promise.withResolvers<void>();
+  const exit = Promise.withResolvers<void>();
   const filter = confinement === "bubblewrap" ? await openFilterFile() : null;
   try {
     const child = await startPiped({
@@ -107,7 +107,7 @@ async function startChild(
         complaint = (complaint + bytes.toString("utf8")).slice(0, COMPLAINT_CHARACTERS_MAX);
       },
       onEnd: () => {
-        gone.resolve();
+        exit.resolve();
         onEnd();
       },
     });
@@ -115,7 +115,7 @@ async function startChild(
       group: child.group,
       write: (bytes) => child.write(bytes),
       kill: () => child.kill(),
-      gone: gone.promise,
+      exit: exit.promise,
       complaint: () => complaint.trim(),
     };
   } finally {

@@ -65,8 +65,9 @@ async function removeUnused(folder: string, except: string): Promise<void> {
   for (const name of await readdir(folder)) {
     const path = join(folder, name);
     if (path === except || !name.startsWith(NAME_START)) continue;
-    const used = await stat(path).catch(() => null);
-    if (used !== null && Date.now() - Math.max(used.mtimeMs, used.atimeMs) > UNUSED_MS) await rm(path, { force: true });
+    const stats = await stat(path).catch(() => null);
+    if (stats !== null && Date.now() - Math.max(stats.mtimeMs, stats.atimeMs) > UNUSED_MS)
+      await rm(path, { force: true });
   }
 }
 

@@ -20,19 +20,19 @@ export function guessHints(message: string, chosen: string | null = null) {
     const hits = [...text.matchAll(pattern)].slice(0, HITS_MAX);
     return hits.map((hit) => hit.slice(1).find((group) => group !== undefined) ?? hit[0]);
   };
-  const quoted = found(QUOTED);
+  const quotations = found(QUOTED);
   const places = found(PLACES).flatMap((list) => list.split(JOIN));
-  const joined = found(JOINED_NAMES).flatMap((list) => list.split(JOIN));
+  const names = found(JOINED_NAMES).flatMap((list) => list.split(JOIN));
   return {
     text,
     /** To search for whole words. */
     spoken: plainWords(text),
     chosen,
-    quoted,
+    quoted: quotations,
     places: places.length > 0 ? places : found(LOWERCASE_PLACE),
     names: found(CALLED),
     /** Distinct values that are joined by "and" or commas. */
-    series: [...new Set([places, quoted, joined].find((values) => values.length > 1))],
+    series: [...new Set([places, quotations, names].find((values) => values.length > 1))],
     numbers: found(/(?<![\p{L}\d.])(-?\d{1,15}(?:\.\d{1,9})?)/gu).map(Number),
     emails: found(/([\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,4})/g),
     urls: found(/(https?:\/\/[^\s<>"'`{}|\\^]{1,500}[^\s<>"'`{}|\\^.,;:!?)])/g),

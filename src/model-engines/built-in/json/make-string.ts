@@ -38,14 +38,15 @@ const MEANINGS: readonly (readonly [RegExp, (hints: Hints) => string | undefined
  */
 export function makeString({ format, pattern, minLength, maxLength }: SchemaObject, context: ValueContext): string {
   const { budget, position } = context;
-  const formatted = typeof format === "string" ? formattedText(format, context) : null;
-  if (formatted !== null) return formatted;
+  const formatText = typeof format === "string" ? formattedText(format, context) : null;
+  if (formatText !== null) return formatText;
   const room = Math.max(0, budget.charactersLeft);
   const min = Math.min(numberOr(minLength, 0), room);
   const max = Math.min(numberOr(maxLength, Infinity), room);
-  const written = typeof pattern === "string" ? writePattern(pattern, { min, max, variant: position }, budget) : null;
+  const patternText =
+    typeof pattern === "string" ? writePattern(pattern, { min, max, variant: position }, budget) : null;
   const text =
-    written ?? valueOfSeries(context, min, max) ?? fitLength(naturalText(context), { min, max, variant: position });
+    patternText ?? valueOfSeries(context, min, max) ?? fitLength(naturalText(context), { min, max, variant: position });
   budget.charactersLeft -= text.length;
   return text;
 }
@@ -55,8 +56,8 @@ function formattedText(format: string, { hints, position }: ValueContext): strin
   if (!Object.hasOwn(SAMPLES, format)) return null;
   const { emails, dates } = hints;
   const found = { email: emails, uri: hints.urls, date: dates, "date-time": dates.map((date) => `${date}T12:00:00Z`) };
-  const said = new Set(Object.entries(found).find(([kind]) => kind === format)?.[1]);
-  return [...said][position] ?? SAMPLES[format]?.(position, position === 0 ? "" : String(position + 1)) ?? null;
+  const values = new Set(Object.entries(found).find(([kind]) => kind === format)?.[1]);
+  return [...values][position] ?? SAMPLES[format]?.(position, position === 0 ? "" : String(position + 1)) ?? null;
 }
 
 /** Elements of an array get the values of a series in the message, in their order. */
@@ -84,8 +85,8 @@ function fitLength(text: string, { min, max, variant }: TextOptions): string {
 
 function naturalText({ name, hints }: ValueContext): string {
   const meant = MEANINGS.filter(([names]) => names.test(name)).map(([, pick]) => pick(hints));
-  const found = [hints.chosen ?? undefined, ...meant, hints.series[0], hints.quoted[0], hints.places[0]];
-  return found.find((text) => text !== undefined) ?? whole(hints.text) ?? (name === "" ? "text" : name);
+  const value = [hints.chosen ?? undefined, ...meant, hints.series[0], hints.quoted[0], hints.places[0]];
+  return value.find((text) => text !== undefined) ?? whole(hints.text) ?? (name === "" ? "text" : name);
 }
 
 function whole(text: string): string | undefined {

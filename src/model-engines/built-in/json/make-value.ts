@@ -35,25 +35,25 @@ export function makeValue(schema: unknown, hints: Hints): unknown {
 function make(schema: unknown, context: ValueContext): unknown {
   context.budget.valuesLeft -= 1;
   if (context.depth > DEPTH_MAX || context.budget.valuesLeft < 0) return null;
-  const resolved = resolveSchema(schema, context);
-  const { enum: values, type } = resolved;
-  if ("const" in resolved) return resolved["const"];
+  const resolvedSchema = resolveSchema(schema, context);
+  const { enum: values, type } = resolvedSchema;
+  if ("const" in resolvedSchema) return resolvedSchema["const"];
   if (Array.isArray(values)) return takeSchemaRead(context, values.length) ? chooseValue(values, type, context) : null;
-  const kind = chooseType(resolved, context);
+  const kind = chooseType(resolvedSchema, context);
   switch (kind) {
     case "object":
-      return makeObject(resolved, context);
+      return makeObject(resolvedSchema, context);
     case "array":
-      return makeArray(resolved, context);
+      return makeArray(resolvedSchema, context);
     case "number":
     case "integer":
-      return makeNumber(resolved, context, kind === "integer");
+      return makeNumber(resolvedSchema, context, kind === "integer");
     case "boolean":
       return saysNo(context) === (context.position % 2 === 1);
     case "null":
       return null;
     default:
-      return makeString(resolved, context);
+      return makeString(resolvedSchema, context);
   }
 }
 
@@ -65,8 +65,8 @@ function chooseValue(values: readonly unknown[], type: unknown, context: ValueCo
     return types.includes(own) || (types.includes("integer") && Number.isInteger(value));
   };
   const allowed = type === undefined ? values : values.filter(isOfType);
-  const mentioned = allowed.slice(0, MENTIONED_MAX).findIndex((value) => isMentioned(value, context));
-  return allowed[(Math.max(mentioned, 0) + context.position) % allowed.length] ?? null;
+  const place = allowed.slice(0, MENTIONED_MAX).findIndex((value) => isMentioned(value, context));
+  return allowed[(Math.max(place, 0) + context.position) % allowed.length] ?? null;
 }
 
 function isMentioned(value: unknown, context: ValueContext): boolean {
@@ -97,18 +97,18 @@ function makeObject(schema: SchemaObject, context: ValueContext): unknown {
 
 /** All required members, the optional ones that the message mentions, and more up to `minProperties`. */
 function memberNames(schema: SchemaObject, properties: SchemaObject, context: ValueContext): string[] {
-  const required = new Set(textList(schema["required"]));
-  if (!takeSchemaRead(context, required.size)) return [];
-  const optional = Object.keys(properties).filter((name) => properties[name] !== false && !required.has(name));
+  const requiredNames = new Set(textList(schema["required"]));
+  if (!takeSchemaRead(context, requiredNames.size)) return [];
+  const optional = Object.keys(properties).filter((name) => properties[name] !== false && !requiredNames.has(name));
   const isWanted = (name: string): boolean => {
     const { enum: values } = isRecord(properties[name]) ? properties[name] : {};
     const choices = Array.isArray(values) ? values.slice(0, MENTIONED_MAX) : [];
-    return required.size === 0 || choices.some((value) => isMentioned(value, context));
+    return requiredNames.size === 0 || choices.some((value) => isMentioned(value, context));
   };
-  const wanted = isShallow(context) ? optional.filter(isWanted) : [];
+  const optionalNames = isShallow(context) ? optional.filter(isWanted) : [];
   const min = Math.min(numberOr(schema["minProperties"], 0), MEMBERS_MAX);
-  const room = Math.max(0, numberOr(schema["maxProperties"], Infinity) - required.size);
-  const names = [...required, ...wanted.slice(0, room)];
+  const room = Math.max(0, numberOr(schema["maxProperties"], Infinity) - requiredNames.size);
+  const names = [...requiredNames, ...optionalNames.slice(0, room)];
   const more = [...optional, ...Array.from({ length: min }, (_, index) => `key${index + 1}`)];
   return names.length < min ? [...new Set([...names, ...more])].slice(0, min) : names;
 }
@@ -145,8 +145,8 @@ function makeNumber(schema: SchemaObject, { hints, budget, position }: ValueCont
     value > above &&
     value < below &&
     (step <= 0 || Number.isInteger(value / step));
-  const mentioned = hints.numbers.findIndex((value, index) => index >= budget.numbersUsed && fits(value));
-  budget.numbersUsed = mentioned === -1 ? budget.numbersUsed : mentioned + 1;
+  const place = hints.numbers.findIndex((value, index) => index >= budget.numbersUsed && fits(value));
+  budget.numbersUsed = place === -1 ? budget.numbersUsed : place + 1;
   const low = Math.max(least, above);
   const high = Math.min(most, below);
   const nearest = Math.min(Math.max(1, low), high);
@@ -154,7 +154,7 @@ function makeNumber(schema: SchemaObject, { hints, budget, position }: ValueCont
     .filter(fits)
     .take(position + 1);
   // A repeated number is better than one that is not allowed.
-  return hints.numbers[mentioned] ?? fitting.toArray().at(-1) ?? nearest;
+  return hints.numbers[place] ?? fitting.toArray().at(-1) ?? nearest;
 }
 
 /** Multiples of the step around a number, then evenly spaced values of the range. */

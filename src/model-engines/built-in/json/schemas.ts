@@ -49,8 +49,8 @@ export function textList(value: unknown): string[] {
 }
 
 /** Follows references, chooses a branch of `anyOf` and `oneOf`, and merges `allOf`. The result describes one value. */
-export function resolveSchema(schema: unknown, context: ValueContext, nested = 0): SchemaObject {
-  if (!isRecord(schema) || nested > NESTED_MAX) return {};
+export function resolveSchema(schema: unknown, context: ValueContext, depth = 0): SchemaObject {
+  if (!isRecord(schema) || depth > NESTED_MAX) return {};
   const { $ref, allOf, anyOf, oneOf, ...own } = schema;
   const members = Object.keys(schema).length + Object.keys(own["properties"] ?? {}).length;
   if (!takeSchemaRead(context, members)) return {};
@@ -60,7 +60,7 @@ export function resolveSchema(schema: unknown, context: ValueContext, nested = 0
     ...[anyOf, oneOf].filter(Array.isArray).map((branches) => chooseBranch(branches, context)),
   ];
   if (parts.length === 0) return own;
-  return mergeRecords([own, ...parts.map((part) => resolveSchema(part, context, nested + 1))], joinValues);
+  return mergeRecords([own, ...parts.map((part) => resolveSchema(part, context, depth + 1))], joinValues);
 }
 
 /** The first branch that is not null; when nested deeply, the one that refers least to other schemas. */

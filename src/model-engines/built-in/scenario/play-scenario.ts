@@ -9,11 +9,11 @@ import type { Scenario, ScenarioFile } from "./scenario-file.ts";
 /** The first scenario whose conditions all hold, or null. */
 export function findScenario(file: ScenarioFile, request: ModelRequest): Scenario | null {
   const { text, userTexts, systemTexts, toolOutputs: outputs } = readConversation(request.items);
-  const said = (texts: readonly string[], what = ""): boolean =>
+  const mentions = (texts: readonly string[], what = ""): boolean =>
     texts.some((one) => one.toLowerCase().includes(what.toLowerCase()));
   const holds = ({ when }: Scenario): boolean =>
-    said([text], when.input_contains ?? "") &&
-    said([text, ...userTexts, ...systemTexts], when.context_contains ?? "") &&
+    mentions([text], when.input_contains ?? "") &&
+    mentions([text, ...userTexts, ...systemTexts], when.context_contains ?? "") &&
     (when.turn ?? userTexts.length) === userTexts.length &&
     (when.model ?? request.model) === request.model &&
     (when.has_tool_output ?? outputs.length > 0) === outputs.length > 0 &&
@@ -23,16 +23,16 @@ export function findScenario(file: ScenarioFile, request: ModelRequest): Scenari
 
 /** The events as steps. If the file has no `finish` or `usage`, the answer ends normally and its usage is counted. */
 export function playScenario(events: readonly ScenarioEvent[], request: ModelRequest): readonly Step[] {
-  const said = events.flatMap((event): readonly Step[] => {
+  const eventSteps = events.flatMap((event): readonly Step[] => {
     if (event.type === "text") return event.pieces.map((piece) => textDelta(piece, request.topLogprobs));
     if (event.type === "break_off") return [];
     return [event.type === "call_started" ? asOffered(event, request) : event];
   });
   const ends = events.some(({ type }) => type === "finished" || type === "break_off" || type === "failure");
-  const steps: readonly Step[] = ends ? said : [...said, { type: "finished", reason: "stop" }];
-  if (said.some((step) => step.type === "usage")) return steps;
+  const steps: readonly Step[] = ends ? eventSteps : [...eventSteps, { type: "finished", reason: "stop" }];
+  if (eventSteps.some((step) => step.type === "usage")) return steps;
   return steps.flatMap((step): readonly Step[] =>
-    step.type === "finished" ? [usageEvent(request, said), step] : [step],
+    step.type === "finished" ? [usageEvent(request, eventSteps), step] : [step],
   );
 }
 
@@ -44,9 +44,9 @@ function asOffered(event: Extract<ModelEvent, { type: "call_started" }>, { tools
   const { namespace, ...call } = event;
   if (call.kind !== "function" || tools.some((tool) => tool.type === "function" && tool.name === call.name))
     return event;
-  const meant = tools.find(
+  const target = tools.find(
     (tool) => tool.type === "hosted_function" && tool.name === call.name && (namespace ?? tool.server) === tool.server,
   );
-  if (meant?.type !== "hosted_function") return event;
-  return { ...call, kind: "hosted", ...(meant.server === null ? {} : { namespace: meant.server }) };
+  if (target?.type !== "hosted_function") return event;
+  return { ...call, kind: "hosted", ...(target.server === null ? {} : { namespace: target.server }) };
 }

@@ -60,11 +60,11 @@ function choiceKey({ kind, name, namespace }: ListedTool): string {
 /** Entries name a tool by type and name; a namespace means all its tools. */
 function allowedTools(choice: AllowedTools, tools: readonly ListedTool[]): ListedTool[] {
   const spaces = tools.filter(({ kind, namespace }) => kind !== "hosted" && namespace !== null);
-  const named = new Map([
+  const toolsByKey = new Map([
     ...Map.groupBy(tools, choiceKey),
     ...Map.groupBy(spaces, ({ namespace }) => nameKey({ type: "namespace", name: namespace })),
   ]);
   // A namespace may be named many times.
-  const allowed = new Set(choice.tools.map((entry) => namedTools(entry, named)));
-  return [...new Set([...allowed].flat())];
+  const result = new Set(choice.tools.map((entry) => namedTools(entry, toolsByKey)));
+  return [...new Set([...result].flat())];
 }

@@ -17,15 +17,17 @@ const DESCRIPTION_WORDS_MIN = 2;
  * or two words of its description.
  */
 export function fittingTool(tools: readonly ListedTool[], text: string): ListedTool | null {
-  const spoken = contentWords(text);
-  const scored = tools.map((tool) => ({ tool, score: scoreTool(tool, spoken, text) })).filter(({ score }) => score > 0);
+  const textWords = contentWords(text);
+  const scored = tools
+    .map((tool) => ({ tool, score: scoreTool(tool, textWords, text) }))
+    .filter(({ score }) => score > 0);
   return scored.toSorted((one, other) => other.score - one.score)[0]?.tool ?? null;
 }
 
-function scoreTool({ name, description }: ListedTool, spoken: ReadonlySet<string>, text: string): number {
+function scoreTool({ name, description }: ListedTool, textWords: ReadonlySet<string>, text: string): number {
   const nameWords = contentWords(name);
-  const inName = nameWords.intersection(spoken).size;
-  const inDescription = contentWords(description ?? "").intersection(spoken).size;
+  const inName = nameWords.intersection(textWords).size;
+  const inDescription = contentWords(description ?? "").intersection(textWords).size;
   if (name.length > 3 && text.includes(name)) return 100 + inName * NAME_WEIGHT + inDescription;
   const fits = (inName > 0 && inName * 2 >= nameWords.size) || inDescription >= DESCRIPTION_WORDS_MIN;
   return fits ? inName * NAME_WEIGHT + inDescription : 0;

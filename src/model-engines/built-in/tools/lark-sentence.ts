@@ -60,22 +60,22 @@ function readRules(lines: readonly string[]): ReadonlyMap<string, string> {
  */
 function smallestSentences(rules: ReadonlyMap<string, string>): ReadonlyMap<string, string> {
   const common = COMMON_TERMINALS.flatMap(([text, ...names]) => names.map((name) => [name, text] as const));
-  const known = new Map<string, string>(common.filter(([name]) => !rules.has(name)));
+  const terminals = new Map<string, string>(common.filter(([name]) => !rules.has(name)));
   const budget = { charactersLeft: WORK_MAX };
-  for (let learned = true; learned; ) {
-    learned = false;
+  for (let hasProgress = true; hasProgress; ) {
+    hasProgress = false;
     for (const [name, body] of rules) {
-      if (known.has(name)) continue;
+      if (terminals.has(name)) continue;
       const text = writeSmallest(
-        rulePattern(body, { known, gap: name === name.toUpperCase() ? "" : GAP, budget }),
+        rulePattern(body, { known: terminals, gap: name === name.toUpperCase() ? "" : GAP, budget }),
         budget,
       );
       if (text === null || text.length > SENTENCE_CHARS_MAX) continue;
-      known.set(name, text);
-      learned = true;
+      terminals.set(name, text);
+      hasProgress = true;
     }
   }
-  return known;
+  return terminals;
 }
 
 interface RuleContext {

@@ -74,7 +74,8 @@ const FENCED = /```[\w-]*\n(.*?)```/s;
 export function writeCustomInput(grammar: ListedTool["grammar"], text: string): string {
   const plain = FENCED.exec(text)?.[1]?.trimEnd() ?? text;
   if (grammar === null) return plain;
-  const written = grammar.syntax === "regex" ? writePattern(grammar.definition) : writeSentence(grammar.definition);
+  const matchingText =
+    grammar.syntax === "regex" ? writePattern(grammar.definition) : writeSentence(grammar.definition);
   // If the grammar is not understood, the message is sent, as by a model without grammar support.
-  return written ?? plain;
+  return matchingText ?? plain;
 }

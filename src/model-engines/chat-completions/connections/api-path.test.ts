@@ -20,7 +20,7 @@ async function search(
 ): Promise<{ readonly asked: readonly string[]; readonly path: string; readonly found: readonly string[] }> {
   const [asked, found]: [string[], string[]] = [[], []];
   const path = new ApiPath({
-    configured,
+    basePath: configured,
     listModels: async (apiPath) => {
       const nth = asked.filter((each) => each === apiPath).length;
       asked.push(apiPath);

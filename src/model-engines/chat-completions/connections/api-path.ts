@@ -7,7 +7,7 @@ const LOOK_MS_MAX = 5000;
 
 export interface ApiPathOptions {
   /** The path of the base URL, without a trailing slash. */
-  readonly configured: string;
+  readonly basePath: string;
   /** Requests the list of models below a path; null if no reply came. */
   readonly listModels: (apiPath: string, signal: AbortSignal) => Promise<ServerReply | null>;
   /** Called with the path of the API if it is below the configured path. */
@@ -26,8 +26,8 @@ export class ApiPath {
 
   constructor(options: ApiPathOptions) {
     this.#options = options;
-    this.#path = options.configured;
-    this.#isKnown = options.configured.endsWith(VERSION);
+    this.#path = options.basePath;
+    this.#isKnown = options.basePath.endsWith(VERSION);
   }
 
   /** The path as known so far. */
@@ -45,10 +45,10 @@ export class ApiPath {
   }
 
   async #look(signal: AbortSignal): Promise<void> {
-    const { configured, listModels, onFound } = this.#options;
-    const reply = await listModels(configured, signal);
+    const { basePath, listModels, onFound } = this.#options;
+    const reply = await listModels(basePath, signal);
     if (isUndecided(reply)) return;
-    const below = `${configured}${VERSION}`;
+    const below = `${basePath}${VERSION}`;
     const other = isElsewhere(reply) ? await listModels(below, signal) : null;
     if (isElsewhere(reply) && isUndecided(other)) return;
     this.#isKnown = true;

@@ -55,7 +55,7 @@ class FirstSending implements Dispatcher.DispatchHandler {
   #sendAgain: (() => void) | null;
   #hasStarted = false;
   /** `atMs`: in `performance.now()` time. */
-  #sent: { readonly socket: Socket; readonly bytesBefore: number; readonly atMs: number } | null = null;
+  #sending: { readonly socket: Socket; readonly bytesBefore: number; readonly atMs: number } | null = null;
 
   constructor(handler: Dispatcher.DispatchHandler, { path, body }: Dispatcher.DispatchOptions, sendAgain: () => void) {
     this.path = path;
@@ -65,7 +65,7 @@ class FirstSending implements Dispatcher.DispatchHandler {
 
   /** The call is now written to this socket. */
   sentOn(socket: Socket): void {
-    this.#sent = { socket, bytesBefore: socket.bytesRead, atMs: performance.now() };
+    this.#sending = { socket, bytesBefore: socket.bytesRead, atMs: performance.now() };
   }
 
   onRequestStart(controller: Dispatcher.DispatchController, context: unknown): void {
@@ -94,8 +94,8 @@ class FirstSending implements Dispatcher.DispatchHandler {
 
   #metClosedConnection(error: Error): boolean {
     if (!("code" in error) || !CLOSED_CODES.has(String(error.code))) return false;
-    if (this.#sent === null) return !this.#hasStarted;
-    const { socket, bytesBefore, atMs } = this.#sent;
+    if (this.#sending === null) return !this.#hasStarted;
+    const { socket, bytesBefore, atMs } = this.#sending;
     return bytesBefore > 0 && socket.bytesRead === bytesBefore && performance.now() - atMs <= CLOSE_TRAVEL_MS_MAX;
   }
 }

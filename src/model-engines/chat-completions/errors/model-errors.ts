@@ -22,7 +22,7 @@ export function unreachable(reason: string, cause: unknown): ModelError {
 }
 
 /** The model server cannot be trusted. */
-export function untrusted(reason: string, cause: unknown): ModelError {
+export function untrustedServer(reason: string, cause: unknown): ModelError {
   return new ModelError(`Cannot reach the model server: ${reason}.`, { ...SERVER_FAULT, status: 502, cause });
 }
 
@@ -55,16 +55,16 @@ export function modelNotFound(model: string): ModelError {
 }
 
 export class InputTooLong extends ModelError implements TooLong {
-  readonly counted: number | null;
+  readonly tokenCount: number | null;
   readonly window: number | null;
 
-  constructor({ counted, window }: TooLong) {
+  constructor({ tokenCount, window }: TooLong) {
     super("Your input exceeds the context window of this model. Please adjust your input and try again.", {
       ...CALLER_FAULT,
       code: "context_length_exceeded",
       param: "input",
     });
-    this.counted = counted;
+    this.tokenCount = tokenCount;
     this.window = window;
   }
 }

@@ -27,15 +27,15 @@ export interface Secrets {
  * that looks like a key, stack traces and program paths.
  */
 export function redact(text: string, { apiKey, host }: Secrets): string {
-  let shown = withoutStack(text.slice(0, READ_CHARS_MAX));
-  for (const word of [apiKey ?? "", host]) if (word !== "") shown = shown.replaceAll(word, REDACTED);
-  for (const shape of SECRET_SHAPES) shown = shown.replaceAll(shape, REDACTED);
+  let result = withoutStack(text.slice(0, READ_CHARS_MAX));
+  for (const word of [apiKey ?? "", host]) if (word !== "") result = result.replaceAll(word, REDACTED);
+  for (const shape of SECRET_SHAPES) result = result.replaceAll(shape, REDACTED);
   // oxlint-disable-next-line no-control-regex -- Control characters are exactly what is removed.
-  shown = shown.replaceAll(/[\u0000-\u001F\u007F\s]+/g, " ").trim();
-  return shown.length <= TEXT_CHARS_MAX ? shown : `${shown.slice(0, TEXT_CHARS_MAX - 1)}…`;
+  result = result.replaceAll(/[\u0000-\u001F\u007F\s]+/g, " ").trim();
+  return result.length <= TEXT_CHARS_MAX ? result : `${result.slice(0, TEXT_CHARS_MAX - 1)}…`;
 }
 
 function withoutStack(text: string): string {
-  const said = text.replace(STACK, "");
-  return said.trim() === "" ? (STACK_END.exec(text)?.[1] ?? said) : said;
+  const rest = text.replace(STACK, "");
+  return rest.trim() === "" ? (STACK_END.exec(text)?.[1] ?? rest) : rest;
 }

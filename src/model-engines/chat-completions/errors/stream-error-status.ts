@@ -61,8 +61,8 @@ const STATUS_OF_WORD: Readonly<Record<string, number>> = {
  */
 export function readStreamErrorStatus(error: JsonObject): number | null {
   const members = [error["code"], error["status"], error["status_code"], error["type"], error["error"]];
-  const told = members.map(Number).find((status) => status >= 400 && status <= 599);
-  return told ?? members.map(statusOfWord).find((status) => status !== null) ?? null;
+  const numericStatus = members.map(Number).find((status) => status >= 400 && status <= 599);
+  return numericStatus ?? members.map(statusOfWord).find((status) => status !== null) ?? null;
 }
 
 function statusOfWord(member: unknown): number | null {

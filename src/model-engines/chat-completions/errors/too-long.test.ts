@@ -24,5 +24,5 @@ test.each<[string, object, number | null, number | null]>([
   ],
   ["prompt is too long", {}, null, null],
 ])("%s", (message, members, counted, window) => {
-  expect(readTooLong(message, { ...members })).toEqual({ counted, window });
+  expect(readTooLong(message, { ...members })).toEqual({ tokenCount: counted, window });
 });

@@ -2,7 +2,7 @@ import type { JsonObject } from "../json-values.ts";
 
 /** Numbers of tokens in the refusal of a long input; null if missing. */
 export interface TooLong {
-  readonly counted: number | null;
+  readonly tokenCount: number | null;
   readonly window: number | null;
 }
 
@@ -25,7 +25,7 @@ const WINDOWS = [
 /** `error` is the error object of the reply; its members are llama.cpp's. */
 export function readTooLong(message: string, error: JsonObject): TooLong {
   return {
-    counted: countIn(error["n_prompt_tokens"]) ?? firstNumber(message, COUNTED),
+    tokenCount: countIn(error["n_prompt_tokens"]) ?? firstNumber(message, COUNTED),
     window: plausible(countIn(error["n_ctx"]) ?? firstNumber(message, WINDOWS)),
   };
 }
@@ -36,8 +36,8 @@ function plausible(window: number | null): number | null {
 
 function firstNumber(text: string, patterns: readonly RegExp[]): number | null {
   for (const pattern of patterns) {
-    const found = countIn(Number(pattern.exec(text)?.[1]));
-    if (found !== null) return found;
+    const count = countIn(Number(pattern.exec(text)?.[1]));
+    if (count !== null) return count;
   }
   return null;
 }

@@ -1,5 +1,5 @@
 import type { ModelError } from "../../../runs/ports/model-error.ts";
-import { tooSlow, unreachable, untrusted } from "./model-errors.ts";
+import { tooSlow, unreachable, untrustedServer } from "./model-errors.ts";
 
 /** Errors of a connection that the model server closed. */
 const CLOSED_CODES: ReadonlySet<string> = new Set(["ECONNRESET", "EPIPE", "UND_ERR_SOCKET", "HPE_INVALID_EOF_STATE"]);
@@ -37,7 +37,7 @@ export function explainTransportError(error: unknown, idleMs: number): ModelErro
     case "UND_ERR_BODY_TIMEOUT":
       return tooSlow(`sent nothing for ${idleMs / 1000} s`, error);
     default:
-      if (UNTRUSTED_REASONS[code] !== undefined) return untrusted(UNTRUSTED_REASONS[code], error);
+      if (UNTRUSTED_REASONS[code] !== undefined) return untrustedServer(UNTRUSTED_REASONS[code], error);
       if (CLOSED_CODES.has(code)) return unreachable(CLOSED, error);
       return unreachable(REASONS[code] ?? (code === "" ? "the call failed" : `the call failed (${code})`), error);
   }

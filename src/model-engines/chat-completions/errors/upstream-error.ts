@@ -58,21 +58,20 @@ const OUT_OF_CREDIT =
 
 /** Translates a refusal, or an error in a stream, into the reference's errors. */
 export function explainRefusal(refusal: Refusal, context: ErrorContext, nowMs: number): ModelError {
-  const reported = readReported(refusal.body);
-  const shown = reported.isReadable ? redact(reported.message, context) : "";
+  const report = readReported(refusal.body);
+  const quote = report.isReadable ? redact(report.message, context) : "";
   const { status } = refusal;
-  if (reported.code === "model_not_found") return modelNotFound(context.model); // Some servers send it with 403.
-  if (isAboutPath(refusal, reported, shown)) return noSuchPath();
-  if (status !== null && status >= 500 && blamesRequest(reported))
-    return refusedRequest(status, reported, shown, context);
-  if (status === null || status >= 500) return serverError(refusal, reported, shown, nowMs);
-  if (status === 401 || status === 403) return refusedKey(status, shown, context);
-  if (status === 429 || status === 402) return rateLimited(refusal, reported, shown, nowMs);
+  if (report.code === "model_not_found") return modelNotFound(context.model); // Some servers send it with 403.
+  if (isAboutPath(refusal, report, quote)) return noSuchPath();
+  if (status !== null && status >= 500 && blamesRequest(report)) return refusedRequest(status, report, quote, context);
+  if (status === null || status >= 500) return serverError(refusal, report, quote, nowMs);
+  if (status === 401 || status === 403) return refusedKey(status, quote, context);
+  if (status === 429 || status === 402) return rateLimited(refusal, report, quote, nowMs);
   if (status === 408)
-    return new ModelError(`The model server timed out. ${shown}`.trim(), {
+    return new ModelError(`The model server timed out. ${quote}`.trim(), {
       ...FAULT,
       status: 504,
-      quoted: shown,
+      quoted: quote,
       retry: "often",
     });
   if (status < 400)
@@ -80,7 +79,7 @@ export function explainRefusal(refusal: Refusal, context: ErrorContext, nowMs: n
       ...FAULT,
       status: 502,
     });
-  return refusedRequest(status, reported, shown, context);
+  return refusedRequest(status, report, quote, context);
 }
 
 /** Whether a failing server blames the request. */
@@ -89,19 +88,19 @@ function blamesRequest({ message, code, type }: ReportedError): boolean {
 }
 
 /** Whether a refusal is about the path of the call, not about its content. */
-function isAboutPath({ status }: Refusal, { message }: ReportedError, shown: string): boolean {
+function isAboutPath({ status }: Refusal, { message }: ReportedError, quote: string): boolean {
   if (NO_SUCH_MODEL.test(message)) return false;
   if (status === null) return UNEXPECTED_PATH.test(message);
-  return (status === 404 || status === 405) && (shown === "" || NO_SUCH_PATH.test(message));
+  return (status === 404 || status === 405) && (quote === "" || NO_SUCH_PATH.test(message));
 }
 
 /** Replies 502 instead of 401 or 403, which clients would take as a refusal of their own key. */
-function refusedKey(status: 401 | 403, shown: string, { apiKey }: ErrorContext): ModelError {
+function refusedKey(status: 401 | 403, quote: string, { apiKey }: ErrorContext): ModelError {
   const fields = { type: "server_error", code: "model_authentication_failed", status: 502 } as const;
   if (status === 403)
     return new ModelError(
-      withDetail("The model server does not permit this server to do that; your API key is not the cause", shown),
-      { ...fields, quoted: shown },
+      withDetail("The model server does not permit this server to do that; your API key is not the cause", quote),
+      { ...fields, quoted: quote },
     );
   const why =
     apiKey === null
@@ -110,42 +109,41 @@ function refusedKey(status: 401 | 403, shown: string, { apiKey }: ErrorContext):
   return new ModelError(`${why} (MODEL_API_KEY); your API key is not the cause.`, fields);
 }
 
-function rateLimited(refusal: Refusal, reported: ReportedError, shown: string, nowMs: number): ModelError {
-  const isCredit =
-    refusal.status === 402 || OUT_OF_CREDIT.test(`${reported.code} ${reported.type} ${reported.message}`);
-  const retryAfterSeconds = readRetryAfter(refusal.headers, reported.message, nowMs);
+function rateLimited(refusal: Refusal, report: ReportedError, quote: string, nowMs: number): ModelError {
+  const isCredit = refusal.status === 402 || OUT_OF_CREDIT.test(`${report.code} ${report.type} ${report.message}`);
+  const retryAfterSeconds = readRetryAfter(refusal.headers, report.message, nowMs);
   if (isCredit) {
-    const message = shown === "" ? "The quota at the model server is used up." : shown;
+    const message = quote === "" ? "The quota at the model server is used up." : quote;
     return new ModelError(message, {
       status: 429,
       type: "insufficient_quota",
       code: "insufficient_quota",
       retryAfterSeconds,
-      quoted: shown,
+      quoted: quote,
     });
   }
-  const isBucket = reported.type === "tokens" || reported.type === "requests";
-  return new ModelError(shown === "" ? "The model server is rate limited." : shown, {
+  const isBucket = report.type === "tokens" || report.type === "requests";
+  return new ModelError(quote === "" ? "The model server is rate limited." : quote, {
     status: 429,
-    type: isBucket && reported.type !== null ? reported.type : "rate_limit_error",
+    type: isBucket && report.type !== null ? report.type : "rate_limit_error",
     code: "rate_limit_exceeded",
     retryAfterSeconds,
-    quoted: shown,
+    quoted: quote,
     retry: "often",
   });
 }
 
-function serverError({ status, headers }: Refusal, reported: ReportedError, shown: string, nowMs: number): ModelError {
+function serverError({ status, headers }: Refusal, report: ReportedError, quote: string, nowMs: number): ModelError {
   // Several local servers report this with status 500.
-  if (TOO_LONG.test(reported.message)) return new InputTooLong(reported.tooLong);
+  if (TOO_LONG.test(report.message)) return new InputTooLong(report.tooLong);
   const isOdd = status !== null && status > 511; // Vendor statuses such as 529 mean overload.
   const what = status === null ? "gave up its answer" : `failed with status ${status}`;
-  return new ModelError(withDetail(`The model server ${what}`, shown), {
+  return new ModelError(withDetail(`The model server ${what}`, quote), {
     ...FAULT,
-    code: OVERLOADED.has(reported.code ?? reported.type ?? "") ? "server_is_overloaded" : FAULT.code,
+    code: OVERLOADED.has(report.code ?? report.type ?? "") ? "server_is_overloaded" : FAULT.code,
     status: isOdd ? 503 : statusOfFailure(status ?? 500),
     retryAfterSeconds: readRetryAfter(headers, "", nowMs),
-    quoted: shown,
+    quoted: quote,
     retry: status !== null && LASTING.has(status) ? "never" : "often",
   });
 }
@@ -161,21 +159,21 @@ function statusOfFailure(status: number): number {
 /** Statuses of refusals that clients get unchanged; all others become 400. */
 const PASSED_ON: ReadonlySet<number> = new Set([404, 413]);
 
-function refusedRequest(status: number, reported: ReportedError, shown: string, context: ErrorContext): ModelError {
+function refusedRequest(status: number, report: ReportedError, quote: string, context: ErrorContext): ModelError {
   if (
-    reported.code === "context_length_exceeded" ||
-    reported.type === "exceed_context_size_error" ||
-    TOO_LONG.test(reported.message)
+    report.code === "context_length_exceeded" ||
+    report.type === "exceed_context_size_error" ||
+    TOO_LONG.test(report.message)
   )
-    return new InputTooLong(reported.tooLong);
-  if (NO_SUCH_MODEL.test(reported.message)) return modelNotFound(context.model);
-  const param = reported.param ?? faultPath(reported.message);
-  return new ModelError(shown === "" ? `The model server refused the request with status ${status}.` : shown, {
+    return new InputTooLong(report.tooLong);
+  if (NO_SUCH_MODEL.test(report.message)) return modelNotFound(context.model);
+  const param = report.param ?? faultPath(report.message);
+  return new ModelError(quote === "" ? `The model server refused the request with status ${status}.` : quote, {
     status: PASSED_ON.has(status) ? status : 400,
     type: "invalid_request_error",
-    code: reported.code,
+    code: report.code,
     param: param === null ? null : requestPathOf(param),
-    quoted: shown,
+    quoted: quote,
   });
 }
 
@@ -191,8 +189,8 @@ function withDetail(sentence: string, detail: string): string {
 }
 
 function readReported(body: string | JsonObject): ReportedError {
-  const parsed = typeof body === "string" ? jsonOrUndefined(body) : body;
-  const first = isList(parsed) ? parsed[0] : parsed; // Some gateways wrap the error in an array.
+  const json = typeof body === "string" ? jsonOrUndefined(body) : body;
+  const first = isList(json) ? json[0] : json; // Some gateways wrap the error in an array.
   const raw = typeof body === "string" ? body.slice(0, READ_CHARS_MAX) : "";
   if (!isRecord(first))
     return {

@@ -46,7 +46,7 @@ export class CallSequencer {
 
   appendName(call: IncomingCall, name: string): void {
     // Some servers repeat the name on later deltas.
-    if (call.started !== null || name === call.name || this.#toolNames.has(call.name)) return;
+    if (call.tool !== null || name === call.name || this.#toolNames.has(call.name)) return;
     // Some servers repeat the name so far, others send only the next piece.
     call.name = name.startsWith(call.name) ? name : call.name + name;
     if (call === this.#open) this.#passOn(call);
@@ -92,11 +92,11 @@ export class CallSequencer {
   /** Releases waiting events up to the next call, and opens that call. */
   #nextOpen(): IncomingCall | null {
     this.#open = null;
-    let released = 0;
+    let releaseCount = 0;
     for (const next of this.#waiting) {
-      released += 1;
+      releaseCount += 1;
       if (next instanceof IncomingCall) {
-        this.#waiting = this.#waiting.slice(released);
+        this.#waiting = this.#waiting.slice(releaseCount);
         this.#makeOpen(next);
         return next;
       }
@@ -117,9 +117,9 @@ export class CallSequencer {
     const isCut = isTurnCut && !call.isWhole;
     call.state = "closed";
     // Cut within its name, so the tool is unknown.
-    if (isCut && call.started === null && !this.#toolNames.has(call.name)) return;
+    if (isCut && call.tool === null && !this.#toolNames.has(call.name)) return;
     if (call.name === "") throw brokenAnswer("called a tool without saying which");
-    const tool = call.started ?? this.#start(call);
+    const tool = call.tool ?? this.#start(call);
     const cut = isCut ? { isCut } : {};
     if (tool.kind === "tool_search") {
       this.#waitingCharacters -= call.length;
@@ -141,18 +141,18 @@ export class CallSequencer {
 
   /** Emits the start once the name is complete, and the arguments unless they may be a placeholder. */
   #passOn(call: IncomingCall): void {
-    if (call.started === null && (call.name === "" || (call.length === 0 && !this.#toolNames.has(call.name)))) return;
-    if (call.started === null) this.#start(call);
-    if (call.length > 0 && !call.isPlaceholder && call.started?.kind !== "tool_search") this.#sendAll(call);
+    if (call.tool === null && (call.name === "" || (call.length === 0 && !this.#toolNames.has(call.name)))) return;
+    if (call.tool === null) this.#start(call);
+    if (call.length > 0 && !call.isPlaceholder && call.tool?.kind !== "tool_search") this.#sendAll(call);
   }
 
   #start(call: IncomingCall): CalledTool {
     const tool = this.#toolNames.resolve(call.name);
-    call.started = tool;
+    call.tool = tool;
     if (tool.kind === "tool_search") return tool; // Emitted as one event when its arguments are complete.
     if (tool.kind === "custom") call.customInput = new CustomInputReader();
-    const started = { type: "call_started", kind: tool.kind, callId: call.id, name: tool.name } as const;
-    this.events.push(tool.namespace === null ? started : { ...started, namespace: tool.namespace });
+    const event = { type: "call_started", kind: tool.kind, callId: call.id, name: tool.name } as const;
+    this.events.push(tool.namespace === null ? event : { ...event, namespace: tool.namespace });
     return tool;
   }
 

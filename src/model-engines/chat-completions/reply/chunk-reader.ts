@@ -100,8 +100,8 @@ export class ChunkReader {
   #readModel(model: unknown, answerId: string | null): void {
     this.#model = textOrNull(model);
     if (this.#model === null) return;
-    const named = answerId === null ? {} : { answerId };
-    this.#sequencer.add({ type: "model_resolved", model: this.#model, ...named });
+    const idField = answerId === null ? {} : { answerId };
+    this.#sequencer.add({ type: "model_resolved", model: this.#model, ...idField });
   }
 
   #readChoice(choice: JsonObject): void {
@@ -162,7 +162,7 @@ export class ChunkReader {
       if (!isRecord(part)) continue;
       if (typeof part["text"] === "string") this.#readText(part["text"], undefined);
       else if (isList(part["thinking"]))
-        for (const thought of part["thinking"]) this.#addReasoning(isRecord(thought) ? thought["text"] : thought);
+        for (const entry of part["thinking"]) this.#addReasoning(isRecord(entry) ? entry["text"] : entry);
       else this.#addReasoning(part["thinking"]);
     }
   }
@@ -201,10 +201,10 @@ export class ChunkReader {
     }
   }
 
-  #readLegacyCall(called: JsonObject): void {
+  #readLegacyCall(call: JsonObject): void {
     this.#content.beforeCall();
-    this.#countPiece(charactersOfCall({ function: called }));
-    this.#calls.readLegacy(called);
+    this.#countPiece(charactersOfCall({ function: call }));
+    this.#calls.readLegacy(call);
   }
 
   #readAnnotations(entries: readonly unknown[]): void {
@@ -237,8 +237,8 @@ export class ChunkReader {
 
 /** The length of the model's text in a piece of a call. */
 function charactersOfCall(entry: unknown): number {
-  const called = isRecord(entry) && isRecord(entry["function"]) ? entry["function"] : {};
-  return (textOrNull(called["name"])?.length ?? 0) + (textOrNull(called["arguments"])?.length ?? 0);
+  const call = isRecord(entry) && isRecord(entry["function"]) ? entry["function"] : {};
+  return (textOrNull(call["name"])?.length ?? 0) + (textOrNull(call["arguments"])?.length ?? 0);
 }
 
 /** Whether this is a second answer. Only one is requested, but some servers send more. */

@@ -11,7 +11,7 @@ export class ContentReader {
   #phase: "undecided" | "thinking" | "after_thinking" | "answer";
   /** Whether no reasoning was emitted yet. White space at its start is dropped. */
   #atStart = true;
-  #kept = "";
+  #buffer = "";
   #keptLogprobs: readonly LogProb[] | undefined;
 
   constructor(tags: ReasoningTags, emit: (event: ModelEvent) => void) {
@@ -28,7 +28,7 @@ export class ContentReader {
         this.#decide(text, logprobs);
         return;
       case "thinking":
-        this.#think(this.#kept + text);
+        this.#think(this.#buffer + text);
         return;
       case "after_thinking":
         this.#answerAfterThinking(text);
@@ -38,27 +38,27 @@ export class ContentReader {
 
   /** Call before a tool call. Drops white space, which would otherwise become a message. */
   beforeCall(): void {
-    if (this.#phase === "undecided" && this.#kept.trim() === "") this.#kept = "";
+    if (this.#phase === "undecided" && this.#buffer.trim() === "") this.#buffer = "";
     else this.end();
   }
 
   /** Emits text that was delayed because it could have become a tag. */
   end(): void {
-    const kept = this.#kept;
-    if (kept === "") return;
-    this.#kept = "";
+    const whole = this.#buffer;
+    if (whole === "") return;
+    this.#buffer = "";
     if (this.#phase === "thinking") {
-      this.#emit({ type: "reasoning_delta", text: kept });
+      this.#emit({ type: "reasoning_delta", text: whole });
       return;
     }
     this.#phase = "answer";
-    this.#emit(textDelta(kept, this.#keptLogprobs));
+    this.#emit(textDelta(whole, this.#keptLogprobs));
     this.#keptLogprobs = undefined;
   }
 
   #answer(text: string, logprobs: readonly LogProb[] | undefined): void {
     const last = text.charCodeAt(text.length - 1);
-    if (this.#kept === "" && (last < 0xd800 || last > 0xdbff)) {
+    if (this.#buffer === "" && (last < 0xd800 || last > 0xdbff)) {
       this.#emit(textDelta(text, logprobs));
       return;
     }
@@ -69,58 +69,58 @@ export class ContentReader {
    * Delays the first half of a surrogate pair until the second arrives, because half a pair cannot be encoded as UTF-8.
    */
   #answerHalved(text: string, logprobs: readonly LogProb[] | undefined): void {
-    const whole = this.#kept + text;
+    const whole = this.#buffer + text;
     const last = whole.charCodeAt(whole.length - 1);
     const isHalf = last >= 0xd800 && last <= 0xdbff;
     const ready = isHalf ? whole.slice(0, -1) : whole;
     const readyLogprobs = joinLogprobs(this.#keptLogprobs, logprobs);
-    this.#kept = isHalf ? whole.slice(-1) : "";
+    this.#buffer = isHalf ? whole.slice(-1) : "";
     this.#keptLogprobs = ready === "" ? readyLogprobs : undefined;
     if (ready !== "") this.#emit(textDelta(ready, readyLogprobs));
   }
 
   #decide(text: string, logprobs: readonly LogProb[] | undefined): void {
-    const kept = this.#kept + text;
-    const begun = kept.trimStart();
+    const whole = this.#buffer + text;
+    const content = whole.trimStart();
     this.#keptLogprobs = joinLogprobs(this.#keptLogprobs, logprobs);
-    if (begun.startsWith(OPENING_TAG)) {
+    if (content.startsWith(OPENING_TAG)) {
       this.#phase = "thinking";
-      this.#kept = "";
-      this.#think(begun.slice(OPENING_TAG.length));
-    } else if (OPENING_TAG.startsWith(begun)) {
-      this.#kept = kept;
+      this.#buffer = "";
+      this.#think(content.slice(OPENING_TAG.length));
+    } else if (OPENING_TAG.startsWith(content)) {
+      this.#buffer = whole;
     } else {
       this.#phase = "answer";
-      this.#kept = "";
+      this.#buffer = "";
       const keptLogprobs = this.#keptLogprobs;
       this.#keptLogprobs = undefined;
-      this.#answer(kept, keptLogprobs);
+      this.#answer(whole, keptLogprobs);
     }
   }
 
   #think(text: string): void {
-    const begun = this.#atStart ? text.trimStart() : text;
-    const closing = begun.indexOf(CLOSING_TAG);
-    const end = closing === -1 ? begun.length - tagPrefixLength(begun) : closing;
+    const content = this.#atStart ? text.trimStart() : text;
+    const closing = content.indexOf(CLOSING_TAG);
+    const end = closing === -1 ? content.length - tagPrefixLength(content) : closing;
     if (end > 0) {
       this.#atStart = false;
-      this.#emit({ type: "reasoning_delta", text: begun.slice(0, end) });
+      this.#emit({ type: "reasoning_delta", text: content.slice(0, end) });
     }
     if (closing === -1) {
-      this.#kept = begun.slice(end);
+      this.#buffer = content.slice(end);
       return;
     }
     this.#phase = "after_thinking";
-    this.#kept = "";
+    this.#buffer = "";
     this.#keptLogprobs = undefined;
-    this.#answerAfterThinking(begun.slice(closing + CLOSING_TAG.length));
+    this.#answerAfterThinking(content.slice(closing + CLOSING_TAG.length));
   }
 
   #answerAfterThinking(text: string): void {
-    const begun = text.trimStart();
-    if (begun === "") return;
+    const content = text.trimStart();
+    if (content === "") return;
     this.#phase = "answer";
-    this.#answer(begun, undefined); // A cut piece does not match its log probabilities.
+    this.#answer(content, undefined); // A cut piece does not match its log probabilities.
   }
 }
 

@@ -23,19 +23,19 @@ const OPENING_CHARS_MAX = 64;
  */
 export class CustomInputReader {
   #phase: "opening" | "inside" | "closed" | "other" = "opening";
-  #kept = "";
+  #buffer = "";
 
   /** The next part of the input; may be empty. */
   feed(text: string): string {
     switch (this.#phase) {
       case "opening":
-        return this.#open(this.#kept + text);
+        return this.#open(this.#buffer + text);
       case "inside":
-        return this.#decode(this.#kept + text);
+        return this.#decode(this.#buffer + text);
       case "closed":
         return "";
       case "other":
-        this.#kept += text;
+        this.#buffer += text;
         return "";
     }
   }
@@ -45,10 +45,10 @@ export class CustomInputReader {
    * returned whole.
    */
   end(): string {
-    const kept = this.#kept;
-    this.#kept = "";
-    if (this.#phase === "opening" || this.#phase === "other") return inputOf(kept);
-    return this.#phase === "inside" && isHighSurrogate(kept.charCodeAt(0)) ? "\uFFFD" : "";
+    const rest = this.#buffer;
+    this.#buffer = "";
+    if (this.#phase === "opening" || this.#phase === "other") return inputOf(rest);
+    return this.#phase === "inside" && isHighSurrogate(rest.charCodeAt(0)) ? "\uFFFD" : "";
   }
 
   #open(text: string): string {
@@ -57,40 +57,40 @@ export class CustomInputReader {
       this.#phase = "inside";
       return this.#decode(text.slice(opening[0].length));
     }
-    this.#kept = text;
+    this.#buffer = text;
     if (text.length > OPENING_CHARS_MAX) this.#phase = "other";
     return "";
   }
 
   #decode(text: string): string {
-    let decoded = "";
+    let result = "";
     let at = 0;
     while (at < text.length) {
       const next = nextSpecial(text, at);
-      decoded += text.slice(at, next);
+      result += text.slice(at, next);
       if (next === text.length) break;
       if (text[next] === '"') {
         this.#phase = "closed";
-        this.#kept = "";
-        return decoded;
+        this.#buffer = "";
+        return result;
       }
       const escape = readEscape(text, next);
-      if (escape === null) return this.#keep(decoded, text.slice(next));
-      decoded += escape.text;
+      if (escape === null) return this.#keep(result, text.slice(next));
+      result += escape.text;
       at = escape.end;
     }
-    return this.#keep(decoded, "");
+    return this.#keep(result, "");
   }
 
   /** Delays an unfinished escape, and the first half of a surrogate pair before it, until the next piece. */
-  #keep(decoded: string, rest: string): string {
-    const last = decoded.charCodeAt(decoded.length - 1);
+  #keep(text: string, rest: string): string {
+    const last = text.charCodeAt(text.length - 1);
     if (!isHighSurrogate(last)) {
-      this.#kept = rest;
-      return decoded;
+      this.#buffer = rest;
+      return text;
     }
-    this.#kept = decoded.slice(-1) + rest;
-    return decoded.slice(0, -1);
+    this.#buffer = text.slice(-1) + rest;
+    return text.slice(0, -1);
   }
 }
 
@@ -114,11 +114,11 @@ function isHighSurrogate(code: number): boolean {
 }
 
 function inputOf(raw: string): string {
-  const parsed = jsonOrUndefined(raw);
-  if (typeof parsed === "string") return parsed;
-  if (!isRecord(parsed)) return raw;
-  if (typeof parsed["input"] === "string") return parsed["input"];
-  const values = Object.values(parsed);
+  const json = jsonOrUndefined(raw);
+  if (typeof json === "string") return json;
+  if (!isRecord(json)) return raw;
+  if (typeof json["input"] === "string") return json["input"];
+  const values = Object.values(json);
   const only = values[0];
   if (values.length === 0) return "";
   return values.length === 1 && typeof only === "string" ? only : raw;

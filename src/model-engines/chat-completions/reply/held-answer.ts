@@ -22,7 +22,7 @@ export class HeldAnswer implements AsyncIterableIterator<Batch, undefined> {
   /** Null after the decision. It may contain the request. */
   #options: HeldAnswerOptions | null;
   #answer: AsyncIterator<Batch>;
-  #held: Batch[] = [];
+  #batches: Batch[] = [];
   #heldEvents = 0;
   #fault: { readonly error: unknown } | null = null;
   #isLeft = false;
@@ -38,8 +38,8 @@ export class HeldAnswer implements AsyncIterableIterator<Batch, undefined> {
 
   async next(): Promise<IteratorResult<Batch, undefined>> {
     while (this.#options !== null) await this.#hold(this.#options);
-    const held = this.#held.shift();
-    if (held !== undefined) return { value: held, done: false };
+    const batch = this.#batches.shift();
+    if (batch !== undefined) return { value: batch, done: false };
     if (this.#fault !== null) throw this.#fault.error;
     return this.#isLeft ? OVER : await this.#answer.next();
   }
@@ -47,7 +47,7 @@ export class HeldAnswer implements AsyncIterableIterator<Batch, undefined> {
   async return(): Promise<IteratorResult<Batch, undefined>> {
     this.#isLeft = true;
     this.#options = null;
-    this.#held = [];
+    this.#batches = [];
     await this.#answer.return?.();
     return OVER;
   }
@@ -66,7 +66,7 @@ export class HeldAnswer implements AsyncIterableIterator<Batch, undefined> {
 
   /** Whether this batch decides which answer is passed on. */
   async #decide(batch: Batch, { onCall, replace }: HeldAnswerOptions): Promise<boolean> {
-    this.#held.push(batch);
+    this.#batches.push(batch);
     this.#heldEvents += batch.length;
     if (batch.some(({ type }) => type === "call_started")) {
       onCall();
@@ -78,13 +78,13 @@ export class HeldAnswer implements AsyncIterableIterator<Batch, undefined> {
   }
 
   get #hasRefusal(): boolean {
-    return this.#held.some((batch) => batch.some(({ type }) => type === "refusal_delta"));
+    return this.#batches.some((batch) => batch.some(({ type }) => type === "refusal_delta"));
   }
 
   #replaceBy(other: AsyncIterator<Batch> | undefined): void {
     if (other === undefined) return;
     this.#answer = other;
-    this.#held = [];
+    this.#batches = [];
     if (this.#isLeft) void other.return?.();
   }
 }

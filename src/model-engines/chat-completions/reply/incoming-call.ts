@@ -11,7 +11,7 @@ export class IncomingCall {
   readonly id: string | null;
   name = "";
   state: "waiting" | "open" | "closed" = "waiting";
-  started: CalledTool | null = null;
+  tool: CalledTool | null = null;
   customInput: CustomInputReader | null = null;
   /** Whether arguments were emitted. From then on, each piece is emitted at once. */
   isSending = false;

@@ -11,7 +11,7 @@ const CLOSE_BRACE = 125;
 export class JsonScanner {
   #depth = 0;
   #inString = false;
-  #escaped = false;
+  #isEscaped = false;
   #whole = false;
 
   /** True once the outermost bracket is closed. Never true for a string, number or literal. */
@@ -33,8 +33,8 @@ export class JsonScanner {
   }
 
   #insideString(code: number): void {
-    if (this.#escaped) this.#escaped = false;
-    else if (code === BACKSLASH) this.#escaped = true;
+    if (this.#isEscaped) this.#isEscaped = false;
+    else if (code === BACKSLASH) this.#isEscaped = true;
     else if (code === QUOTE) this.#inString = false;
   }
 }

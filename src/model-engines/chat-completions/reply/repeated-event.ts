@@ -44,9 +44,9 @@ export class RepeatedEvent {
   static like(event: string): RepeatedEvent | null {
     if (event.length > EXAMPLE_CHARS_MAX || !event.startsWith(DATA) || event.indexOf("\n") !== event.length - 2)
       return null;
-    const found = TEXT_BEGIN.exec(event);
-    if (found === null || event.includes("\r")) return null;
-    const begin = found.index + found[0].length;
+    const match = TEXT_BEGIN.exec(event);
+    if (match === null || event.includes("\r")) return null;
+    const begin = match.index + match[0].length;
     const end = endOfText(event, begin);
     if (end === -1) return null;
     // Longer than any text of the event, so it is found only where it was inserted.
@@ -66,7 +66,7 @@ export class RepeatedEvent {
     if (text.slice(at, begin) !== this.#before) return -1; // Faster than `startsWith`.
     const end = endOfText(text, begin);
     if (end === -1 || !text.startsWith(this.#behind, end)) return -1;
-    const value = unescaped(text.slice(begin, end));
+    const value = unescapeText(text.slice(begin, end));
     if (value === null) return -1;
     this.#place.holder[this.#place.name] = value;
     return end + this.#behind.length;
@@ -101,7 +101,7 @@ function endOfText(text: string, begin: number): number {
 }
 
 /** The text of a JSON string's inside; null if it is invalid JSON. */
-function unescaped(inside: string): string | null {
+function unescapeText(inside: string): string | null {
   if (inside.length < SLICE_CHARS_MIN && !inside.includes("\\")) return inside;
   const text = jsonOrUndefined(`"${inside}"`);
   return typeof text === "string" ? text : null;

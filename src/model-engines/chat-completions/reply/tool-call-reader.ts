@@ -35,19 +35,19 @@ export class ToolCallReader {
   /** Reads one element of `delta.tool_calls`. */
   read(entry: unknown): void {
     if (!isRecord(entry)) return;
-    const called = isRecord(entry["function"]) ? entry["function"] : entry;
+    const call = isRecord(entry["function"]) ? entry["function"] : entry;
     const index = entry["index"];
     this.#apply({
       index: typeof index === "number" ? index : null,
       id: textOrNull(entry["id"]),
-      name: textOrNull(called["name"]),
-      arguments: argumentsOf(called),
+      name: textOrNull(call["name"]),
+      arguments: argumentsOf(call),
     });
   }
 
   /** Reads the older `delta.function_call`: one call without an id. */
-  readLegacy(called: JsonObject): void {
-    this.#apply({ index: LEGACY_INDEX, id: null, name: textOrNull(called["name"]), arguments: argumentsOf(called) });
+  readLegacy(call: JsonObject): void {
+    this.#apply({ index: LEGACY_INDEX, id: null, name: textOrNull(call["name"]), arguments: argumentsOf(call) });
   }
 
   #apply(delta: CallDelta): void {
@@ -97,8 +97,8 @@ function isBlankArguments(text: string): boolean {
 }
 
 /** The arguments as text. Some servers send them as an object. */
-function argumentsOf(called: JsonObject): string {
-  const value = called["arguments"] ?? called["parameters"];
+function argumentsOf(call: JsonObject): string {
+  const value = call["arguments"] ?? call["parameters"];
   if (typeof value === "string") return value;
   return value === null || value === undefined ? "" : JSON.stringify(value);
 }

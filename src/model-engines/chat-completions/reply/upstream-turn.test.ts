@@ -35,5 +35,5 @@ test("a socket that is always ready is read 64 kB at a time, with a turn of the 
     await nextTurn();
     expect(paused).toBe(false);
   }
-  await (await turn.accepted)[Symbol.asyncIterator]().return?.();
+  await (await turn.acceptance)[Symbol.asyncIterator]().return?.();
 });

@@ -63,7 +63,7 @@ export class UpstreamTurn implements Dispatcher.DispatchHandler {
    * Resolves to the batches when the server accepts the turn, and rejects with `ModelError` when it refuses. An aborted
    * turn resolves to no batches.
    */
-  readonly accepted: Promise<AsyncIterable<readonly ModelEvent[]>>;
+  readonly acceptance: Promise<AsyncIterable<readonly ModelEvent[]>>;
   readonly #options: TurnOptions;
   readonly #stream: ChunkStream;
   readonly #queue: EventQueue<ModelEvent>;
@@ -74,7 +74,7 @@ export class UpstreamTurn implements Dispatcher.DispatchHandler {
   /** Null once it is not needed, because it contains the request. */
   #askPlain: (() => void) | null;
   /** The body of the call, until the turn ends. The HTTP client keeps the same bytes. */
-  #sent: SentParts | null;
+  #body: SentParts | null;
   #controller: Dispatcher.DispatchController | null = null;
   #timer: NodeJS.Timeout;
   #isWaitingForEndMark = false;
@@ -86,9 +86,9 @@ export class UpstreamTurn implements Dispatcher.DispatchHandler {
    * `askPlain` requests the same answer without a stream, with the turn as its handler. Called at most once, if a
    * stream ends before its first chunk: some servers report errors only without a stream.
    */
-  constructor(options: TurnOptions, sent: SentParts, askPlain: () => void) {
+  constructor(options: TurnOptions, body: SentParts, askPlain: () => void) {
     this.#options = options;
-    this.#sent = sent;
+    this.#body = body;
     this.#askPlain = askPlain;
     this.#stream = new ChunkStream(options.reader, options.context);
     const flow: Flow = {
@@ -97,7 +97,7 @@ export class UpstreamTurn implements Dispatcher.DispatchHandler {
       leave: () => this.#stop(),
     };
     this.#queue = new EventQueue(flow, sizeOfEvent);
-    this.accepted = new Promise((resolve, reject) => {
+    this.acceptance = new Promise((resolve, reject) => {
       this.#accept = resolve;
       this.#refuse = reject;
     });
@@ -261,8 +261,8 @@ export class UpstreamTurn implements Dispatcher.DispatchHandler {
   #readPlain(text: string): void {
     const { reader, context } = this.#options;
     try {
-      const parsed = jsonOrUndefined(text);
-      const answer = isList(parsed) ? parsed[0] : parsed;
+      const json = jsonOrUndefined(text);
+      const answer = isList(json) ? json[0] : json;
       if (!isRecord(answer)) throw brokenAnswer("sent an answer that is no JSON object");
       if (isError(answer)) throw explainStreamError(answer, context);
       reader.read(answer);
@@ -307,21 +307,21 @@ export class UpstreamTurn implements Dispatcher.DispatchHandler {
 
   /** Ends the turn normally. The rest of the reply is still read, so that the connection can be reused. */
   #end(): void {
-    const sent = this.#sent;
+    const body = this.#body;
     this.#settle();
-    if (sent !== null && !this.#options.reader.hasUsage) return void this.#endUncounted(sent);
+    if (body !== null && !this.#options.reader.hasUsage) return void this.#endUncounted(body);
     this.#pass();
     this.#queue.end();
   }
 
   /** Ends a turn without reported usage. The answer does not wait for the estimate, only its end does. */
-  async #endUncounted(sent: SentParts): Promise<void> {
+  async #endUncounted(body: SentParts): Promise<void> {
     const { reader, tokens, signal } = this.#options;
     const events = this.#stream.take();
-    const finished = events.splice(-1);
+    const lastEvents = events.splice(-1);
     this.#queue.push(events);
-    const usage = await tokens.usageOf(sent, reader.outputTokens, signal).catch(() => null); // The answer is complete.
-    this.#queue.push(usage === null ? finished : [{ type: "usage", usage }, ...finished]);
+    const usage = await tokens.usageOf(body, reader.outputTokens, signal).catch(() => null); // The answer is complete.
+    this.#queue.push(usage === null ? lastEvents : [{ type: "usage", usage }, ...lastEvents]);
     this.#queue.end();
   }
 
@@ -354,7 +354,7 @@ export class UpstreamTurn implements Dispatcher.DispatchHandler {
   #settle(): void {
     this.#phase = { name: "ended" };
     this.#askPlain = null;
-    this.#sent = null;
+    this.#body = null;
     clearTimeout(this.#timer);
     this.#options.signal.removeEventListener("abort", this.#stop);
   }

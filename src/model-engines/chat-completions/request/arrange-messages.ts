@@ -43,7 +43,7 @@ class Arrangement {
   readonly messages: ChatMessage[] = [];
   readonly #profile: BackendProfile;
   readonly #outputs: ReadonlyMap<Call, CallOutput>;
-  readonly #placed = new Set<CallOutput>();
+  readonly #placedOutputs = new Set<CallOutput>();
   #turn: AssistantTurn | null = null;
 
   constructor(outputs: ReadonlyMap<Call, CallOutput>, profile: BackendProfile) {
@@ -71,7 +71,7 @@ class Arrangement {
         this.#addCall(step);
         return;
       case "call_output":
-        if (!this.#placed.has(step))
+        if (!this.#placedOutputs.has(step))
           throw invalidInput(`No tool call found for function call output with call_id ${step.callId}.`);
         this.endAssistantTurn();
         return;
@@ -117,7 +117,7 @@ class Arrangement {
   #addCall(step: Call): void {
     const output = this.#outputs.get(step);
     if (output === undefined) throw invalidInput(`No tool output found for function call ${step.callId}.`);
-    this.#placed.add(output);
+    this.#placedOutputs.add(output);
     const turn = this.#assistant();
     turn.calls.push({
       id: wireCallId(step.callId),
@@ -149,7 +149,7 @@ async function pairOutputs(steps: readonly HistoryStep[]): Promise<ReadonlyMap<C
     if (step.type === "call") {
       if (step.defaultOutput !== undefined) outputs.set(step, callOutput(step.callId, step.defaultOutput));
       const sameId = waiting.get(step.callId);
-      if (sameId === undefined) waiting.set(step.callId, { calls: [step], answered: 0 });
+      if (sameId === undefined) waiting.set(step.callId, { calls: [step], answerCount: 0 });
       else sameId.calls.push(step);
     }
     if (step.type === "call_output") {
@@ -162,7 +162,7 @@ async function pairOutputs(steps: readonly HistoryStep[]): Promise<ReadonlyMap<C
 
 interface WaitingCalls {
   readonly calls: Call[];
-  answered: number;
+  answerCount: number;
 }
 
 /**
@@ -173,7 +173,7 @@ function takeCall(waiting: WaitingCalls | undefined): Call | undefined {
   if (waiting === undefined) return undefined;
   const latest = waiting.calls.at(-1);
   if (latest?.defaultOutput !== undefined) return waiting.calls.pop();
-  const first = waiting.calls[waiting.answered];
-  waiting.answered++;
+  const first = waiting.calls[waiting.answerCount];
+  waiting.answerCount++;
   return first;
 }

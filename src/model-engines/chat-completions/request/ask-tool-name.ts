@@ -21,12 +21,12 @@ export async function askToolName(
   signal: AbortSignal,
 ): Promise<string | null> {
   const tools = chat.tools ?? [];
-  const limited = AbortSignal.any([signal, AbortSignal.timeout(ASK_MS_MAX)]);
+  const deadline = AbortSignal.any([signal, AbortSignal.timeout(ASK_MS_MAX)]);
   for (const form of FORMS) {
-    const { stream: _stream, stream_options: _options, ...asked } = inSchemaForm(question(chat, tools), form);
-    const body = { ...asked, stream: false };
+    const { stream: _stream, stream_options: _options, ...fields } = inSchemaForm(question(chat, tools), form);
+    const body = { ...fields, stream: false };
     const path = `${server.apiPath}/chat/completions`;
-    const reply = await askServer(server, { path, body, replyBytesMax: REPLY_BYTES_MAX }, limited);
+    const reply = await askServer(server, { path, body, replyBytesMax: REPLY_BYTES_MAX }, deadline);
     if (reply === null) return null;
     const name = reply.status === 200 ? nameIn(choiceContent(reply.body)) : null;
     if (tools.some((tool) => tool.function.name === name)) return name;

@@ -23,43 +23,43 @@ const MODELS_MAX = 100;
 /** Finds out how a model can continue the beginning of an answer, and makes it do so. */
 export class Continuations {
   readonly #server: ServerAddress;
-  readonly #known: BackendProfile["continuation"];
-  readonly #found = new LRUCache<string, { readonly form: ContinuationForm | null }>({ max: MODELS_MAX });
+  readonly #setting: BackendProfile["continuation"];
+  readonly #forms = new LRUCache<string, { readonly form: ContinuationForm | null }>({ max: MODELS_MAX });
 
-  constructor(server: ServerAddress, known: BackendProfile["continuation"]) {
+  constructor(server: ServerAddress, setting: BackendProfile["continuation"]) {
     this.#server = server;
-    this.#known = known;
+    this.#setting = setting;
   }
 
   /** The form for this model; null if there is none. Calls the model server once per model. Never rejects. */
   async formFor(model: string, signal: AbortSignal): Promise<ContinuationForm | null> {
-    if (this.#known !== "probe") return this.#known === "none" ? null : this.#known;
-    const found = this.#found.get(model);
-    if (found !== undefined) return found.form;
+    if (this.#setting !== "probe") return this.#setting === "none" ? null : this.#setting;
+    const entry = this.#forms.get(model);
+    if (entry !== undefined) return entry.form;
     for (const form of FORMS) {
       const outcome = await this.#try(form, model, signal);
       if (outcome === "no answer") return null; // A later call retries.
       if (outcome === "refused") continue;
-      this.#found.set(model, { form });
+      this.#forms.set(model, { form });
       return form;
     }
-    this.#found.set(model, { form: null });
+    this.#forms.set(model, { form: null });
     return null;
   }
 
   /** The request with the beginning of its answer. */
-  async begin(request: ChatRequest, begun: string, signal: AbortSignal): Promise<ChatRequest> {
+  async begin(request: ChatRequest, beginning: string, signal: AbortSignal): Promise<ChatRequest> {
     const form = await this.formFor(request.model, signal);
     assert(form !== null, "only a model that goes on with answers is given the beginning of one");
-    return withBeginning(request, begun, form);
+    return withBeginning(request, beginning, form);
   }
 
   async #try(form: ContinuationForm, model: string, signal: AbortSignal): Promise<"goes on" | "refused" | "no answer"> {
     const messages: readonly ChatMessage[] = [{ role: "user", content: QUESTION }];
     const body = withBeginning({ model, messages, max_tokens: PROBE_TOKENS, temperature: 0 }, BEGINNING, form);
-    const limited = AbortSignal.any([signal, AbortSignal.timeout(PROBE_MS_MAX)]);
+    const deadline = AbortSignal.any([signal, AbortSignal.timeout(PROBE_MS_MAX)]);
     const path = `${this.#server.apiPath}/chat/completions`;
-    const reply = await askServer(this.#server, { path, body, replyBytesMax: REPLY_BYTES_MAX }, limited);
+    const reply = await askServer(this.#server, { path, body, replyBytesMax: REPLY_BYTES_MAX }, deadline);
     if (reply === null || reply.status === 429 || reply.status >= 500) return "no answer";
     return reply.status === 200 && REST.test(firstChoiceText(reply.body)) ? "goes on" : "refused";
   }

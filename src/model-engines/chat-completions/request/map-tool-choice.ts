@@ -27,10 +27,10 @@ export function mapToolChoice(
       return { tools, choice: { type: "function", function: { name: name ?? choice.name } } };
     }
     case "allowed_tools": {
-      const named = new NamedTools(tools, names);
-      const allowed = new Set<string>();
-      for (const entry of choice.tools) for (const name of named.find(entry)) allowed.add(name);
-      return { tools: tools.filter((tool) => allowed.has(tool.function.name)), choice: choice.mode };
+      const namedTools = new NamedTools(tools, names);
+      const allowedNames = new Set<string>();
+      for (const entry of choice.tools) for (const name of namedTools.find(entry)) allowedNames.add(name);
+      return { tools: tools.filter((tool) => allowedNames.has(tool.function.name)), choice: choice.mode };
     }
     default:
       throw unsupportedParameter(
@@ -43,17 +43,17 @@ export function mapToolChoice(
 /** Index from the names in a tool choice to flat names. Avoids quadratic time, because both lists can be long. */
 class NamedTools {
   readonly #byName = new Map<string, string[]>();
-  readonly #found = new Set<readonly string[]>();
+  readonly #results = new Set<readonly string[]>();
 
   constructor(tools: readonly ChatTool[], names: ToolNames) {
-    for (const { function: called } of tools) {
-      const { kind, name, namespace } = names.resolve(called.name);
+    for (const { function: definition } of tools) {
+      const { kind, name, namespace } = names.resolve(definition.name);
       if (kind === "hosted") {
-        this.#add(hostedKey(namespace, name), called.name);
+        this.#add(hostedKey(namespace, name), definition.name);
         continue;
       }
-      this.#add(`${kind} ${name}`, called.name);
-      if (namespace !== null) this.#add(`namespace ${namespace}`, called.name);
+      this.#add(`${kind} ${name}`, definition.name);
+      if (namespace !== null) this.#add(`namespace ${namespace}`, definition.name);
     }
   }
 
@@ -62,15 +62,15 @@ class NamedTools {
    * `ModelError` if no tool matches.
    */
   find(entry: Readonly<Record<string, unknown>>): readonly string[] {
-    const shown = textOrNull(entry["name"]) ?? textOrNull(entry["server_label"]) ?? String(entry["type"]);
+    const label = textOrNull(entry["name"]) ?? textOrNull(entry["server_label"]) ?? String(entry["type"]);
     const type = String(entry["type"]);
-    const key = type === "hosted_function" ? hostedKey(textOrNull(entry["server"]), shown) : `${type} ${shown}`;
-    const meant = this.#byName.get(key);
-    if (meant === undefined)
-      throw invalidInput(`Tool choice '${shown}' not found in 'tools' parameter.`, "tool_choice");
-    if (this.#found.has(meant)) return [];
-    this.#found.add(meant);
-    return meant;
+    const key = type === "hosted_function" ? hostedKey(textOrNull(entry["server"]), label) : `${type} ${label}`;
+    const matches = this.#byName.get(key);
+    if (matches === undefined)
+      throw invalidInput(`Tool choice '${label}' not found in 'tools' parameter.`, "tool_choice");
+    if (this.#results.has(matches)) return [];
+    this.#results.add(matches);
+    return matches;
   }
 
   #add(key: string, flat: string): void {

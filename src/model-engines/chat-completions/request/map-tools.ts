@@ -23,11 +23,11 @@ const CUSTOM_PARAMETERS = {
 
 /** Maps the tools to functions and registers their names. Client tools come first, so that they keep their names. */
 export function mapTools(tools: readonly (AnyTool | HostedFunction)[], names: ToolNames): ChatTool[] {
-  const hosted: HostedFunction[] = [];
+  const hostedTools: HostedFunction[] = [];
   const others = tools.flatMap((tool, position) => {
     switch (tool.type) {
       case "hosted_function":
-        hosted.push(tool);
+        hostedTools.push(tool);
         return [];
       case "function":
       case "custom":
@@ -43,7 +43,7 @@ export function mapTools(tools: readonly (AnyTool | HostedFunction)[], names: To
         );
     }
   });
-  return [...others, ...hosted.map((tool) => mapHosted(tool, names))];
+  return [...others, ...hostedTools.map((tool) => mapHosted(tool, names))];
 }
 
 function mapHosted({ name, server, description, parameters }: HostedFunction, names: ToolNames): ChatTool {
@@ -58,15 +58,15 @@ function mapCallable(tool: CallableTool, namespace: string | null, group: string
   const name = names.add({ kind: tool.type, name: tool.name, namespace });
   const note = tool.type === "custom" ? formatNote(tool) : outputNote(tool);
   // A namespace may repeat the description of its only tool.
-  const said = new Set([group, tool.description ?? "", note]);
-  const description = [...said].filter((text) => text !== "").join("\n\n");
-  const shown = description === "" ? {} : { description };
-  if (tool.type === "custom") return { type: "function", function: { name, ...shown, parameters: CUSTOM_PARAMETERS } };
+  const texts = new Set([group, tool.description ?? "", note]);
+  const description = [...texts].filter((text) => text !== "").join("\n\n");
+  const fields = description === "" ? {} : { description };
+  if (tool.type === "custom") return { type: "function", function: { name, ...fields, parameters: CUSTOM_PARAMETERS } };
   return {
     type: "function",
     function: {
       name,
-      ...shown,
+      ...fields,
       ...(tool.strict === true
         ? { parameters: tool.parameters ?? NO_STRICT_PARAMETERS, strict: true }
         : { parameters: tool.parameters ?? NO_PARAMETERS }),

@@ -34,12 +34,12 @@ function readableArguments(text: string): string {
 export function withLastPictures(items: readonly ContextItem[]): readonly ContextItem[] {
   const count = items.reduce((sum, item) => sum + picturesIn(item), 0);
   if (count <= PICTURES_MAX) return items;
-  let dropped = count - PICTURES_MAX;
+  let dropCount = count - PICTURES_MAX;
   return items.map((item) => {
-    if (item.type !== "hosted_output" || dropped === 0) return item;
+    if (item.type !== "hosted_output" || dropCount === 0) return item;
     const parts = item.parts.map((part) => {
-      if (part.type !== "input_image" || dropped === 0) return part;
-      dropped -= 1;
+      if (part.type !== "input_image" || dropCount === 0) return part;
+      dropCount -= 1;
       return { type: "input_text" as const, text: "[An older picture stood here. It is no longer shown.]" };
     });
     return { ...item, parts };

@@ -46,7 +46,7 @@ export function readHostedItem(item: HostedItem, path: string): readonly History
     case "code_interpreter_call":
       return pair(item.id ?? path, "code_interpreter", { code: item.code ?? "" }, readInterpreterOutputs(item));
     case "image_generation_call":
-      return [note(`[Generated a picture${quoted(item.revised_prompt)}]`)];
+      return [note(`[Generated a picture${quoteText(item.revised_prompt)}]`)];
     case "mcp_call":
       return readMcpCall(item, path);
     case "mcp_list_tools":
@@ -56,7 +56,7 @@ export function readHostedItem(item: HostedItem, path: string): readonly History
         note(`[Asked for approval to call ${item.name} of the MCP server ${item.server_label} with ${item.arguments}]`),
       ];
     case "mcp_approval_response":
-      return [{ type: "user", content: `[${item.approve ? "Approved" : "Denied"} the call${quoted(item.reason)}]` }];
+      return [{ type: "user", content: `[${item.approve ? "Approved" : "Denied"} the call${quoteText(item.reason)}]` }];
     case "computer_call":
       return [clientCall(item, item.call_id, "computer", { actions: computerActions(item) })];
     case "computer_call_output":
@@ -120,12 +120,12 @@ function readWebSearch(item: Item<"web_search_call">): HistoryStep {
   switch (action.type) {
     case "search":
       return note(
-        `[Searched the web${quoted(action.query ?? action.queries?.join(", "))}${item.results === null || item.results === undefined ? "" : `: ${JSON.stringify(item.results)}`}]`,
+        `[Searched the web${quoteText(action.query ?? action.queries?.join(", "))}${item.results === null || item.results === undefined ? "" : `: ${JSON.stringify(item.results)}`}]`,
       );
     case "open_page":
       return note(`[Opened the page ${action.url ?? ""}]`);
     case "find_in_page":
-      return note(`[Looked in the page ${action.url}${quoted(action.pattern)}]`);
+      return note(`[Looked in the page ${action.url}${quoteText(action.pattern)}]`);
     default:
       return assertNever(action);
   }
@@ -139,7 +139,7 @@ function readInterpreterOutputs(item: Item<"code_interpreter_call">): string {
 
 function readMcpCall(item: Item<"mcp_call">, path: string): readonly HistoryStep[] {
   const callId = item.id ?? path;
-  const failed = item.error === null || item.error === undefined ? "" : `Failed: ${JSON.stringify(item.error)}`;
+  const failure = item.error === null || item.error === undefined ? "" : `Failed: ${JSON.stringify(item.error)}`;
   return [
     {
       type: "call",
@@ -147,7 +147,7 @@ function readMcpCall(item: Item<"mcp_call">, path: string): readonly HistoryStep
       name: flatName(item.server_label, item.name),
       arguments: item.arguments === "" ? "{}" : item.arguments,
     },
-    callOutput(callId, item.output ?? failed),
+    callOutput(callId, item.output ?? failure),
   ];
 }
 
@@ -180,14 +180,14 @@ function clientCall(
   args: unknown,
 ): Call {
   const isUnfinished = status === "incomplete" || (type === "apply_patch_call" && status === "in_progress");
-  const made = call(callId, name, args);
-  return isUnfinished ? { ...made, defaultOutput: "The call was not finished, so nothing was run." } : made;
+  const toolCall = call(callId, name, args);
+  return isUnfinished ? { ...toolCall, defaultOutput: "The call was not finished, so nothing was run." } : toolCall;
 }
 
 function note(text: string): HistoryStep {
   return { type: "assistant_text", text };
 }
 
-function quoted(text: string | null | undefined): string {
+function quoteText(text: string | null | undefined): string {
   return text === null || text === undefined || text === "" ? "" : ` for "${text}"`;
 }

@@ -129,8 +129,8 @@ function readReasoning(item: Item<"reasoning">, path: string): readonly HistoryS
   const thoughts = (item.content ?? []).map((part) => part.text).join("\n");
   const text = thoughts === "" ? item.summary.map((part) => part.text).join("\n") : thoughts;
   if (text !== "") return [{ type: "reasoning", text }];
-  const sealed = item.encrypted_content;
-  if (sealed === null || sealed === undefined || sealed === "") return [];
+  const sealedText = item.encrypted_content;
+  if (sealedText === null || sealedText === undefined || sealedText === "") return [];
   throw invalidInput(
     "The encrypted content of a reasoning item could not be verified. It was made by another service.",
     path,
@@ -140,9 +140,9 @@ function readReasoning(item: Item<"reasoning">, path: string): readonly HistoryS
 
 export function readToolOutput(callId: string, output: ToolOutput, path: string): CallOutput {
   if (typeof output === "string") return callOutput(callId, output);
-  const mapped = output.map((part, position) => mapPart(part, `${path}[${position}]`));
-  const texts = mapped.flatMap((part) => (part.type === "text" ? [part.text] : []));
-  const others = mapped.filter((part: ChatPart) => part.type !== "text");
+  const chatParts = output.map((part, position) => mapPart(part, `${path}[${position}]`));
+  const texts = chatParts.flatMap((part) => (part.type === "text" ? [part.text] : []));
+  const others = chatParts.filter((part: ChatPart) => part.type !== "text");
   if (others.length > 0) texts.push("The pictures and files of this output follow in the next message.");
   return callOutput(callId, texts.join("\n"), others);
 }

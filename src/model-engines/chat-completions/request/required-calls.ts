@@ -13,14 +13,14 @@ const FRESH_MS = 60 * 60_000;
 
 /** Remembers for each model how its server treats the tool choice `required`. */
 export class RequiredCalls {
-  readonly #known = new LRUCache<string, RequiredCall>({ max: MODELS_MAX, ttl: FRESH_MS });
+  readonly #byModel = new LRUCache<string, RequiredCall>({ max: MODELS_MAX, ttl: FRESH_MS });
 
   of(model: string): RequiredCall {
-    return this.#known.get(model) ?? "unknown";
+    return this.#byModel.get(model) ?? "unknown";
   }
 
   remember(model: string, does: RequiredCall): void {
-    this.#known.set(model, does);
+    this.#byModel.set(model, does);
   }
 }
 

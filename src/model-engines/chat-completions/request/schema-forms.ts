@@ -26,15 +26,15 @@ const UNKNOWN_KIND =
 
 /** Remembers for each model the form for JSON of a schema. */
 export class SchemaForms {
-  readonly #known = new LRUCache<string, SchemaForm>({ max: MODELS_MAX, ttl: FRESH_MS });
+  readonly #byModel = new LRUCache<string, SchemaForm>({ max: MODELS_MAX, ttl: FRESH_MS });
 
   /** The form to try first. */
   formFor(model: string): SchemaForm {
-    return this.#known.get(model) ?? "json_schema";
+    return this.#byModel.get(model) ?? "json_schema";
   }
 
   remember(model: string, form: SchemaForm): void {
-    if (form !== "json_schema") this.#known.set(model, form);
+    if (form !== "json_schema") this.#byModel.set(model, form);
   }
 }
 

@@ -26,8 +26,8 @@ export class ToolNames {
   /** The flat name that `add` would give a tool. */
   nameOf(tool: CalledTool): string {
     const flat = flatName(tool.namespace, tool.name);
-    const taken = this.#tools.get(flat);
-    return taken === undefined || sameTool(taken, tool) ? flat : shortName(distinctName(tool, flat), flat);
+    const holder = this.#tools.get(flat);
+    return holder === undefined || sameTool(holder, tool) ? flat : shortName(distinctName(tool, flat), flat);
   }
 
   has(name: string): boolean {

@@ -14,7 +14,7 @@ const LIST_FIELDS = ["max_model_len", "context_length", "context_window", "max_c
 /** The context windows of a server's models in tokens, cached for five minutes each. */
 export class ContextWindows {
   readonly #server: ServerAddress;
-  readonly #known = new LRUCache<string, { readonly window: number | null }>({ max: MODELS_MAX, ttl: FRESH_MS });
+  readonly #windows = new LRUCache<string, { readonly window: number | null }>({ max: MODELS_MAX, ttl: FRESH_MS });
 
   constructor(server: ServerAddress) {
     this.#server = server;
@@ -22,14 +22,14 @@ export class ContextWindows {
 
   /** The window of a model, or null if the server does not report it. Never rejects. */
   async read(model: string, signal: AbortSignal): Promise<number | null> {
-    const known = this.#known.get(model);
-    if (known !== undefined) return known.window;
-    const limited = AbortSignal.any([signal, AbortSignal.timeout(ASK_MS_MAX)]);
+    const entry = this.#windows.get(model);
+    if (entry !== undefined) return entry.window;
+    const deadline = AbortSignal.any([signal, AbortSignal.timeout(ASK_MS_MAX)]);
     const window =
-      (await this.#fromList(model, limited)) ??
-      (await this.#fromLlamaCpp(model, limited)) ??
-      (await this.#fromOllama(model, limited));
-    if (!signal.aborted) this.#known.set(model, { window });
+      (await this.#fromList(model, deadline)) ??
+      (await this.#fromLlamaCpp(model, deadline)) ??
+      (await this.#fromOllama(model, deadline));
+    if (!signal.aborted) this.#windows.set(model, { window });
     return window;
   }
 
@@ -54,14 +54,14 @@ export class ContextWindows {
 
   /** Ollama: the window of the loaded model, otherwise the setting in its model file, otherwise its training window. */
   async #fromOllama(model: string, signal: AbortSignal): Promise<number | null> {
-    const shown = await this.#ask({ path: `${this.#server.rootPath}/api/show`, body: { model } }, signal);
-    if (shown === null) return null;
-    const loaded = await this.#ask({ path: `${this.#server.rootPath}/api/ps` }, signal);
-    const running = isList(loaded?.["models"]) ? loaded["models"].filter(isRecord) : [];
+    const details = await this.#ask({ path: `${this.#server.rootPath}/api/show`, body: { model } }, signal);
+    if (details === null) return null;
+    const state = await this.#ask({ path: `${this.#server.rootPath}/api/ps` }, signal);
+    const running = isList(state?.["models"]) ? state["models"].filter(isRecord) : [];
     const own = running.find(
       (each) => each["model"] === model || each["name"] === model || each["name"] === `${model}:latest`,
     );
-    return positive(own?.["context_length"]) ?? parameterOf(shown) ?? trainedOf(shown);
+    return positive(own?.["context_length"]) ?? parameterOf(details) ?? trainedOf(details);
   }
 
   async #ask(
@@ -74,14 +74,14 @@ export class ContextWindows {
 }
 
 /** `parameters` are lines of the model file, such as `num_ctx 8192`. */
-function parameterOf(shown: JsonObject): number | null {
-  const { parameters } = shown;
+function parameterOf(details: JsonObject): number | null {
+  const { parameters } = details;
   return typeof parameters === "string" ? positive(Number(/^num_ctx\s+(\d+)/m.exec(parameters)?.[1])) : null;
 }
 
 /** `model_info` prefixes it with the architecture, such as `llama.context_length`. */
-function trainedOf(shown: JsonObject): number | null {
-  const { model_info: info } = shown;
+function trainedOf(details: JsonObject): number | null {
+  const { model_info: info } = details;
   if (!isRecord(info)) return null;
   const field = Object.keys(info).find((name) => name.endsWith(".context_length"));
   return field === undefined ? null : positive(info[field]);

@@ -51,11 +51,11 @@ export async function estimateAttachmentTokens({ model, messages }: ChatRequest)
 
 function textsOf(message: ChatMessage): readonly string[] {
   const { content } = message;
-  const spoken =
+  const contents =
     typeof content === "string" ? [content] : (content ?? []).flatMap((part) => ("text" in part ? [part.text] : []));
-  if (message.role !== "assistant") return spoken;
+  if (message.role !== "assistant") return contents;
   const calls = (message.tool_calls ?? []).map(({ function: { name, arguments: input } }) => `${name} ${input}`);
-  return [...spoken, message.reasoning_content ?? "", ...calls];
+  return [...contents, message.reasoning_content ?? "", ...calls];
 }
 
 function contentParts({ content }: ChatMessage): readonly ChatPart[] {

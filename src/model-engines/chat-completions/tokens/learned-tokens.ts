@@ -39,37 +39,39 @@ export class LearnedTokens {
   }
 
   /** The estimate, corrected to this server's counting. */
-  corrected(model: string, tokens: number): number {
+  correctEstimate(model: string, tokens: number): number {
     return Math.ceil(tokens * this.#of(model).ratio);
   }
 
   /** The window of a model, or the server's smaller one. */
-  window(model: string, known: number | null): number | null {
+  window(model: string, knownWindow: number | null): number | null {
     const { window } = this.#of(model);
-    return window === null || known === null ? (window ?? known) : Math.min(window, known);
+    return window === null || knownWindow === null ? (window ?? knownWindow) : Math.min(window, knownWindow);
   }
 
   /** The raw estimate for this request; null if there was none. */
   estimateOf({ items, tools, instructions }: ModelRequest): number | null {
-    const made = this.#estimates.get(items);
-    return made !== undefined && made.tools === tools && made.instructions === instructions ? made.tokens : null;
+    const estimate = this.#estimates.get(items);
+    return estimate !== undefined && estimate.tools === tools && estimate.instructions === instructions
+      ? estimate.tokens
+      : null;
   }
 
   /** The server has reported the input tokens of a turn. */
-  learnUsage(model: string, estimate: number, counted: number): void {
-    const ratio = counted / estimate;
+  learnUsage(model: string, estimate: number, count: number): void {
+    const ratio = count / estimate;
     if (estimate < TOKENS_MIN || ratio < RATIO_MIN || ratio > RATIO_MAX) return;
     this.#models.set(model, { ...this.#of(model), ratio });
   }
 
   /** The server has refused a turn as too long. */
-  learnRefusal(model: string, estimate: number, { counted, window }: InputTooLong): void {
-    const known = this.#of(model);
-    const ratio = counted === null ? known.ratio * DEEPER : counted / estimate;
-    const least = counted === null ? known.ratio : RATIO_MIN;
+  learnRefusal(model: string, estimate: number, { tokenCount, window }: InputTooLong): void {
+    const entry = this.#of(model);
+    const ratio = tokenCount === null ? entry.ratio * DEEPER : tokenCount / estimate;
+    const least = tokenCount === null ? entry.ratio : RATIO_MIN;
     this.#models.set(model, {
       ratio: Math.min(Math.max(ratio, least), RATIO_MAX),
-      window: window === null ? known.window : Math.min(window, known.window ?? window),
+      window: window === null ? entry.window : Math.min(window, entry.window ?? window),
     });
   }
 

@@ -41,7 +41,7 @@ export interface ServerCount {
 export class ServerTokenCount {
   readonly #server: ServerAddress;
   readonly #methods: readonly CountMethod[];
-  #known: CountMethod | null = null;
+  #method: CountMethod | null = null;
   /** When each missing or failed method may be retried. */
   readonly #retryAt = new Map<CountMethod, number>();
   #searching: Promise<unknown> | null = null;
@@ -54,10 +54,10 @@ export class ServerTokenCount {
 
   /** The count of a turn, or null if the server does not count. */
   async count(turn: CountedTurn, signal: AbortSignal): Promise<ServerCount | null> {
-    const limited = AbortSignal.any([signal, AbortSignal.timeout(COUNT_MS_MAX)]);
+    const deadline = AbortSignal.any([signal, AbortSignal.timeout(COUNT_MS_MAX)]);
     while (this.#searching !== null) await this.#searching; // Concurrent counts share the findings.
-    if (this.#known !== null) return await this.#ask(this.#known, turn, limited);
-    const search = this.#search(turn, limited);
+    if (this.#method !== null) return await this.#ask(this.#method, turn, deadline);
+    const search = this.#search(turn, deadline);
     const over = (): void => {
       this.#searching = null;
     };
@@ -67,8 +67,8 @@ export class ServerTokenCount {
 
   /** The same, but calls the server only if it is known to count such a turn. */
   async countAsKnown(turn: CountedTurn, signal: AbortSignal): Promise<ServerCount | null> {
-    if (this.#known === null || (turn.request === null && this.#known === BY_RESPONSES)) return null;
-    return await this.#ask(this.#known, turn, AbortSignal.any([signal, AbortSignal.timeout(COUNT_MS_MAX)]));
+    if (this.#method === null || (turn.request === null && this.#method === BY_RESPONSES)) return null;
+    return await this.#ask(this.#method, turn, AbortSignal.any([signal, AbortSignal.timeout(COUNT_MS_MAX)]));
   }
 
   async #search(turn: CountedTurn, signal: AbortSignal): Promise<ServerCount | null> {
@@ -84,11 +84,11 @@ export class ServerTokenCount {
     const outcome = await method.ask(this.#server, turn, signal);
     const { countsAttachments, isExact } = method;
     if (typeof outcome === "number") {
-      this.#known = method;
+      this.#method = method;
       return { tokens: outcome, countsAttachments, isExact };
     }
-    if (outcome === "absent" && this.#known === method) this.#known = null;
-    if (!signal.aborted && this.#known !== method)
+    if (outcome === "absent" && this.#method === method) this.#method = null;
+    if (!signal.aborted && this.#method !== method)
       this.#retryAt.set(method, performance.now() + (outcome === "failed" ? RETRY_FAILED_MS : RETRY_ABSENT_MS));
     return null;
   }
@@ -119,13 +119,16 @@ async function countByChatTokenizer(
 /** llama.cpp: `/apply-template` makes the prompt, and `/tokenize` splits it. */
 async function countByTemplate(server: ServerAddress, { chat }: CountedTurn, signal: AbortSignal): Promise<Outcome> {
   const { stream: _stream, stream_options: _options, ...turn } = chat;
-  const made = await askServer(
+  const templateReply = await askServer(
     server,
     { path: `${server.rootPath}/apply-template`, body: turn, replyBytesMax: REPLY_BYTES_MAX },
     signal,
   );
-  const prompt = made !== null && made.status === 200 && isRecord(made.body) ? made.body["prompt"] : null;
-  if (typeof prompt !== "string") return countOutcome(made, () => "absent");
+  const prompt =
+    templateReply !== null && templateReply.status === 200 && isRecord(templateReply.body)
+      ? templateReply.body["prompt"]
+      : null;
+  if (typeof prompt !== "string") return countOutcome(templateReply, () => "absent");
   const body = { model: chat.model, content: prompt, add_special: true, parse_special: true };
   const reply = await askServer(
     server,

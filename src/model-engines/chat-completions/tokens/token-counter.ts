@@ -20,7 +20,7 @@ export interface UsageReader {
 export class TokenCounter {
   readonly #profile: BackendProfile;
   readonly #server: ServerTokenCount;
-  readonly #learned = new LearnedTokens();
+  readonly #learnedTokens = new LearnedTokens();
 
   constructor(server: ServerAddress, profile: BackendProfile) {
     this.#profile = profile;
@@ -29,11 +29,11 @@ export class TokenCounter {
 
   async count(request: ModelRequest, signal: AbortSignal): Promise<TokenCount> {
     const { body: chat } = await mapRequest(request, this.#profile);
-    const counted = await this.#server.count({ request, chat }, signal);
-    if (counted !== null) return await withAttachments(counted, chat);
+    const count = await this.#server.count({ request, chat }, signal);
+    if (count !== null) return await withAttachments(count, chat);
     const estimate = await estimateChatTokens(chat, signal);
-    this.#learned.remember(request, estimate);
-    return { tokens: this.#learned.corrected(request.model, estimate), exact: false };
+    this.#learnedTokens.remember(request, estimate);
+    return { tokens: this.#learnedTokens.correctEstimate(request.model, estimate), exact: false };
   }
 
   /** Like `count`, but calls the server only if it is known to count. */
@@ -43,8 +43,8 @@ export class TokenCounter {
   }
 
   /** The usage of a turn without reported counts. `outputTokens`: the estimated tokens of the answer. */
-  async usageOf(sent: SentParts, outputTokens: number, signal: AbortSignal): Promise<ModelUsage> {
-    const chat = await readSentChat(sent);
+  async usageOf(body: SentParts, outputTokens: number, signal: AbortSignal): Promise<ModelUsage> {
+    const chat = await readSentChat(body);
     const outputTokensMax = chat.max_completion_tokens ?? chat.max_tokens ?? outputTokens;
     return {
       inputTokens: await this.#estimate(null, chat, signal),
@@ -57,34 +57,34 @@ export class TokenCounter {
   }
 
   /** The window of a model, or the server's smaller one. */
-  window(model: string, known: number | null): number | null {
-    return this.#learned.window(model, known);
+  window(model: string, knownWindow: number | null): number | null {
+    return this.#learnedTokens.window(model, knownWindow);
   }
 
   /** Compares the server's counts for a turn with the estimate, if there is one. Does not keep the turn. */
   learner(request: ModelRequest): UsageReader {
-    const estimate = this.#learned.estimateOf(request);
+    const estimate = this.#learnedTokens.estimateOf(request);
     if (estimate === null) return {};
     const { model } = request;
-    return { onUsage: ({ inputTokens }) => this.#learned.learnUsage(model, estimate, inputTokens) };
+    return { onUsage: ({ inputTokens }) => this.#learnedTokens.learnUsage(model, estimate, inputTokens) };
   }
 
   /** Reads the server's numbers from its refusal of a turn. */
   async learnFrom(error: unknown, request: ModelRequest, signal: AbortSignal): Promise<void> {
     if (!(error instanceof InputTooLong)) return;
     const { body: chat } = await mapRequest(request, this.#profile);
-    this.#learned.learnRefusal(request.model, await estimateChatTokens(chat, signal), error);
+    this.#learnedTokens.learnRefusal(request.model, await estimateChatTokens(chat, signal), error);
   }
 
   /** `request`: null if only its chat-completions form is at hand. */
   async #estimate(request: ModelRequest | null, chat: ChatRequest, signal: AbortSignal): Promise<number> {
-    const counted = await this.#server.countAsKnown({ request, chat }, signal);
-    if (counted !== null) return (await withAttachments(counted, chat)).tokens;
-    return this.#learned.corrected(chat.model, await estimateChatTokens(chat, signal));
+    const count = await this.#server.countAsKnown({ request, chat }, signal);
+    if (count !== null) return (await withAttachments(count, chat)).tokens;
+    return this.#learnedTokens.correctEstimate(chat.model, await estimateChatTokens(chat, signal));
   }
 }
 
-async function withAttachments(counted: ServerCount, chat: ChatRequest): Promise<TokenCount> {
-  const attached = counted.countsAttachments ? 0 : await estimateAttachmentTokens(chat);
-  return { tokens: counted.tokens + attached, exact: counted.isExact && attached === 0 };
+async function withAttachments(count: ServerCount, chat: ChatRequest): Promise<TokenCount> {
+  const attachmentTokens = count.countsAttachments ? 0 : await estimateAttachmentTokens(chat);
+  return { tokens: count.tokens + attachmentTokens, exact: count.isExact && attachmentTokens === 0 };
 }

@@ -25,8 +25,8 @@ export interface ServedModel {
 /** What is known of a run before its model is asked. */
 export interface NotedRun extends Pick<RunTask, "speech" | "compaction"> {
   readonly request: CreateResponseRequest;
-  readonly accepted: Pick<AcceptedTools, "hosted" | "omitted">;
-  readonly emulated: readonly EmulatedUse[];
+  readonly offer: Pick<AcceptedTools, "hostedTools" | "omittedTools">;
+  readonly emulatedUses: readonly EmulatedUse[];
   /** The first turn of the model. */
   readonly turn: ModelRequest;
   /** The number of context items left out because they do not fit the model's window. */
@@ -36,17 +36,17 @@ export interface NotedRun extends Pick<RunTask, "speech" | "compaction"> {
 /** Deviations of a run from its request, and this server's substitutes for missing features of the model server. */
 export function runNotes(
   { engine, kind }: ServedModel,
-  { request, accepted, emulated, turn, leftOut, speech, compaction }: NotedRun,
+  { request, offer, emulatedUses, turn, leftOut, speech, compaction }: NotedRun,
 ): readonly ResponseNote[] {
   return [
-    ...accepted.omitted.map(({ param, reason }): ResponseNote => ({ kind: "omitted", what: param, why: reason })),
+    ...offer.omittedTools.map(({ param, reason }): ResponseNote => ({ kind: "omitted", what: param, why: reason })),
     ...(leftOut === 0 ? [] : [tooLong(leftOut)]),
     ...engine.notesOn(turn),
-    ...toolNotes(request, accepted.hosted),
+    ...toolNotes(request, offer.hostedTools),
     ...mediaNotes(request, engine.abilities),
     ...(speech === null ? [] : [SPOKEN]),
     ...(compaction === null ? [] : [COMPACTED]),
-    ...ledgerNotes(emulated, kind),
+    ...ledgerNotes(emulatedUses, kind),
   ].slice(0, NOTES_MAX);
 }
 
@@ -69,11 +69,11 @@ function tooLong(count: number): ResponseNote {
 /** Tools that the model sees only as functions of this server. */
 function toolNotes(
   { tools }: Pick<CreateResponseRequest, "tools">,
-  hosted: readonly OfferedHostedTool[],
+  hostedTools: readonly OfferedHostedTool[],
 ): readonly ResponseNote[] {
-  if (hosted.length === 0) return [];
+  if (hostedTools.length === 0) return [];
   const places = new Map((tools ?? []).map((tool, index) => [tool, index]));
-  return hosted.map(({ kind, tool }) => ({
+  return hostedTools.map(({ kind, tool }) => ({
     kind: "emulated" as const,
     what: `tools[${places.get(tool) ?? 0}]`,
     why: isRunByClient(kind, tool)
@@ -89,12 +89,12 @@ function isRunByClient(kind: OfferedHostedTool["kind"], tool: OfferedHostedTool[
 
 /** The field ledger's notes on emulated members. A member is not noted if its parent is. */
 function ledgerNotes(uses: readonly EmulatedUse[], engine: EngineKind): readonly ResponseNote[] {
-  const noted = new Set<string>();
+  const notedPaths = new Set<string>();
   return uses.flatMap(({ path, param, note }): readonly ResponseNote[] => {
     const isDecided = MEDIA.test(path) || (engine === "chat-completions" && DECIDED_BY_ENGINE.has(path));
-    const why = isDecided || noted.has(path.slice(0, path.lastIndexOf("."))) ? null : ledgerNote(note, engine);
+    const why = isDecided || notedPaths.has(path.slice(0, path.lastIndexOf("."))) ? null : ledgerNote(note, engine);
     if (why === null) return [];
-    noted.add(path);
+    notedPaths.add(path);
     return [{ kind: "emulated", what: param, why: `${why.slice(0, 1).toUpperCase()}${why.slice(1)}.` }];
   });
 }
@@ -138,7 +138,7 @@ function whyChanged(part: PlacedPart["part"], { imageUrls, files, audioFormats }
       return files ? null : "The model is given the text of the file, because it reads no files.";
     case "input_audio": {
       const format = isRecord(part["input_audio"]) ? part["input_audio"]["format"] : null;
-      const isTaken = audioFormats.some((taken) => taken === (format === "pcm" ? "wav" : format));
+      const isTaken = audioFormats.some((candidate) => candidate === (format === "pcm" ? "wav" : format));
       return isTaken ? null : "The model is given a transcript of the recording, because it does not take such sound.";
     }
     default:

@@ -7,7 +7,7 @@ export type SizeRule = "maxLength" | "minLength" | "maxItems" | "minItems" | "ma
 interface SizeWords {
   readonly code: string;
   readonly what: string;
-  readonly expected: (limit: number) => string;
+  readonly expectation: (limit: number) => string;
   readonly got: (size: number) => string;
 }
 
@@ -18,31 +18,31 @@ const SIZE_WORDS: Readonly<Record<SizeRule, SizeWords>> = {
   maxLength: {
     code: "string_above_max_length",
     what: "string too long",
-    expected: (limit) => `a string with maximum length ${limit}`,
+    expectation: (limit) => `a string with maximum length ${limit}`,
     got: stringOf,
   },
   minLength: {
     code: "string_below_min_length",
     what: "string too short",
-    expected: (limit) => `a string with minimum length ${limit}`,
+    expectation: (limit) => `a string with minimum length ${limit}`,
     got: stringOf,
   },
   maxItems: {
     code: "array_above_max_length",
     what: "array too long",
-    expected: (limit) => `an array with maximum length ${limit}`,
+    expectation: (limit) => `an array with maximum length ${limit}`,
     got: arrayOf,
   },
   minItems: {
     code: "array_below_min_length",
     what: "array too short",
-    expected: (limit) => `an array with minimum length ${limit}`,
+    expectation: (limit) => `an array with minimum length ${limit}`,
     got: arrayOf,
   },
   maxProperties: {
     code: "object_above_max_properties",
     what: "too many properties",
-    expected: (limit) => `an object with at most ${limit} properties`,
+    expectation: (limit) => `an object with at most ${limit} properties`,
     got: (size) => `an object with ${size} properties`,
   },
 };
@@ -53,8 +53,8 @@ export function isSizeRule(rule: string): rule is SizeRule {
 
 /** The error for a string, array or object of `size` that breaks `limit`. */
 export function sizeError(rule: SizeRule, param: string, limit: number, size: number): ApiError {
-  const { code, what, expected, got } = SIZE_WORDS[rule];
-  return outOfBounds(code, param, `${what}. Expected ${expected(limit)}, but got ${got(size)} instead.`);
+  const { code, what, expectation, got } = SIZE_WORDS[rule];
+  return outOfBounds(code, param, `${what}. Expected ${expectation(limit)}, but got ${got(size)} instead.`);
 }
 
 /** The error for a number outside its limit. */

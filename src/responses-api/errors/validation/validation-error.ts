@@ -88,8 +88,8 @@ const EFFORT_OF_INTEGERS = "one of 'minimal', 'low', 'medium', or 'high'";
 function typeError(param: string, { parentSchema, data }: SchemaRefusal): ApiError {
   if (param === "reasoning.effort" && Number.isInteger(data))
     return invalidType(param, EFFORT_OF_INTEGERS, "an integer");
-  const expected = INPUT_ELEMENT.test(param) ? "an input item" : expectedWords(parentSchema);
-  return invalidType(param, expected, typeWords(data));
+  const expectedType = INPUT_ELEMENT.test(param) ? "an input item" : expectedWords(parentSchema);
+  return invalidType(param, expectedType, typeWords(data));
 }
 
 const ROLES = ["assistant", "system", "developer", "user"];
@@ -106,10 +106,11 @@ function missingMember(param: string, name: string, data: unknown): ApiError {
 }
 
 function valueError(param: string, refusal: SchemaRefusal): ApiError {
-  const allowed = refusal.keyword === "const" ? [paramOf(refusal, "allowedValue")] : paramOf(refusal, "allowedValues");
+  const allowedValues =
+    refusal.keyword === "const" ? [paramOf(refusal, "allowedValue")] : paramOf(refusal, "allowedValues");
   const values =
     listedValues(refusal.parentSchema) ??
-    (Array.isArray(allowed) ? allowed : []).filter((value) => value !== null).map(String);
+    (Array.isArray(allowedValues) ? allowedValues : []).filter((value) => value !== null).map(String);
   if (typeof refusal.data === "string") return invalidValue(param, refusal.data, values);
   return invalidType(
     param,
@@ -120,8 +121,8 @@ function valueError(param: string, refusal: SchemaRefusal): ApiError {
 
 /** The values listed in the reference's messages if it accepts more; otherwise null. */
 function listedValues(schema: unknown): readonly string[] | null {
-  const listed = isRecord(schema) ? schema["x-listed-values"] : null;
-  return Array.isArray(listed) ? listed.map(String) : null;
+  const values = isRecord(schema) ? schema["x-listed-values"] : null;
+  return Array.isArray(values) ? values.map(String) : null;
 }
 
 /**
@@ -135,9 +136,9 @@ function tagError(param: string, refusal: SchemaRefusal): ApiError {
   if (value === undefined) return missingMember(param, tag, refusal.data);
   const text = typeof value === "string" ? value : "";
   const tags = allowedTags(refusal.parentSchema);
-  const listed = listedValues(refusal.parentSchema) ?? tags;
-  if (listed.includes(text)) return invalidValue(param, text, tags); // A known tag, but not allowed here.
-  return invalidValue(INPUT_ELEMENT.test(param) ? param : member(param, tag), text, listed);
+  const values = listedValues(refusal.parentSchema) ?? tags;
+  if (values.includes(text)) return invalidValue(param, text, tags); // A known tag, but not allowed here.
+  return invalidValue(INPUT_ELEMENT.test(param) ? param : member(param, tag), text, values);
 }
 
 function allowedTags(schema: unknown): readonly string[] {
@@ -177,8 +178,8 @@ function expectedOf(schema: unknown): string | null {
 }
 
 function expectedWords(schema: unknown): string {
-  const said = expectedOf(schema);
-  if (said !== null) return said;
+  const expectation = expectedOf(schema);
+  if (expectation !== null) return expectation;
   if (!isRecord(schema)) return "another type";
   const values = schema["enum"];
   if (Array.isArray(values)) return `one of ${quotedList(values.filter((value) => value !== null).map(String), "or")}`;

@@ -9,11 +9,12 @@ export function createContainerFile(containers: Containers): ResponsesApiHandler
   return async ({ path: { container_id: id }, body }, { principal: { owner }, signal }) => {
     await useContainer(containers, owner, id);
     const file = "file" in body ? body.file : undefined;
-    const added =
+    const addition =
       file === undefined
         ? await containers.copyUpload(owner, id, body.file_id ?? "", signal)
         : await containers.addFile(owner, id, { filename: file.filename, content: file.read() }, signal);
-    if (added.type === "refused") throw containerRefused(added.refusal, id, file === undefined ? "file_id" : "file");
-    return { status: 200, body: added.result };
+    if (addition.type === "refused")
+      throw containerRefused(addition.refusal, id, file === undefined ? "file_id" : "file");
+    return { status: 200, body: addition.result };
   };
 }

@@ -24,9 +24,9 @@ export function createContainer({
   return async ({ body }, { principal: { owner }, signal }) => {
     const container = containerToCreate(body, memoryMax);
     await quota.requireRoom(owner);
-    const created = await containers.createContainer(owner, container, signal);
-    if (created.type === "refused") throw containerRefused(created.refusal, "", "file_ids");
-    return { status: 200, body: created.result };
+    const creation = await containers.createContainer(owner, container, signal);
+    if (creation.type === "refused") throw containerRefused(creation.refusal, "", "file_ids");
+    return { status: 200, body: creation.result };
   };
 }
 
@@ -34,8 +34,8 @@ export function createContainer({
  * Throws an `ApiError` that names what is unavailable. `memoryMax`: the maximum bytes of memory of a container here.
  */
 function containerToCreate(request: CreateContainerRequest, memoryMax: number): NewContainer {
-  const refused = refusedMember(request, memoryMax);
-  if (refused !== null) throw unsupportedParameter(refused.member, refused.reason);
+  const refusal = refusedMember(request, memoryMax);
+  if (refusal !== null) throw unsupportedParameter(refusal.member, refusal.reason);
   const { name, file_ids: fileIds, expires_after: expiry, memory_limit: limit } = request;
   return {
     name,

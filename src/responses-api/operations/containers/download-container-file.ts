@@ -9,14 +9,14 @@ import { useContainer } from "./use-container.ts";
 export function downloadContainerFile(containers: Containers): ResponsesApiHandlers<Caller>["downloadContainerFile"] {
   return async ({ path: { container_id: id, file_id: fileId } }, { principal: { owner } }) => {
     await useContainer(containers, owner, id);
-    const found = await containers.streamFile(owner, id, fileId);
-    if (found === null) throw containerFileNotFound(id, fileId);
-    const { path, bytes } = found.file;
+    const stream = await containers.streamFile(owner, id, fileId);
+    if (stream === null) throw containerFileNotFound(id, fileId);
+    const { path, bytes } = stream.file;
     return {
       status: 200,
       headers: { "content-disposition": attachment(path.slice(path.lastIndexOf("/") + 1)) },
       contentType: "application/octet-stream",
-      bytes: { size: bytes, chunks: found.content },
+      bytes: { size: bytes, chunks: stream.content },
     };
   };
 }

@@ -13,27 +13,27 @@ const NOTHING: CountedResponses = {
 /** Whether a refused request matches a filter. It has no metadata, conversation or chain. */
 export function fitsRefused(
   { statuses, model, kind, isBackground, metadata, keyId, conversationId, previousId }: ResponseFilter,
-  refused: RefusedRequest,
+  refusal: RefusedRequest,
 ): boolean {
   if (conversationId !== null || previousId !== null || Object.keys(metadata).length > 0) return false;
   return (
     (statuses === null || statuses.includes("failed")) &&
-    (model === null || model === refused.model) &&
-    (kind === null || kind === refused.kind) &&
-    (isBackground === null || isBackground === (refused.kind === "background")) &&
-    (keyId === null || keyId === refused.key_id)
+    (model === null || model === refusal.model) &&
+    (kind === null || kind === refusal.kind) &&
+    (isBackground === null || isBackground === (refusal.kind === "background")) &&
+    (keyId === null || keyId === refusal.key_id)
   );
 }
 
 /** The counts with refused requests as failed runs. */
 export function withRefused(
   counts: ResponseCounts,
-  refused: readonly RefusedRequest[],
+  refusals: readonly RefusedRequest[],
   { from, bucketSeconds }: { readonly from: number; readonly bucketSeconds: number },
 ): ResponseCounts {
   const buckets = new Map(counts.buckets);
   const models = new Map(counts.models);
-  for (const { created_at: createdAt, model } of refused) {
+  for (const { created_at: createdAt, model } of refusals) {
     addFailed(buckets, Math.floor((createdAt - from) / bucketSeconds));
     if (model !== "") addFailed(models, model);
   }
@@ -41,6 +41,6 @@ export function withRefused(
 }
 
 function addFailed<Key>(counts: Map<Key, CountedResponses>, key: Key): void {
-  const known = counts.get(key) ?? NOTHING;
-  counts.set(key, { ...known, runs: known.runs + 1, failed: known.failed + 1 });
+  const sum = counts.get(key) ?? NOTHING;
+  counts.set(key, { ...sum, runs: sum.runs + 1, failed: sum.failed + 1 });
 }

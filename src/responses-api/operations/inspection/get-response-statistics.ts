@@ -34,16 +34,16 @@ export function getResponseStatistics({
     const seconds = Math.ceil((before - from) / count);
     const filter = { ...filterOf(query), createdAfter: from, createdBefore: before };
     const place = { from, bucketSeconds: seconds };
-    const [stored, refusals] = await Promise.all([
+    const [storedCounts, refusals] = await Promise.all([
       archive.count(owner, { filter, ...place }),
       kept.list(owner, { from, before }),
     ]);
-    const refused = refusals.filter((one) => fitsRefused(filter, one));
-    const counted = withRefused(stored, refused, place);
+    const fittingRefusals = refusals.filter((one) => fitsRefused(filter, one));
+    const totals = withRefused(storedCounts, fittingRefusals, place);
     const buckets = Array.from({ length: Math.ceil((before - from) / seconds) }, (_, index) =>
-      bucketOf(from + index * seconds, counted.buckets.get(index)),
+      bucketOf(from + index * seconds, totals.buckets.get(index)),
     );
-    const models = [...counted.models]
+    const models = [...totals.models]
       .toSorted(([, one], [, other]) => other.runs - one.runs)
       .slice(0, MODELS_MAX)
       .map(([model, numbers]) => modelStatistics(model, numbers, prices));
@@ -55,10 +55,10 @@ export function getResponseStatistics({
         from,
         to,
         bucket_seconds: seconds,
-        is_partial: counted.isPartial,
+        is_partial: totals.isPartial,
         buckets,
         models,
-        refused: refused.slice(0, REFUSED_SHOWN_MAX),
+        refused: fittingRefusals.slice(0, REFUSED_SHOWN_MAX),
       },
     };
   };
@@ -73,12 +73,12 @@ const NOTHING: CountedResponses = {
   firstTextsMs: [],
 };
 
-function bucketOf(start: number, counted: CountedResponses = NOTHING): StatisticsBucket {
-  return { start, ...numbersOf(counted) };
+function bucketOf(start: number, counts: CountedResponses = NOTHING): StatisticsBucket {
+  return { start, ...numbersOf(counts) };
 }
 
-function modelStatistics(model: string, counted: CountedResponses, prices: PriceTable): ModelStatistics {
-  return { model, ...numbersOf(counted), price: prices.priceOf(model, counted) };
+function modelStatistics(model: string, counts: CountedResponses, prices: PriceTable): ModelStatistics {
+  return { model, ...numbersOf(counts), price: prices.priceOf(model, counts) };
 }
 
 function numbersOf({ runs, failed, inputTokens, outputTokens, durationsMs, firstTextsMs }: CountedResponses) {

@@ -36,10 +36,10 @@ async function readSome(log: EventLog, id: string, after: number, count: number)
 }
 
 /** Deltas of one part share their place. */
-function timelineEvent(recorded: RecordedEvent, atMs: number | null): TimelineEvent {
-  const event = recorded.template === null ? recorded.event : recorded.template.eventOf("", recorded.number);
+function timelineEvent(entry: RecordedEvent, atMs: number | null): TimelineEvent {
+  const event = entry.template === null ? entry.event : entry.template.eventOf("", entry.number);
   return {
-    sequence_number: recorded.number,
+    sequence_number: entry.number,
     type: event.type,
     at_ms: atMs,
     item_id: itemIdOf(event),

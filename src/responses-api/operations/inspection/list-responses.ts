@@ -19,7 +19,7 @@ export function listResponses(
       status: 200,
       body: {
         object: "list",
-        data: page.responses.map((listed) => ({ ...listed, price: priceOf(listed, prices) })),
+        data: page.responses.map((item) => ({ ...item, price: priceOf(item, prices) })),
         first_id: page.responses[0]?.id ?? null,
         has_more: page.hasMore,
         last_id: page.lastId,

@@ -12,9 +12,9 @@ export function createVectorStoreFileBatch(
 ): ResponsesApiHandlers<Caller>["createVectorStoreFileBatch"] {
   return async ({ path: { vector_store_id: id }, body }, { principal: { owner } }) => {
     await quota.requireRoom(owner);
-    const added = await vectorStores.addBatch(owner, id, filesOfBatch(body));
-    if (added.type === "refused")
-      throw vectorStoreRefused(added.refusal, id, body.files === undefined ? "file_ids" : "files");
-    return { status: 200, body: added.result };
+    const addition = await vectorStores.addBatch(owner, id, filesOfBatch(body));
+    if (addition.type === "refused")
+      throw vectorStoreRefused(addition.refusal, id, body.files === undefined ? "file_ids" : "files");
+    return { status: 200, body: addition.result };
   };
 }

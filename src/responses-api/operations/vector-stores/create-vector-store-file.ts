@@ -12,8 +12,8 @@ export function createVectorStoreFile(
 ): ResponsesApiHandlers<Caller>["createVectorStoreFile"] {
   return async ({ path: { vector_store_id: id }, body }, { principal: { owner } }) => {
     await quota.requireRoom(owner);
-    const added = await vectorStores.addFile(owner, id, fileToAdd(body));
-    if (added.type === "refused") throw vectorStoreRefused(added.refusal, id, "file_id");
-    return { status: 200, body: added.result };
+    const addition = await vectorStores.addFile(owner, id, fileToAdd(body));
+    if (addition.type === "refused") throw vectorStoreRefused(addition.refusal, id, "file_id");
+    return { status: 200, body: addition.result };
   };
 }

@@ -12,8 +12,8 @@ export function createVectorStore(
 ): ResponsesApiHandlers<Caller>["createVectorStore"] {
   return async ({ body = {} }, { principal: { owner } }) => {
     await quota.requireRoom(owner);
-    const added = await vectorStores.createStore(owner, storeToCreate(body), filesOfNewStore(body));
-    if (added.type === "refused") throw vectorStoreRefused(added.refusal, "", "file_ids");
-    return { status: 200, body: added.result };
+    const addition = await vectorStores.createStore(owner, storeToCreate(body), filesOfNewStore(body));
+    if (addition.type === "refused") throw vectorStoreRefused(addition.refusal, "", "file_ids");
+    return { status: 200, body: addition.result };
   };
 }

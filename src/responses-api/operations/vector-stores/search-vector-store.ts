@@ -8,10 +8,10 @@ import { vectorStoreExpired, vectorStoreNotFound } from "../../errors/vector-sto
 export function searchVectorStore(passages: PassageFinder): ResponsesApiHandlers<Caller>["searchVectorStore"] {
   return async ({ path: { vector_store_id: id }, body }, { principal: { owner }, signal }) => {
     const search = searchOfRequest(id, body);
-    const found = await passages.search(owner, search, signal);
-    if (found.type === "unknown_store") throw vectorStoreNotFound(id);
-    if (found.type === "expired_store") throw vectorStoreExpired(id);
-    const data = found.passages.map(({ fileId, filename, score, attributes, text }) => ({
+    const outcome = await passages.search(owner, search, signal);
+    if (outcome.type === "unknown_store") throw vectorStoreNotFound(id);
+    if (outcome.type === "expired_store") throw vectorStoreExpired(id);
+    const data = outcome.passages.map(({ fileId, filename, score, attributes, text }) => ({
       file_id: fileId,
       filename,
       score,

@@ -10,7 +10,7 @@ export class ModelGate {
   /** Whether the first turn after a closing is trying. */
   #isTrying = false;
   /** Resolves when the state may have changed. */
-  #changed = Promise.withResolvers<void>();
+  #change = Promise.withResolvers<void>();
 
   constructor(now = () => performance.now()) {
     this.#now = now;
@@ -48,13 +48,13 @@ export class ModelGate {
 
   #leave(): void {
     this.#isTrying = false;
-    const { resolve } = this.#changed;
-    this.#changed = Promise.withResolvers();
+    const { resolve } = this.#change;
+    this.#change = Promise.withResolvers();
     resolve();
   }
 
   async #wait(signal: AbortSignal): Promise<void> {
-    const { promise } = this.#changed;
+    const { promise } = this.#change;
     const { waitMs } = this;
     if (waitMs === 0) return await unlessAborted(promise, signal);
     const over = Promise.withResolvers<void>();

@@ -73,7 +73,7 @@ export class ModelTurns {
   }
 
   /** The failure of a turn that ended without a finish. */
-  unfinished(): ModelError {
+  unfinishedError(): ModelError {
     return new ModelError("The model stopped before it finished its answer.", {
       status: 502,
       type: "server_error",
@@ -86,12 +86,12 @@ export class ModelTurns {
     const { engine, retries } = this.#services;
     const { run, signal } = this.#parts;
     if (run.isBackground) await this.#enter();
-    const asked = open !== null && (await this.#isContinued(open)) ? "rest" : "again";
-    const turn = await engine.sample(request, signal, asked === "rest" ? open?.text : undefined);
+    const scope = open !== null && (await this.#isContinued(open)) ? "rest" : "again";
+    const turn = await engine.sample(request, signal, scope === "rest" ? open?.text : undefined);
     retries.gate.open();
     if (open === null) return turn;
     return continueItem(open, {
-      asked,
+      scope,
       turn,
       onDecided: (how) => run.listener.onHappening({ type: "continued", how }),
     });

@@ -22,20 +22,20 @@ export async function* citeTurn(
   sources: Sources,
   isData: boolean,
 ): AsyncGenerator<Batch, void> {
-  const cited = new CitedTurn(sources, isData);
+  const citedTurn = new CitedTurn(sources, isData);
   try {
     for await (const batch of turn) {
-      const shown: ModelEvent[] = [];
-      for (const event of batch) shown.push(...cited.add(event));
-      if (shown.length > 0) yield shown;
+      const output: ModelEvent[] = [];
+      for (const event of batch) output.push(...citedTurn.add(event));
+      if (output.length > 0) yield output;
     }
   } catch (fault) {
     // A worker that continues a lost run requests the rest after the shown text.
-    const rest = fault instanceof RunLost ? [] : cited.rest();
+    const rest = fault instanceof RunLost ? [] : citedTurn.rest();
     if (rest.length > 0) yield rest;
     throw fault;
   }
-  const rest = cited.rest(); // A stopped run ends without an event.
+  const rest = citedTurn.rest(); // A stopped run ends without an event.
   if (rest.length > 0) yield rest;
 }
 
@@ -58,10 +58,10 @@ class CitedTurn {
     if (event.type === "item_finished")
       this.#pictures = [...this.#pictures, ...this.#sources.takePictures(event.item.id ?? "")];
     if (!endsText(event)) return [event];
-    const said = this.#text.end(this.#pictures);
-    if (said.length > 0) this.#pictures = [];
+    const textEvents = this.#text.end(this.#pictures);
+    if (textEvents.length > 0) this.#pictures = [];
     this.#text = new CitedText(this.#sources, this.#isData);
-    return [...said, event];
+    return [...textEvents, event];
   }
 
   /** The rest of a text that no event ends. */

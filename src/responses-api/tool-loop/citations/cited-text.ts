@@ -21,7 +21,7 @@ export class CitedText {
   /** Blanks that a following marker would remove. They wait only if the response has results to cite. */
   #blanks = "";
   /** A potential marker. A label waits for the next character, which may make it the text of a link. */
-  #held = "";
+  #marker = "";
   /** For deltas that wait as a whole. */
   #logprobs: readonly LogProb[] = [];
   /** The first half of a character. */
@@ -45,7 +45,7 @@ export class CitedText {
     const text = this.#half + delta.text;
     this.#half = /[\uD800-\uDBFF]$/.exec(text)?.[0] ?? "";
     for (const sign of this.#half === "" ? text : text.slice(0, -1)) this.#read(sign);
-    return this.#withLogprobs(this.#taken(), delta, waiting);
+    return this.#withLogprobs(this.#takeText(), delta, waiting);
   }
 
   /**
@@ -65,23 +65,23 @@ export class CitedText {
   }
 
   get #waiting(): string {
-    return this.#blanks + this.#held + this.#half;
+    return this.#blanks + this.#marker + this.#half;
   }
 
   /** The remaining text, and the citations at the end: also these pictures, if there was a text. */
   end(pictures: readonly CitedFile[]): readonly ModelEvent[] {
-    while (this.#held !== "") {
-      if (beginsMarker(this.#held)) this.#resolve();
+    while (this.#marker !== "") {
+      if (beginsMarker(this.#marker)) this.#resolve();
       else this.#release();
     }
     this.#write(this.#takeBlanks() + this.#half);
     this.#half = "";
     if (this.#index > 0) for (const picture of pictures) this.#annotate(citationOf(picture, 0, 0));
     for (const link of this.#links.splice(0)) this.#annotate(link);
-    return this.#taken();
+    return this.#takeText();
   }
 
-  #taken(): readonly ModelEvent[] {
+  #takeText(): readonly ModelEvent[] {
     this.#flush();
     return this.#events.splice(0);
   }
@@ -92,22 +92,22 @@ export class CitedText {
   }
 
   #read(sign: string): void {
-    const held = this.#held;
-    if (held === "") this.#readOutside(sign);
-    else if (isClosed(held) || sign === "【") {
-      if (isClosed(held) && sign !== "(") this.#resolve();
+    const marker = this.#marker;
+    if (marker === "") this.#readOutside(sign);
+    else if (isClosed(marker) || sign === "【") {
+      if (isClosed(marker) && sign !== "(") this.#resolve();
       else this.#release();
       this.#read(sign);
     } else {
-      this.#held += sign;
-      if (!mayBeMarker(this.#held)) this.#release();
-      else if (sign === "】" && isClosed(this.#held)) this.#resolve();
+      this.#marker += sign;
+      if (!mayBeMarker(this.#marker)) this.#release();
+      else if (sign === "】" && isClosed(this.#marker)) this.#resolve();
     }
   }
 
   #readOutside(sign: string): void {
     const { hasResults } = this.#sources;
-    if (sign === "【" || (sign === "[" && hasResults)) this.#held = sign;
+    if (sign === "【" || (sign === "[" && hasResults)) this.#marker = sign;
     else if (hasResults && isBlankSign(sign)) this.#wait(sign);
     else this.#write(this.#takeBlanks() + sign);
   }
@@ -119,8 +119,8 @@ export class CitedText {
 
   /** Continues after the first character of the waiting text, which begins no marker. */
   #release(): void {
-    const [first = "", ...rest] = this.#held;
-    this.#held = "";
+    const [first = "", ...rest] = this.#marker;
+    this.#marker = "";
     this.#write(this.#takeBlanks() + first);
     for (const sign of rest) this.#read(sign);
   }
@@ -133,8 +133,8 @@ export class CitedText {
 
   /** Replaces the waiting text: a marker, or the beginning of one at the end of the text. */
   #resolve(): void {
-    const numbers = numbersOf(this.#held) ?? [];
-    this.#held = "";
+    const numbers = numbersOf(this.#marker) ?? [];
+    this.#marker = "";
     for (const number of this.#isData ? [] : numbers) this.#cite(this.#sources.find(number));
     this.#blanks = "";
   }

@@ -44,7 +44,7 @@ export class Sources {
   /** Finds a file by an address such as `sandbox:/mnt/data/chart.png`, which may contain escapes. */
   findFile(address: string): CitedFile | undefined {
     const path = address.slice(SANDBOX.length);
-    return this.#byPath.get(path) ?? this.#byPath.get(unescaped(path));
+    return this.#byPath.get(path) ?? this.#byPath.get(unescapePath(path));
   }
 
   /** The pictures shown by the item; empty on later calls. */
@@ -64,7 +64,7 @@ export class Sources {
   }
 }
 
-function unescaped(path: string): string {
+function unescapePath(path: string): string {
   try {
     return decodeURIComponent(path);
   } catch {

@@ -24,7 +24,7 @@ export interface CallRecorderParts {
   readonly run: LoopRun;
   /** Calls that have ended add to the next three. */
   readonly sources: Sources;
-  readonly found: Tool[];
+  readonly foundTools: Tool[];
   readonly toolUsage: ToolUsageSum;
 }
 
@@ -37,16 +37,16 @@ export class CallRecorder {
   }
 
   /** Resolves once the beginning of the call is durable. Rejects like `ToolLedger.begin`. */
-  async begin(made: MadeRun, call: ToolCall, itemId: string, args: string): Promise<void> {
+  async begin(job: MadeRun, call: ToolCall, itemId: string, args: string): Promise<void> {
     const { services, run } = this.#parts;
-    const stored = call.effect === "none" ? null : run.storeNow();
-    if (made.approvalRequestId !== null) await stored; // A run that cannot be stored uses no approval.
+    const storing = call.effect === "none" ? null : run.storeNow();
+    if (job.approvalRequestId !== null) await storing; // A run that cannot be stored uses no approval.
     const { ledger } = services;
-    const begun =
+    const beginning =
       ledger === null
-        ? this.#spendApproval(made)
-        : ledger.begin(run.owner, run.responseId, exchangeOf(made, call, itemId, args));
-    await Promise.all([stored, begun]);
+        ? this.#spendApproval(job)
+        : ledger.begin(run.owner, run.responseId, exchangeOf(job, call, itemId, args));
+    await Promise.all([storing, beginning]);
   }
 
   /** A call that is not stored uses its approval, too. */
@@ -56,62 +56,70 @@ export class CallRecorder {
   }
 
   /** Stores the result, shows the end of the item, and returns the output for the model. */
-  async end(made: MadeRun, call: ToolCall, args: string, outcome: ToolOutcome): Promise<CallResult> {
-    const { place } = made;
-    const { services, sources, found: allFound, toolUsage } = this.#parts;
-    if (outcome.type === "unknown") return await this.endUnknown(made, call, args);
+  async end(job: MadeRun, call: ToolCall, args: string, outcome: ToolOutcome): Promise<CallResult> {
+    const { place } = job;
+    const { services, sources, foundTools: allFound, toolUsage } = this.#parts;
+    if (outcome.type === "unknown") return await this.endUnknown(job, call, args);
     if (outcome.type === "asks") {
-      place.add(...endingEvents(made, outcome));
+      place.add(...endingEvents(job, outcome));
       return { output: null, asks: true, item: outcome.item };
     }
     const text = cutOutput(outcome.output, services.tools.limits.outputCharactersMax);
-    if (outcome.type === "told") return await this.#endTold(made, call, args, { ...outcome, output: text });
-    const { item, parts, following = [], found = [], usage = null } = outcome;
-    const shown = returnsOutsideText(made.called.kind) ? fence(made.called.server ?? made.called.name, text) : text;
-    const output = outputOf(made, shown, parts);
-    if (call.item === null) await this.begin(made, call, item.id, args);
+    if (outcome.type === "told") return await this.#endTold(job, call, args, { ...outcome, output: text });
+    const { item, parts, following = [], foundTools = [], usage = null } = outcome;
+    const shownText = returnsOutsideText(job.called.kind) ? fence(job.called.server ?? job.called.name, text) : text;
+    const output = outputOf(job, shownText, parts);
+    if (call.item === null) await this.begin(job, call, item.id, args);
     const lasts = following.map(({ last }) => last);
-    const kept = { itemId: item.id, item, output: shown, parts, usage, outcome: "finished", following: lasts } as const;
-    await this.#keep(made, call, args, kept);
+    const record = {
+      itemId: item.id,
+      item,
+      output: shownText,
+      parts,
+      usage,
+      outcome: "finished",
+      following: lasts,
+    } as const;
+    await this.#keep(job, call, args, record);
     sources.add(outcome.sources);
-    allFound.push(...found);
-    place.add(...endingEvents(made, outcome));
+    allFound.push(...foundTools);
+    place.add(...endingEvents(job, outcome));
     if (usage !== null) place.add(toolUsage.add(usage));
     return { output, asks: false, item };
   }
 
   /** Ends a call that may have taken effect like a crash would. */
-  async endUnknown(made: MadeRun, call: ToolCall, args: string): Promise<CallResult> {
-    const { shown, place } = made;
-    if (shown.item === null) return { output: outputOf(made, UNKNOWN_EFFECT), asks: false, item: null };
-    const result = unknownResult(shown.item, args);
+  async endUnknown(job: MadeRun, call: ToolCall, args: string): Promise<CallResult> {
+    const { view, place } = job;
+    if (view.item === null) return { output: outputOf(job, UNKNOWN_EFFECT), asks: false, item: null };
+    const result = unknownResult(view.item, args);
     try {
-      await this.#keep(made, call, args, result);
+      await this.#keep(job, call, args, result);
     } catch (fault) {
       if (fault instanceof RunLost) throw fault;
       this.#parts.run.listener.onFault(fault); // A call without a kept result is taken for unknown, too.
     }
     place.add({ type: "item_finished", item: result.item });
-    return { output: outputOf(made, result.output), asks: false, item: result.item };
+    return { output: outputOf(job, result.output), asks: false, item: result.item };
   }
 
   /** The arguments were wrong. If the item had begun, later turns show the model the current text. */
-  async #endTold(made: MadeRun, call: ToolCall, args: string, outcome: Told): Promise<CallResult> {
-    const { item } = made.shown;
+  async #endTold(job: MadeRun, call: ToolCall, args: string, outcome: Told): Promise<CallResult> {
+    const { item } = job.view;
     const { output } = outcome;
     if (item !== null) {
       const last = brokenForm(item);
-      const kept = { itemId: item.id, item: last, output, parts: [], usage: null, outcome: "finished" } as const;
-      if (call.item === null) await this.begin(made, call, item.id, args);
-      await this.#keep(made, call, args, kept);
+      const record = { itemId: item.id, item: last, output, parts: [], usage: null, outcome: "finished" } as const;
+      if (call.item === null) await this.begin(job, call, item.id, args);
+      await this.#keep(job, call, args, record);
     }
-    made.place.add(...endingEvents(made, outcome));
-    return { output: outputOf(made, output), asks: false, item: null };
+    job.place.add(...endingEvents(job, outcome));
+    return { output: outputOf(job, output), asks: false, item: null };
   }
 
-  async #keep(made: MadeRun, call: ToolCall, args: string, result: FinishedExchange): Promise<void> {
+  async #keep(job: MadeRun, call: ToolCall, args: string, result: FinishedExchange): Promise<void> {
     const { services, run } = this.#parts;
     await services.ledger?.finish(run.owner, run.responseId, result);
-    run.listener.onExchange({ ...exchangeOf(made, call, result.itemId, args), result });
+    run.listener.onExchange({ ...exchangeOf(job, call, result.itemId, args), result });
   }
 }

@@ -10,8 +10,8 @@ export const FENCE_NOTE =
  * Encloses outside text in unguessable marks, so that it cannot fake its end. `mark`: hex digits, new for each result.
  */
 export function fence(tool: string, text: string, mark = randomHex(MARK_DIGITS)): string {
-  const broken = text.replaceAll(mark, `${mark.slice(0, 1)} ${mark.slice(1)}`);
-  return `<result of="${tool}" mark="${mark}">\n${broken}\n</result mark="${mark}">`;
+  const content = text.replaceAll(mark, `${mark.slice(0, 1)} ${mark.slice(1)}`);
+  return `<result of="${tool}" mark="${mark}">\n${content}\n</result mark="${mark}">`;
 }
 
 /** A result between its marks. */

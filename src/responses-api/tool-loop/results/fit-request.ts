@@ -51,7 +51,7 @@ export async function fitRefused(
   { refusal, signal }: { readonly refusal: unknown; readonly signal: AbortSignal },
 ): Promise<FittedRequest> {
   if (!(refusal instanceof ModelError) || refusal.code !== TOO_LONG_CODE) throw refusal;
-  const fitted = await fitTurn(engine, request, rules, signal);
-  if (fitted.request === request) throw refusal;
-  return fitted;
+  const fittedRequest = await fitTurn(engine, request, rules, signal);
+  if (fittedRequest.request === request) throw refusal;
+  return fittedRequest;
 }

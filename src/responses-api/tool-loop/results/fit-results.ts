@@ -45,27 +45,27 @@ export async function fitResults(
   const window = await engine.contextWindow(request.model, signal);
   if (window === null) return request;
   const room = inputRoom(request, window);
-  const bare = withResults(request, results, emptied);
+  const bare = withResults(request, results, emptyOutput);
   const most = results.reduce((sum, { item }) => sum + Buffer.byteLength(item.output), 0);
   if (most <= TURN_SHARE * (room - (await tokensAtMost(bare)))) return request;
   const { tokens: base } = await engine.countTokens(bare, signal);
-  const left = Math.max(room - base, rules.dropsOldest ? room * DROPPING_SHARE : 0);
+  const roomLeft = Math.max(room - base, rules.dropsOldest ? room * DROPPING_SHARE : 0);
   const cutter = new ResultCutter(engine, request.model, rules, signal);
   const newest = await cutter.cutNewest(
     results.filter(({ isNewest }) => isNewest),
-    left,
+    roomLeft,
   );
   const older = results.filter(({ isNewest }) => !isNewest);
   if (older.length === 0) return withResults(request, newest);
-  const seen = withResults(
+  const visibleRequest = withResults(
     request,
     results.filter(({ isNewest }) => isNewest),
-    emptied,
+    emptyOutput,
   );
-  const tokens = Math.max((await engine.countTokens(seen, signal)).tokens - base, 0);
-  const free = left - newest.reduce((sum, shown) => sum + shown.tokens, 0);
-  const kept = await cutter.cutOlder(older, { tokens, free, each: TURN_SHARE * room });
-  return withResults(request, [...newest, ...kept]);
+  const tokens = Math.max((await engine.countTokens(visibleRequest, signal)).tokens - base, 0);
+  const free = roomLeft - newest.reduce((sum, result) => sum + result.tokens, 0);
+  const olderResults = await cutter.cutOlder(older, { tokens, free, each: TURN_SHARE * room });
+  return withResults(request, [...newest, ...olderResults]);
 }
 
 /** A result as the model sees it. */
@@ -99,9 +99,9 @@ class ResultCutter {
   }
 
   /** The results of the latest turn share a part of the remaining tokens. */
-  async cutNewest(results: readonly HostedResult[], left: number): Promise<readonly ShownResult[]> {
+  async cutNewest(results: readonly HostedResult[], room: number): Promise<readonly ShownResult[]> {
     const sizes = await Promise.all(results.map(({ item }) => this.#count(item.output)));
-    const budgets = dividedEvenly(sizes, TURN_SHARE * left);
+    const budgets = dividedEvenly(sizes, TURN_SHARE * room);
     const cuts = results.map((result, index) =>
       this.#cut(result, sizes[index] ?? 0, Math.max(budgets[index] ?? 0, RESULT_TOKENS_MIN)),
     );
@@ -114,22 +114,22 @@ class ResultCutter {
     { tokens, free, each }: OlderBudget,
   ): Promise<readonly ShownResult[]> {
     const characters = results.reduce((sum, { item }) => sum + item.output.length, 1);
-    const shown: ShownResult[] = [];
-    let left = free;
+    const output: ShownResult[] = [];
+    let roomLeft = free;
     let isFull = false;
     for (const result of results.toReversed()) {
       const size = (result.item.output.length / characters) * tokens;
-      isFull ||= Math.min(size, each) > left;
+      isFull ||= Math.min(size, each) > roomLeft;
       const isLeftOut = isFull && result.item.output.length > LEFT_OUT_CHARACTERS_MIN;
       const { place } = result;
-      shown.push(
+      output.push(
         isLeftOut
           ? { place, item: leftOutResult(result), tokens: LEFT_OUT_TOKENS }
           : await this.#cut(result, size, each),
       );
-      left -= shown.at(-1)?.tokens ?? 0;
+      roomLeft -= output.at(-1)?.tokens ?? 0;
     }
-    return shown;
+    return output;
   }
 
   /** The result in at most `budget` tokens, as far as its notice allows. */
@@ -152,7 +152,7 @@ class ResultCutter {
   }
 }
 
-function emptied({ item }: Pick<ShownResult, "item">): HostedOutput {
+function emptyOutput({ item }: Pick<ShownResult, "item">): HostedOutput {
   return { ...item, output: "" };
 }
 
@@ -171,11 +171,11 @@ function withResults<Result extends Pick<ShownResult, "place" | "item">>(
 export function dividedEvenly(demands: readonly number[], sum: number): readonly number[] {
   const order = [...demands.keys()].toSorted((one, other) => (demands[one] ?? 0) - (demands[other] ?? 0));
   const shares = demands.map(() => 0);
-  let left = sum;
-  for (const [taken, index] of order.entries()) {
-    const share = Math.min(demands[index] ?? 0, left / (order.length - taken));
+  let rest = sum;
+  for (const [count, index] of order.entries()) {
+    const share = Math.min(demands[index] ?? 0, rest / (order.length - count));
     shares[index] = share;
-    left -= share;
+    rest -= share;
   }
   return shares;
 }

@@ -35,13 +35,14 @@ export function shortResult(
   charactersMax: number,
   tools: Pick<ToolSet, "find"> | null,
 ): HostedOutput {
-  const fenced = readFence(item.output);
-  const text = fenced?.text ?? item.output;
+  const fenceParts = readFence(item.output);
+  const text = fenceParts?.text ?? item.output;
   const tool = call === null ? null : (tools?.find(call.name, call.server)?.tool ?? null);
-  const told = call === null ? null : { name: call.name, arguments: call.arguments, text };
-  const short = (told === null ? undefined : tool?.shorten?.(told, charactersMax)) ?? cutResult(text, charactersMax);
-  const shown = fenced === null ? short.text : fence(fenced.tool, short.text, fenced.mark);
-  return { ...item, output: `${shown}\n[${short.notice}]` };
+  const toolCall = call === null ? null : { name: call.name, arguments: call.arguments, text };
+  const short =
+    (toolCall === null ? undefined : tool?.shorten?.(toolCall, charactersMax)) ?? cutResult(text, charactersMax);
+  const shownText = fenceParts === null ? short.text : fence(fenceParts.tool, short.text, fenceParts.mark);
+  return { ...item, output: `${shownText}\n[${short.notice}]` };
 }
 
 /** Replaces a result that the model has seen before. */

@@ -31,7 +31,7 @@ async function passed(open: UnfinishedMessage | UnfinishedCall, asked: AskedFor,
   })();
   const outcomes: string[] = [];
   const out: ModelEvent[] = [];
-  for await (const batch of continueItem(open, { asked, turn, onDecided: (how) => void outcomes.push(how) }))
+  for await (const batch of continueItem(open, { scope: asked, turn, onDecided: (how) => void outcomes.push(how) }))
     out.push(...batch);
   return { out, outcomes };
 }

@@ -7,7 +7,7 @@ type Batch = readonly ModelEvent[];
 export type AskedFor = "rest" | "again";
 
 export interface NewAttempt {
-  readonly asked: AskedFor;
+  readonly scope: AskedFor;
   readonly turn: AsyncIterable<Batch>;
   /** Called once with whether the item continues. */
   readonly onDecided: (how: "same_item" | "new_item") => void;
@@ -20,12 +20,12 @@ export interface NewAttempt {
  */
 export async function* continueItem(
   open: UnfinishedMessage | UnfinishedCall,
-  { asked, turn, onDecided }: NewAttempt,
+  { scope, turn, onDecided }: NewAttempt,
 ): AsyncGenerator<Batch, void> {
-  const match = new ItemMatch(open, asked, onDecided);
+  const match = new ItemMatch(open, scope, onDecided);
   for await (const batch of turn) {
-    const passed = batch.flatMap((event) => match.add(event));
-    if (passed.length > 0) yield passed;
+    const output = batch.flatMap((event) => match.add(event));
+    if (output.length > 0) yield output;
   }
 }
 
@@ -37,25 +37,25 @@ const TYPE_BEGUN_BY = { message_started: "message", call_started: "call" } as co
 /** Compares the model's text with the shown text of the open item. */
 class ItemMatch {
   readonly #open: UnfinishedMessage | UnfinishedCall;
-  readonly #asked: AskedFor;
+  readonly #scope: AskedFor;
   readonly #onDecided: NewAttempt["onDecided"];
   /** Text that was not passed on yet; null after the decision whether the item continues. */
-  #held: ModelEvent[] | null = [];
+  #heldEvents: ModelEvent[] | null = [];
   /** The number of repeated characters of the open item. */
-  #matched: number;
+  #matchLength: number;
   /** Whether the item itself was begun again. */
   #hasBegun = false;
 
-  constructor(open: UnfinishedMessage | UnfinishedCall, asked: AskedFor, onDecided: NewAttempt["onDecided"]) {
+  constructor(open: UnfinishedMessage | UnfinishedCall, scope: AskedFor, onDecided: NewAttempt["onDecided"]) {
     this.#onDecided = onDecided;
     this.#open = open;
-    this.#asked = asked;
-    this.#matched = asked === "rest" ? open.text.length : 0;
+    this.#scope = scope;
+    this.#matchLength = scope === "rest" ? open.text.length : 0;
   }
 
   add(event: ModelEvent): Batch {
-    if (this.#held === null || event.type === "model_resolved" || event.type === "usage") return [event];
-    if (isReasoning(event) && !this.#hasBegun) return this.#asked === "rest" ? this.#giveUp(event) : this.#hold(event);
+    if (this.#heldEvents === null || event.type === "model_resolved" || event.type === "usage") return [event];
+    if (isReasoning(event) && !this.#hasBegun) return this.#scope === "rest" ? this.#giveUp(event) : this.#hold(event);
     if (event.type === "message_started" || event.type === "call_started")
       return !this.#hasBegun && isSameItem(this.#open, event) ? this.#begin(event) : this.#end(event);
     const isText = event.type === "text_delta" || event.type === "call_delta";
@@ -68,28 +68,28 @@ class ItemMatch {
   }
 
   #hold(event: ModelEvent): Batch {
-    this.#held?.push(event);
+    this.#heldEvents?.push(event);
     return [];
   }
 
   #compare(event: Delta): Batch {
     this.#hasBegun = true;
-    const rest = this.#open.text.slice(this.#matched);
+    const rest = this.#open.text.slice(this.#matchLength);
     if (rest === "") return this.#goOn(event);
     if (rest.length > event.text.length && rest.startsWith(event.text)) {
-      this.#matched += event.text.length;
+      this.#matchLength += event.text.length;
       return this.#hold(event);
     }
     if (!event.text.startsWith(rest)) return this.#giveUp(event);
     const text = event.text.slice(rest.length);
-    this.#matched = this.#open.text.length;
+    this.#matchLength = this.#open.text.length;
     return text === "" ? [] : this.#goOn({ type: event.type, text });
   }
 
   /** The open item ends with this event, if all of its shown text was repeated. */
   #end(event: ModelEvent): Batch {
-    const isAllSaid = this.#matched === this.#open.text.length;
-    const isWhole = isAllSaid && (this.#hasBegun || this.#asked === "rest" || event.type === "finished");
+    const isAllSaid = this.#matchLength === this.#open.text.length;
+    const isWhole = isAllSaid && (this.#hasBegun || this.#scope === "rest" || event.type === "finished");
     return isWhole && !(event.type === "call_finished" && event.isCut === true)
       ? this.#goOn(event)
       : this.#giveUp(event);
@@ -97,17 +97,17 @@ class ItemMatch {
 
   /** The open item continues with this event. */
   #goOn(event: ModelEvent): Batch {
-    this.#held = null;
+    this.#heldEvents = null;
     this.#onDecided("same_item");
     return [event];
   }
 
   /** The answer is a different one. */
   #giveUp(event: ModelEvent): Batch {
-    const held = this.#held ?? [];
-    this.#held = null;
+    const heldEvents = this.#heldEvents ?? [];
+    this.#heldEvents = null;
     this.#onDecided("new_item");
-    return [{ type: "turn_cut" }, ...held, event];
+    return [{ type: "turn_cut" }, ...heldEvents, event];
   }
 }
 

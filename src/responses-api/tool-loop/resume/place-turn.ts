@@ -7,7 +7,7 @@ import { hasMarker } from "../citations/markers.ts";
 /** How far a recorded turn was shown. */
 export interface PlacedTurn {
   /** The number of its parts that were shown completely as items. */
-  readonly shown: number;
+  readonly shownCount: number;
   /** The index of the next turn's items in the output. */
   readonly end: number;
   /** Whether the open item belongs to this turn. */
@@ -34,15 +34,15 @@ export function placeTurn(
   output: readonly OutputItem[],
   open: OpenItem | null,
 ): PlacedTurn {
-  if (parts.length === 0) return { shown: 0, end: output.length, hasOpen: false };
+  if (parts.length === 0) return { shownCount: 0, end: output.length, hasOpen: false };
   for (let start = 0; start + parts.length <= output.length; start += 1)
-    if (isShownAt(parts, output, start)) return { shown: parts.length, end: start + parts.length, hasOpen: false };
-  for (let shown = Math.min(parts.length - 1, output.length); shown >= 0; shown -= 1) {
-    const hasOpen = open !== null && isOpenPart(parts[shown], open);
-    if ((open === null || hasOpen) && isShownAt(parts.slice(0, shown), output, output.length - shown))
-      return { shown, end: output.length, hasOpen };
+    if (isShownAt(parts, output, start)) return { shownCount: parts.length, end: start + parts.length, hasOpen: false };
+  for (let shownCount = Math.min(parts.length - 1, output.length); shownCount >= 0; shownCount -= 1) {
+    const hasOpen = open !== null && isOpenPart(parts[shownCount], open);
+    if ((open === null || hasOpen) && isShownAt(parts.slice(0, shownCount), output, output.length - shownCount))
+      return { shownCount, end: output.length, hasOpen };
   }
-  return { shown: 0, end: output.length, hasOpen: false };
+  return { shownCount: 0, end: output.length, hasOpen: false };
 }
 
 function isShownAt(parts: readonly ShownPart[], output: readonly OutputItem[], start: number): boolean {

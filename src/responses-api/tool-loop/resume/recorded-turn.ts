@@ -35,38 +35,45 @@ type DecidedTurn = TurnInLedger & { readonly decision: TurnDecision };
 export function recordedTurn(
   { output, open }: ShownAnswer,
   exchanges: readonly KnownExchange[],
-  ended: readonly TurnInLedger[],
+  endedTurns: readonly TurnInLedger[],
 ): RecordedTurn | null {
-  const turns = ended.flatMap((turn): readonly DecidedTurn[] =>
+  const turns = endedTurns.flatMap((turn): readonly DecidedTurn[] =>
     turn.decision === null ? [] : [{ ...turn, decision: turn.decision }],
   );
   const last = turns.at(-1);
-  if (last === undefined || last.number < Math.max(...ended.map(({ number }) => number))) return null;
+  if (last === undefined || last.number < Math.max(...endedTurns.map(({ number }) => number))) return null;
   const { number, decision } = last;
   const callItemIds = decision.parts.flatMap((part) => (part.type === "call" ? (part.itemId ?? []) : []));
   const first = startOf(output, { number, exchanges, earlier: turns.slice(0, -1) });
   const visible = visibleItems(output, first, exchanges);
   const parts = shownParts(decision.parts);
-  const placed = placeTurn(
+  const entry = placeTurn(
     parts,
     visible.map(({ item }) => item),
     open,
   );
-  const place = { ...placed, end: visible[placed.end]?.index ?? output.length };
-  const asked = output.slice(first, place.end).filter(isClientsTurn);
+  const place = { ...entry, end: visible[entry.end]?.index ?? output.length };
+  const clientItems = output.slice(first, place.end).filter(isClientsTurn);
   const nextHasBegun =
     exchanges.some(({ turn }) => turn > number) ||
-    (placed.shown === parts.length && (place.end < output.length || (open !== null && !asksApproval(open))));
+    (entry.shownCount === parts.length && (place.end < output.length || (open !== null && !asksApproval(open))));
   if (nextHasBegun) return { place, isLatest: false, steps: [], takesOpen: false, callItemIds, end: null };
-  const known = new Map(exchanges.map((exchange) => [exchange.itemId, exchange]));
-  const steps = stepsLeft(decision.parts, { placed, open, known, turn: number, asked });
-  return { place, isLatest: true, steps, takesOpen: placed.hasOpen, callItemIds, end: turnFinish(decision, asked) };
+  const exchangesById = new Map(exchanges.map((exchange) => [exchange.itemId, exchange]));
+  const steps = stepsLeft(decision.parts, { entry, open, exchangesById, turn: number, clientItems });
+  return {
+    place,
+    isLatest: true,
+    steps,
+    takesOpen: entry.hasOpen,
+    callItemIds,
+    end: turnFinish(decision, clientItems),
+  };
 }
 
-function turnFinish({ finish, parts }: TurnDecision, asked: readonly OutputItem[]): TurnFinish | null {
+function turnFinish({ finish, parts }: TurnDecision, clientItems: readonly OutputItem[]): TurnFinish | null {
   if (finish !== "stop") return finish;
   const calls = parts.filter(({ type }) => type === "call");
-  const asksClient = asked.length > 0 || parts.some((part) => part.type === "said" && part.item === "call");
+  const asksClient = clientItems.length > 0 || parts.some((part) => part.type === "said" && part.item === "call");
   return calls.length === 0 || asksClient ? "stop" : null;
 }
 
@@ -106,26 +113,26 @@ function isAskedAtOnce(item: OutputItem): boolean {
 }
 
 interface TurnLeft {
-  readonly placed: PlacedTurn;
+  readonly entry: PlacedTurn;
   readonly open: OpenItem | null;
-  readonly known: ReadonlyMap<string, KnownExchange>;
+  readonly exchangesById: ReadonlyMap<string, KnownExchange>;
   readonly turn: number;
-  readonly asked: readonly OutputItem[];
+  readonly clientItems: readonly OutputItem[];
 }
 
 function stepsLeft(
   parts: readonly DecidedPart[],
-  { placed, open, known, turn, asked }: TurnLeft,
+  { entry, open, exchangesById, turn, clientItems }: TurnLeft,
 ): readonly ResumeStep[] {
   let index = -1;
   return parts.flatMap((part): readonly ResumeStep[] => {
     const hasItem = part.type === "said" || part.itemId !== null;
     if (hasItem) index += 1;
-    if (hasItem && index < placed.shown) return [];
-    const isOpen = hasItem && index === placed.shown && placed.hasOpen;
+    if (hasItem && index < entry.shownCount) return [];
+    const isOpen = hasItem && index === entry.shownCount && entry.hasOpen;
     if (part.type === "said") return [saidStep(part, isOpen ? open : null)];
-    if (!hasItem && asked.some((item) => isAskedBy(item, part))) return [];
-    return [{ type: "planned", call: part, exchange: known.get(part.itemId ?? "") ?? null, turn, isOpen }];
+    if (!hasItem && clientItems.some((item) => isAskedBy(item, part))) return [];
+    return [{ type: "planned", call: part, exchange: exchangesById.get(part.itemId ?? "") ?? null, turn, isOpen }];
   });
 }
 

@@ -163,12 +163,12 @@ test("the model is shown what had ended, and all counts go on", () => {
     { type: "hosted_output", callId: "call_2", output: "shown paid", parts: [] },
     TEXT,
   ]);
-  const { idsUsed, calls, turns, spent, lists } = point;
-  expect({ idsUsed, calls, turns, spent, lists }).toEqual({
+  const { idsUsed, calls, turns, spentIds, lists } = point;
+  expect({ idsUsed, calls, turns, spentIds, lists }).toEqual({
     idsUsed: 6,
     calls: 2,
     turns: 2,
-    spent: new Set(["mcpr_1"]),
+    spentIds: new Set(["mcpr_1"]),
     lists: [list],
   });
 });
@@ -182,7 +182,7 @@ describe("what was used before a crash", () => {
       shownWith(output),
       [approved, exchange(1, "none", "seen"), exchange(2, "may_have")],
       ended.map((number) => ({ number, usage, decision: null })),
-    ).used;
+    ).usage;
 
   test("is what the model servers told of each turn, and what the calls told", () => {
     expect(used(1, 2)).toEqual({
@@ -195,7 +195,7 @@ describe("what was used before a crash", () => {
   test("is not estimated for a turn that had ended before its call was shown whole", () => {
     const ended = [{ number: 1, usage, decision: null }];
     const point = resumePoint(shownWith([TEXT], call(1)), [exchange(1, "may_have")], ended);
-    expect(point.used.cutCharacters).toEqual([]);
+    expect(point.usage.cutCharacters).toEqual([]);
   });
 
   test("is estimated for a turn that was cut, from what it said and called", () => {

@@ -37,11 +37,11 @@ export interface ResumePoint {
   readonly calls: number;
   /** Turns that have ended or have begun a call. */
   readonly turns: number;
-  readonly used: ResumedUsage;
+  readonly usage: ResumedUsage;
   /** The requests whose approvals were used. */
-  readonly spent: ReadonlySet<string>;
+  readonly spentIds: ReadonlySet<string>;
   /** Client functions found by tool searches. */
-  readonly found: readonly Tool[];
+  readonly foundTools: readonly Tool[];
   /** Lists of tools that were shown completely. */
   readonly lists: readonly StoredItem[];
   /** The ended items in stored form. */
@@ -65,16 +65,16 @@ export async function resumedAt(
   { past: { shown }, owner, responseId }: LoopRun,
 ): Promise<ResumePoint | null> {
   if (shown === null) return null;
-  const [exchanges = [], ended = []] = await Promise.all([
+  const [exchanges = [], endedTurns = []] = await Promise.all([
     ledger?.listOf(owner, responseId),
     ledger?.turnsOf(owner, responseId),
   ]);
-  return resumePoint(shown, exchanges, ended);
+  return resumePoint(shown, exchanges, endedTurns);
 }
 
 /** The ids of hosted items are counted, so a restarted run gets the same ones. */
-export function itemIds({ ids }: RunTask, used: number): ToolScope["newItemId"] {
-  let count = used;
+export function itemIds({ ids }: RunTask, usedCount: number): ToolScope["newItemId"] {
+  let count = usedCount;
   return (prefix) => {
     count += 1;
     return idFromStem(prefix, ids, HOSTED_NUMBER_FIRST + count - 1);
@@ -85,28 +85,31 @@ export function itemIds({ ids }: RunTask, used: number): ToolScope["newItemId"] 
 export function resumePoint(
   answer: ShownAnswer,
   exchanges: readonly KnownExchange[],
-  ended: readonly TurnInLedger[],
+  endedTurns: readonly TurnInLedger[],
 ): ResumePoint {
   const { output, open } = answer;
-  const known = new Map(exchanges.map((exchange) => [exchange.itemId, exchange]));
-  const recorded = recordedTurn(answer, exchanges, ended);
-  const follows = followSteps(answer, known);
-  const steps = [...follows, ...stepsOf(answer, { known, recorded, follows })];
+  const exchangesById = new Map(exchanges.map((exchange) => [exchange.itemId, exchange]));
+  const record = recordedTurn(answer, exchanges, endedTurns);
+  const follows = followSteps(answer, exchangesById);
+  const steps = [...follows, ...stepsOf(answer, { exchangesById, record, follows })];
   const shownItems = open?.type === "reasoning" ? [...output, open.item] : output;
-  const items = [...shownItems.flatMap((item) => contextItems(item, known)), ...refusedCalls(ended, recorded)];
+  const items = [
+    ...shownItems.flatMap((item) => contextItems(item, exchangesById)),
+    ...refusedCalls(endedTurns, record),
+  ];
   return {
     items,
     output: shownItems,
     citedBefore: Math.max(0, ...items.flatMap(numbersTold)),
     steps,
-    ...wayOn(answer, recorded),
-    isBetweenTurns: recorded?.isLatest === true,
-    idsUsed: idsUsed([...output, ...steps.flatMap(followingOf), ...openHosted(open)], exchanges, recorded),
+    ...wayOn(answer, record),
+    isBetweenTurns: record?.isLatest === true,
+    idsUsed: idsUsed([...output, ...steps.flatMap(followingOf), ...openHosted(open)], exchanges, record),
     calls: exchanges.length,
-    turns: Math.max(0, ...ended.map(({ number }) => number), ...exchanges.map(({ turn }) => turn)),
-    used: resumedUsage(unrecorded(answer, recorded), exchanges, ended),
-    spent: new Set(exchanges.flatMap(({ approvalRequestId }) => approvalRequestId ?? [])),
-    found: [...output, ...steps.flatMap(followingOf)].flatMap((item) =>
+    turns: Math.max(0, ...endedTurns.map(({ number }) => number), ...exchanges.map(({ turn }) => turn)),
+    usage: resumedUsage(withoutRecord(answer, record), exchanges, endedTurns),
+    spentIds: new Set(exchanges.flatMap(({ approvalRequestId }) => approvalRequestId ?? [])),
+    foundTools: [...output, ...steps.flatMap(followingOf)].flatMap((item) =>
       item.type === "tool_search_output" ? item.tools : [],
     ),
     lists: output.flatMap((item) => (item.type === "mcp_list_tools" && item.error == null ? [item] : [])),
@@ -114,45 +117,49 @@ export function resumePoint(
 }
 
 interface StepSources {
-  readonly known: ReadonlyMap<string, KnownExchange>;
-  readonly recorded: RecordedTurn | null;
+  readonly exchangesById: ReadonlyMap<string, KnownExchange>;
+  readonly record: RecordedTurn | null;
   readonly follows: readonly ResumeStep[];
 }
 
 /** The steps for the open item, for the rest of the recorded turn, and for calls whose items were not shown. */
-function stepsOf({ output, open }: ShownAnswer, { known, recorded, follows }: StepSources): readonly ResumeStep[] {
-  const hosted = open?.type === "hosted" ? open.item : null;
-  const isFollowing = follows.some((step) => step.type === "follows" && step.last.id === hosted?.id);
-  const isDone = isFollowing || recorded?.takesOpen === true;
-  const decided = new Set(recorded?.callItemIds);
-  const shown = new Set([...output.map(({ id }) => id), hosted?.id]);
-  const unshown = [...known.values()]
-    .filter(({ itemId }) => !shown.has(itemId) && !decided.has(itemId))
+function stepsOf(
+  { output, open }: ShownAnswer,
+  { exchangesById, record, follows }: StepSources,
+): readonly ResumeStep[] {
+  const hostedItem = open?.type === "hosted" ? open.item : null;
+  const isFollowing = follows.some((step) => step.type === "follows" && step.last.id === hostedItem?.id);
+  const isDone = isFollowing || record?.takesOpen === true;
+  const decidedIds = new Set(record?.callItemIds);
+  const shownIds = new Set([...output.map(({ id }) => id), hostedItem?.id]);
+  const unshown = [...exchangesById.values()]
+    .filter(({ itemId }) => !shownIds.has(itemId) && !decidedIds.has(itemId))
     .toSorted((one, other) => orderOf(one) - orderOf(other));
   return [
-    ...(hosted === null || isDone ? [] : [openStep(hosted, known.get(hosted.id ?? ""))]),
-    ...(recorded?.steps ?? []),
+    ...(hostedItem === null || isDone ? [] : [openStep(hostedItem, exchangesById.get(hostedItem.id ?? ""))]),
+    ...(record?.steps ?? []),
     ...unshown.flatMap(unshownStep),
   ];
 }
 
 /** The part of an answer that belongs to no recorded turn, as far as known from the last of them. */
-function unrecorded(answer: ShownAnswer, recorded: RecordedTurn | null): ShownAnswer {
-  if (recorded === null) return answer;
+function withoutRecord(answer: ShownAnswer, record: RecordedTurn | null): ShownAnswer {
+  if (record === null) return answer;
   const { output, open } = answer;
-  return { ...answer, output: output.slice(recorded.place.end), open: recorded.takesOpen ? null : open };
+  return { ...answer, output: output.slice(record.place.end), open: record.takesOpen ? null : open };
 }
 
 /** How the loop continues after the steps. */
 function wayOn(
   { output, open }: ShownAnswer,
-  recorded: RecordedTurn | null,
+  record: RecordedTurn | null,
 ): Pick<ResumePoint, "open" | "endsOpen" | "end"> {
-  const isOpenDone = recorded?.takesOpen === true;
-  const left = isOpenDone || open?.type === "hosted" ? null : open;
-  const end = recorded?.end ?? endAfter(output.slice(recorded?.place.end ?? 0), isOpenDone ? null : open);
-  if (end === null && left !== null && left.type !== "reasoning") return { open: left, endsOpen: false, end };
-  const endsWell = left === null || (left.type === "call" && isWholeCall(left));
+  const isOpenDone = record?.takesOpen === true;
+  const openItem = isOpenDone || open?.type === "hosted" ? null : open;
+  const end = record?.end ?? endAfter(output.slice(record?.place.end ?? 0), isOpenDone ? null : open);
+  if (end === null && openItem !== null && openItem.type !== "reasoning")
+    return { open: openItem, endsOpen: false, end };
+  const endsWell = openItem === null || (openItem.type === "call" && isWholeCall(openItem));
   return { open: null, endsOpen: !endsWell, end };
 }
 
@@ -179,13 +186,13 @@ function openHosted(open: OpenItem | null): readonly HostedItem[] {
 function idsUsed(
   items: readonly OutputItem[],
   exchanges: readonly KnownExchange[],
-  recorded: RecordedTurn | null,
+  record: RecordedTurn | null,
 ): number {
   const followers = exchanges.flatMap(({ result }) => result?.following ?? []);
   const ids = [
     ...[...items, ...followers].map(({ id }) => id ?? ""),
     ...exchanges.map(({ itemId }) => itemId),
-    ...(recorded?.callItemIds ?? []),
+    ...(record?.callItemIds ?? []),
   ];
   return Math.max(0, ...ids.map((id) => (numberOfId(id) ?? 0) - HOSTED_NUMBER_FIRST + 1));
 }
@@ -194,16 +201,16 @@ function orderOf({ itemId }: KnownExchange): number {
   return numberOfId(itemId) ?? 0;
 }
 
-function contextItems(item: OutputItem, known: ReadonlyMap<string, KnownExchange>): readonly ContextItem[] {
+function contextItems(item: OutputItem, exchangesById: ReadonlyMap<string, KnownExchange>): readonly ContextItem[] {
   if (item.type === "message") return item.status === "incomplete" ? [] : [item];
   if (item.type === "reasoning") return [item];
-  const exchange = known.get(item.id ?? "");
+  const exchange = exchangesById.get(item.id ?? "");
   return exchange === undefined ? [] : exchangeItems(exchange);
 }
 
 /** The calls that were not run and have no items, except for those of a continued turn. */
-function refusedCalls(ended: readonly TurnInLedger[], recorded: RecordedTurn | null): readonly ContextItem[] {
-  const over = recorded?.isLatest === true ? ended.slice(0, -1) : ended;
+function refusedCalls(endedTurns: readonly TurnInLedger[], record: RecordedTurn | null): readonly ContextItem[] {
+  const over = record?.isLatest === true ? endedTurns.slice(0, -1) : endedTurns;
   return over.flatMap(({ decision }) =>
     (decision?.parts ?? []).flatMap((part): readonly ContextItem[] => {
       if (part.type !== "call" || part.refusal === null) return [];
@@ -225,12 +232,12 @@ function numbersTold(item: ContextItem): readonly number[] {
 /** The unshown items that follow completely shown calls. */
 function followSteps(
   { output, open }: ShownAnswer,
-  known: ReadonlyMap<string, KnownExchange>,
+  exchangesById: ReadonlyMap<string, KnownExchange>,
 ): readonly Extract<ResumeStep, { type: "follows" }>[] {
   const whole = new Set(output.map(({ id }) => id));
   const openId = open?.type === "hosted" ? open.item.id : undefined;
   return output
-    .flatMap(({ id }) => known.get(id ?? "")?.result?.following ?? [])
+    .flatMap(({ id }) => exchangesById.get(id ?? "")?.result?.following ?? [])
     .filter(({ id }) => !whole.has(id))
     .map((last) => ({ type: "follows", first: last.id === openId ? null : firstOfFollowing(last), last }));
 }

@@ -91,7 +91,7 @@ export function openStep(open: HostedItem, exchange: KnownExchange | undefined):
   const { result } = exchange;
   if (result !== null) return { type: "settled", exchange, result, first: null, isNew: false };
   if (exchange.effect === "none") return { type: "again", exchange, item: open, first: null };
-  return interrupted(exchange, open, null);
+  return interruptedStep(exchange, open, null);
 }
 
 /**
@@ -104,11 +104,13 @@ export function unshownStep(exchange: KnownExchange): readonly ResumeStep[] {
   const first = firstFormOf(exchange);
   if (result !== null) return [{ type: "settled", exchange, result, first: first ?? result.item, isNew: false }];
   if (first === null) return [];
-  return [effect === "none" ? { type: "again", exchange, item: first, first } : interrupted(exchange, first, first)];
+  return [
+    effect === "none" ? { type: "again", exchange, item: first, first } : interruptedStep(exchange, first, first),
+  ];
 }
 
 /** The end of a call that is not repeated. */
-export function interrupted(exchange: KnownExchange, item: HostedItem, first: HostedItem | null): ShownStep {
+export function interruptedStep(exchange: KnownExchange, item: HostedItem, first: HostedItem | null): ShownStep {
   const result = exchange.effect === "sandboxed" ? sessionResult(item) : unknownResult(item, exchange.arguments);
   return { type: "settled", exchange, result, first, isNew: true };
 }

@@ -4,8 +4,8 @@ import type { ContextItem } from "../../../runs/request/model-request.ts";
 
 /** A call without an output must be answered by the client. */
 export function withoutOpenCalls(items: readonly ContextItem[]): readonly ContextItem[] {
-  const answered = new Set(items.flatMap((item) => (item.type === "hosted_output" ? [item.callId] : [])));
-  return items.filter((item) => item.type !== "hosted_call" || answered.has(item.callId));
+  const answeredIds = new Set(items.flatMap((item) => (item.type === "hosted_output" ? [item.callId] : [])));
+  return items.filter((item) => item.type !== "hosted_call" || answeredIds.has(item.callId));
 }
 
 /** Collects a model's output of one turn, without calls of hosted functions, as items for its next turn. */

@@ -14,7 +14,7 @@ export class TurnState {
   readonly record: TurnRecord | null;
   readonly open: OpenText;
   /** Resolves to true once the turn has ended well, so that calls with effects may run. */
-  readonly ended: PromiseWithResolvers<boolean> = Promise.withResolvers();
+  readonly turnEnd: PromiseWithResolvers<boolean> = Promise.withResolvers();
   /** Current output position; null after a call. */
   place: LinePlace | null = null;
   /** The hosted call that the model is writing. */

@@ -34,10 +34,10 @@ interface TurnToCount {
 /** A counted turn. */
 export interface TurnOnRecord {
   /** Resolves once it is in the ledger, if it is stored there. */
-  readonly stored: Promise<void>;
+  readonly recording: Promise<void>;
 }
 
-const NOT_STORED: TurnOnRecord = { stored: Promise.resolve() };
+const NOT_STORED: TurnOnRecord = { recording: Promise.resolve() };
 
 /** The tokens of all turns of a response. */
 export class LoopUsage {
@@ -61,24 +61,27 @@ export class LoopUsage {
   }
 
   /** Counts the usage before a crash. The usage of an interrupted turn is estimated; a note mentions the crash. */
-  async goOnAt({ turns, cutCharacters }: ResumedUsage, asked: ModelRequest): Promise<void> {
+  async goOnAt({ turns, cutCharacters }: ResumedUsage, request: ModelRequest): Promise<void> {
     for (const usage of turns) this.#add(usage);
-    for (const characters of cutCharacters) this.#add(await this.#estimate(asked, characters));
+    for (const characters of cutCharacters) this.#add(await this.#estimate(request, characters));
   }
 
   /**
    * Counts the usage of a turn with this request. For a background run, it is stored, because another process may
    * continue the run. Resolves once it is counted; later data is stored after the turn.
    */
-  async add({ usage: counted, number, characters, decision }: TurnToCount, asked: ModelRequest): Promise<TurnOnRecord> {
+  async add(
+    { usage: modelUsage, number, characters, decision }: TurnToCount,
+    request: ModelRequest,
+  ): Promise<TurnOnRecord> {
     const { owner, responseId, isBackground } = this.#parts.run;
     const { ledger } = this.#services;
-    const usage = counted ?? { ...(await this.#estimate(asked, characters)), isEstimate: true };
+    const usage = modelUsage ?? { ...(await this.#estimate(request, characters)), isEstimate: true };
     this.#add(usage);
     if (!isBackground || decision === null || ledger === null) return NOT_STORED;
-    const stored = ledger.endTurn(owner, responseId, { number, usage, decision });
-    stored.catch(() => {}); // Everyone who waits for it gets the error.
-    return { stored };
+    const recording = ledger.endTurn(owner, responseId, { number, usage, decision });
+    recording.catch(() => {}); // Everyone who waits for it gets the error.
+    return { recording };
   }
 
   /** Counts the usage of an interrupted turn, as far as the model server has reported it. */
@@ -99,9 +102,9 @@ export class LoopUsage {
   }
 
   /** `characters`: the length of the model's text. */
-  async #estimate(asked: ModelRequest, characters: number): Promise<ModelUsage> {
-    const inputTokens = await this.#services.engine.estimateTokens(asked, this.#parts.signal);
-    const outputTokens = Math.min(estimateTokens(characters), asked.maxOutputTokens ?? Infinity);
+  async #estimate(request: ModelRequest, characters: number): Promise<ModelUsage> {
+    const inputTokens = await this.#services.engine.estimateTokens(request, this.#parts.signal);
+    const outputTokens = Math.min(estimateTokens(characters), request.maxOutputTokens ?? Infinity);
     return { ...NOTHING, inputTokens, outputTokens };
   }
 }

@@ -15,15 +15,15 @@ export interface ResumedUsage {
 
 /** Sums up the stored usage. Interrupted turns without any output are unknown. */
 export function resumedUsage(
-  shown: ShownAnswer,
+  shownAnswer: ShownAnswer,
   exchanges: readonly KnownExchange[],
-  ended: readonly TurnInLedger[],
+  endedTurns: readonly TurnInLedger[],
 ): ResumedUsage {
-  const numbers = new Set(ended.map(({ number }) => number));
-  const said = charactersOfTurns(shown, exchanges);
+  const numbers = new Set(endedTurns.map(({ number }) => number));
+  const charactersByTurn = charactersOfTurns(shownAnswer, exchanges);
   return {
-    turns: ended.map(({ usage }) => usage),
-    cutCharacters: [...said].flatMap(([turn, characters]) => (numbers.has(turn) ? [] : [characters])),
+    turns: endedTurns.map(({ usage }) => usage),
+    cutCharacters: [...charactersByTurn].flatMap(([turn, characters]) => (numbers.has(turn) ? [] : [characters])),
     tools: exchanges.flatMap(({ result }) => result?.usage ?? []),
   };
 }
@@ -40,8 +40,8 @@ function charactersOfTurns(
   let turn = lastTurn(output, exchanges);
   if (open?.type === "message" || open?.type === "call") add(turn, open.text.length);
   for (const item of output.toReversed()) {
-    const said = saidIn(item);
-    if (said !== null) add(turn, said);
+    const length = saidIn(item);
+    if (length !== null) add(turn, length);
     else turn = turns.get(item.id ?? "") ?? turn;
   }
   return characters;
@@ -49,9 +49,9 @@ function charactersOfTurns(
 
 /** The turn of the end of the output: the turn of a call with an open item, otherwise the next one. */
 function lastTurn(output: readonly OutputItem[], exchanges: readonly KnownExchange[]): number {
-  const ended = new Set(output.map(({ id }) => id));
+  const endedIds = new Set(output.map(({ id }) => id));
   const latest = Math.max(0, ...exchanges.map(({ turn }) => turn));
-  const isOpen = exchanges.some(({ itemId, turn }) => turn === latest && !ended.has(itemId));
+  const isOpen = exchanges.some(({ itemId, turn }) => turn === latest && !endedIds.has(itemId));
   return isOpen ? latest : latest + 1;
 }
 

@@ -20,10 +20,10 @@ export class ToolUsageSum {
     this.#searches += webSearches;
     this.#input = plus(this.#input, imageInputTokens);
     this.#output = plus(this.#output, imageOutputTokens);
-    return { type: "tool_usage", usage: this.#shown() };
+    return { type: "tool_usage", usage: this.#totals() };
   }
 
-  #shown(): Response["tool_usage"] {
+  #totals(): Response["tool_usage"] {
     const input = this.#input;
     const output = this.#output;
     const inputTokens = input.text + input.image;

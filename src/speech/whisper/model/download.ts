@@ -90,17 +90,17 @@ async function fetchAll(call: Download, signal: AbortSignal): Promise<boolean> {
 
 async function tryOnce(call: Download, signal: AbortSignal): Promise<boolean> {
   await using part = await open(partPath(call), "a+", PART_MODE);
-  let received = (await part.stat()).size;
-  let hash = await hashOf(partPath(call), received, signal);
-  call.onProgress(received, call.bytes);
-  if (call.bytes === null || received !== call.bytes) {
-    const { reply, stall } = await ask(call, received, signal);
-    if (received > 0 && reply.status !== 206) {
+  let receivedBytes = (await part.stat()).size;
+  let hash = await hashOf(partPath(call), receivedBytes, signal);
+  call.onProgress(receivedBytes, call.bytes);
+  if (call.bytes === null || receivedBytes !== call.bytes) {
+    const { reply, stall } = await ask(call, receivedBytes, signal);
+    if (receivedBytes > 0 && reply.status !== 206) {
       await part.truncate(0); // The server ignored the range and sends the whole file.
-      received = 0;
+      receivedBytes = 0;
       hash = createHash("sha256");
     }
-    await receive(call, { reply, stall, part, received, hash });
+    await receive(call, { reply, stall, part, receivedBytes, hash });
   }
   await part.sync();
   if (hash.digest("hex") !== call.sha256) {
@@ -115,46 +115,46 @@ interface Reception {
   readonly reply: Response;
   readonly stall: StallWatch;
   readonly part: FileHandle;
-  readonly received: number;
+  readonly receivedBytes: number;
   readonly hash: Hash;
 }
 
-async function receive(call: Download, { reply, stall, part, received: before, hash }: Reception): Promise<void> {
+async function receive(call: Download, { reply, stall, part, receivedBytes: before, hash }: Reception): Promise<void> {
   const length = Number(reply.headers.get("content-length") ?? Number.NaN);
   const total = call.bytes ?? (Number.isSafeInteger(length) ? before + length : null);
-  let received = before;
+  let receivedBytes = before;
   try {
     for await (const chunk of reply.body ?? []) {
       stall.touch();
       if (!(chunk instanceof Uint8Array)) continue;
-      received += chunk.length;
-      if (received > (total ?? BYTES_MAX))
+      receivedBytes += chunk.length;
+      if (receivedBytes > (total ?? BYTES_MAX))
         throw new DownloadError(`${hostOf(call)} sent more than the expected ${total ?? BYTES_MAX} bytes`);
       await part.appendFile(chunk);
       hash.update(chunk);
-      call.onProgress(received, total);
+      call.onProgress(receivedBytes, total);
     }
   } catch (error) {
     throw asFailure(error, call);
   } finally {
     stall.end();
   }
-  if (total !== null && received < total) throw new RetryableFailure(`${hostOf(call)} broke off the download`);
+  if (total !== null && receivedBytes < total) throw new RetryableFailure(`${hostOf(call)} broke off the download`);
 }
 
 /** Requests the missing bytes and returns a successful reply. */
 async function ask(
   call: Download,
-  received: number,
+  receivedBytes: number,
   signal: AbortSignal,
 ): Promise<{ readonly reply: Response; readonly stall: StallWatch }> {
   const stall = new StallWatch((call.retryTiming ?? RETRY_TIMING).stallMs);
-  const headers = { "accept-encoding": "identity", ...(received > 0 ? { range: `bytes=${received}-` } : {}) };
+  const headers = { "accept-encoding": "identity", ...(receivedBytes > 0 ? { range: `bytes=${receivedBytes}-` } : {}) };
   try {
     const either = AbortSignal.any([signal, stall.signal]);
     const reply = await fetch(call.url, { headers, signal: either, dispatcher: UNTIMED_AGENT });
     stall.touch();
-    if (reply.status === 200 || (reply.status === 206 && isContinuation(reply, received))) return { reply, stall };
+    if (reply.status === 200 || (reply.status === 206 && isContinuation(reply, receivedBytes))) return { reply, stall };
     await reply.body?.cancel();
     throw await refusal(call, reply.status);
   } catch (error) {
@@ -163,8 +163,8 @@ async function ask(
   }
 }
 
-function isContinuation(reply: Response, received: number): boolean {
-  return reply.headers.get("content-range")?.startsWith(`bytes ${received}-`) === true;
+function isContinuation(reply: Response, receivedBytes: number): boolean {
+  return reply.headers.get("content-range")?.startsWith(`bytes ${receivedBytes}-`) === true;
 }
 
 async function refusal(call: Download, status: number): Promise<Error> {

@@ -59,18 +59,18 @@ export class ModelSearch {
       show({ state: "downloading", receivedBytes, totalBytes });
     for (;;) {
       try {
-        const found = await this.#named(onProgress, signal);
+        const modelInUse = await this.#findNamed(onProgress, signal);
         show(null);
-        return found;
+        return modelInUse;
       } catch (error) {
         const mayComeLater = error instanceof DownloadError;
         const isNotAllowed = error instanceof ModelMissing && error.isNotAllowed;
         if (!mayComeLater && !(isNotAllowed && demoModel !== null)) throw error;
         if (mayComeLater) log.warn({ error }, "speech model could not be downloaded; retrying in a minute");
         if (demoModel !== null) {
-          const found = await this.#useDemoModel(demoModel, error.message);
+          const modelInUse = await this.#useDemoModel(demoModel, error.message);
           show(null);
-          return found;
+          return modelInUse;
         }
         show({ state: "failed", reason: error.message });
         await sleep(choice.againMs ?? AGAIN_MS, undefined, { signal });
@@ -87,36 +87,36 @@ export class ModelSearch {
     for (;;) {
       await sleep(choice.againMs ?? AGAIN_MS, undefined, { signal });
       try {
-        return await this.#named(() => {}, signal);
+        return await this.#findNamed(() => {}, signal);
       } catch (error) {
         if (!(error instanceof DownloadError || error instanceof ModelMissing)) throw error;
       }
     }
   }
 
-  async #named(
+  async #findNamed(
     onProgress: (receivedBytes: number, totalBytes: number | null) => void,
     signal: AbortSignal,
   ): Promise<ModelInUse> {
     const { choice, demoModel } = this.#options;
     if (choice.path === null && choice.name === demoModel?.model.name)
-      return { ...(await unpacked(demoModel)), demo: null };
-    const found = await findModel(choice, onProgress, signal);
-    return { ...found, name: modelName(choice), sha256: expectedSha256(choice), demo: null };
+      return { ...(await unpackDemoModel(demoModel)), demo: null };
+    const foundModel = await findModel(choice, onProgress, signal);
+    return { ...foundModel, name: modelName(choice), sha256: expectedSha256(choice), demo: null };
   }
 
   async #useDemoModel(demoModel: DemoModel, reason: string): Promise<ModelInUse> {
     const { name, words } = demoModel.model;
-    const found = await unpacked(demoModel);
+    const model = await unpackDemoModel(demoModel);
     this.#options.log.warn(
       { model: name, words, reason },
       "using a demo model until the speech model is available: it only knows digits and commands in a synthetic voice",
     );
-    return { ...found, demo: { reason, words } };
+    return { ...model, demo: { reason, words } };
   }
 }
 
-async function unpacked({ model, folder }: DemoModel): Promise<Omit<ModelInUse, "demo">> {
+async function unpackDemoModel({ model, folder }: DemoModel): Promise<Omit<ModelInUse, "demo">> {
   const path = await unpackModel(model, folder);
   return { path, shape: await readModelShape(path), name: model.name, sha256: model.sha256 };
 }

@@ -55,7 +55,7 @@ export async function findModel(choice: ModelChoice, onProgress: OnProgress, sig
     return { path: choice.path, shape: await readModelShape(choice.path) };
   }
   if (!NAME.test(choice.name)) throw new ModelMissing(`There is no speech model called "${choice.name}"`);
-  const path = (await findOnDisk(choice)) ?? (await downloaded(choice, onProgress, signal));
+  const path = (await findOnDisk(choice)) ?? (await downloadModel(choice, onProgress, signal));
   return { path, shape: await readModelShape(path) };
 }
 
@@ -84,13 +84,13 @@ async function findOnDisk({ folder, otherFolders, name, sha256 }: ModelChoice): 
   const bytes = sha256 === null ? (KNOWN_MODELS.get(name)?.bytes ?? null) : null;
   for (const place of [folder, ...otherFolders]) {
     const path = join(place, modelFileName(name));
-    const found = await stat(path).catch(() => null);
-    if (found?.isFile() === true && (bytes === null || found.size === bytes)) return path;
+    const stats = await stat(path).catch(() => null);
+    if (stats?.isFile() === true && (bytes === null || stats.size === bytes)) return path;
   }
   return null;
 }
 
-async function downloaded(choice: ModelChoice, onProgress: OnProgress, signal: AbortSignal): Promise<string> {
+async function downloadModel(choice: ModelChoice, onProgress: OnProgress, signal: AbortSignal): Promise<string> {
   const { folder, name, downloadUrl } = choice;
   const path = join(folder, modelFileName(name));
   const sha256 = expectedSha256(choice);

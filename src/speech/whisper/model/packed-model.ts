@@ -32,7 +32,7 @@ export async function unpackModel(model: PackedModel, folder: string): Promise<s
   const path = join(folder, modelFileName(model.name));
   const there = await readFile(path).catch(() => null);
   if (there !== null && isWhole(there, model)) return path;
-  const bytes = await unpacked(model);
+  const bytes = await unpackBytes(model);
   if (!isWhole(bytes, model)) throw new PackedModelError(`The speech model ${model.path} is damaged`);
   const part = `${path}.${randomUUID()}`;
   try {
@@ -46,7 +46,7 @@ export async function unpackModel(model: PackedModel, folder: string): Promise<s
   return path;
 }
 
-async function unpacked({ path, bytes }: PackedModel): Promise<Buffer> {
+async function unpackBytes({ path, bytes }: PackedModel): Promise<Buffer> {
   try {
     return await unzip(await readFile(path), { maxOutputLength: bytes });
   } catch (error) {

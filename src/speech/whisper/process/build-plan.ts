@@ -45,7 +45,7 @@ export function buildFolderName(packageVersion: string, machine: Machine, additi
 /** The last progress in percent that make or Ninja printed in this text, or null. */
 export function progressOf(text: string): number | null {
   const percents = [...text.matchAll(/^\[ *(\d{1,3})%\]/gm)].map(([, percent]) => Number(percent));
-  const steps = [...text.matchAll(/^\[(\d+)\/(\d+)\]/gm)].map(([, done, all]) => (Number(done) / Number(all)) * 100);
+  const steps = [...text.matchAll(/^\[(\d+)\/(\d+)\]/gm)].map(([, count, all]) => (Number(count) / Number(all)) * 100);
   const last = [...percents, ...steps].at(-1);
   return last === undefined ? null : Math.min(100, Math.floor(last));
 }

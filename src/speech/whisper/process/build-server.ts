@@ -84,15 +84,15 @@ export async function builtServer({ folder, onProgress }: BuildOptions, signal: 
   const machine = await thisMachine();
   const additions = await Promise.all([SOCKET_HEADER, SOCKET_CMAKE].map((path) => readFile(path, "utf8")));
   const home = join(folder, buildFolderName(source.packageVersion, machine, additions.join("")));
-  const built: BuiltServer = { program: join(home, PROGRAM), version: source.version, opensSocket: true };
-  if (await isExecutable(built.program)) return built;
+  const server: BuiltServer = { program: join(home, PROGRAM), version: source.version, opensSocket: true };
+  if (await isExecutable(server.program)) return server;
   onProgress(null);
   await mkdir(home, { recursive: true });
   await withFileLock(join(home, "build.lock"), signal, async () => {
-    if (await isExecutable(built.program)) return;
-    await build(source, buildFlags(machine), { program: built.program, onProgress, signal });
+    if (await isExecutable(server.program)) return;
+    await build(source, buildFlags(machine), { program: server.program, onProgress, signal });
   });
-  return built;
+  return server;
 }
 
 /** The folder of whisper.cpp's source and the CMake flags for this machine. Rejects with `BuildError`. */
@@ -133,10 +133,10 @@ async function build(source: Source, flags: readonly string[], task: BuildTask):
     await cmake(["-S", source.folder, "-B", tree, withSocket, ...flags], tree, { signal });
     const jobs = String(Math.min(JOBS_MAX, availableParallelism()));
     await cmake(["--build", tree, "--target", PROGRAM, "--parallel", jobs], tree, { signal, onProgress });
-    const made = join(tree, "bin", PROGRAM);
-    await checkServer(made, signal);
+    const binary = join(tree, "bin", PROGRAM);
+    await checkServer(binary, signal);
     await writeFile(join(dirname(program), "flags.txt"), `${flags.join("\n")}\n`);
-    await copyFile(made, `${program}.new`);
+    await copyFile(binary, `${program}.new`);
     await rename(`${program}.new`, program);
   } finally {
     await rm(tree, { recursive: true, force: true });

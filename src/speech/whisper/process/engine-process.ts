@@ -71,13 +71,13 @@ export class EngineProcess {
   readonly #connections: Agent;
   readonly #kill: () => void;
   /** Resolves when the process has ended, for any reason. */
-  readonly ended: Promise<ProgramEnd>;
+  readonly exit: Promise<ProgramEnd>;
 
-  private constructor(address: Address, ended: Promise<ProgramEnd>, kill: () => void) {
+  private constructor(address: Address, exit: Promise<ProgramEnd>, kill: () => void) {
     const isSocket = address.type === "socket";
     this.#url = isSocket ? `http://${HOST}` : `http://${HOST}:${address.port}${address.secretPath}`;
     this.#connections = new Agent({ ...CONNECTIONS, ...(isSocket ? { connect: { socketPath: address.path } } : {}) });
-    this.ended = ended;
+    this.exit = exit;
     this.#kill = kill;
   }
 
@@ -105,14 +105,14 @@ export class EngineProcess {
       environment: { GGML_NO_BACKTRACE: "1" }, // Attaching a debugger after a crash takes 300 ms.
       ...ownFolder,
     });
-    const ended = removingSocket(child.ended, address);
-    const engine = new EngineProcess(address, ended, () => child.kill());
+    const exit = removingSocket(child.exit, address);
+    const engine = new EngineProcess(address, exit, () => child.kill());
     try {
       await engine.#untilReady(AbortSignal.any([signal, AbortSignal.timeout(START_MS_MAX)]));
       return engine;
     } catch (error) {
       engine.kill();
-      const end = await ended;
+      const end = await exit;
       signal.throwIfAborted();
       throw error instanceof EngineStartError
         ? error
@@ -129,9 +129,9 @@ export class EngineProcess {
     const reply = await this.#fetch("/inference", { method: "POST", body, signal });
     const text = await readReplyText(reply);
     if (!reply.ok) throw new EngineRefusal(`status ${reply.status}`);
-    const heard = readEngineReply(readJson(text));
-    if (heard === null) throw new EngineRefusal("the reply holds no segments");
-    return heard;
+    const engineReply = readEngineReply(readJson(text));
+    if (engineReply === null) throw new EngineRefusal("the reply holds no segments");
+    return engineReply;
   }
 
   /** Resolves when the engine has finished its current work. */
@@ -151,7 +151,7 @@ export class EngineProcess {
   }
 
   async #untilReady(signal: AbortSignal): Promise<void> {
-    const gone = this.ended.then(() => "gone" as const);
+    const exit = this.exit.then(() => "gone" as const);
     for (;;) {
       const isReady = this.#fetch("/health", { signal }).then(
         async (reply) => {
@@ -160,7 +160,7 @@ export class EngineProcess {
         },
         () => false,
       );
-      const outcome = await Promise.race([isReady, gone]);
+      const outcome = await Promise.race([isReady, exit]);
       if (outcome === true) return;
       if (outcome === "gone") throw new Error("the engine ended while it started");
       await sleep(POLL_MS, undefined, { signal });
@@ -249,8 +249,8 @@ async function newSocket(): Promise<Address> {
   return { type: "socket", folder, path: join(folder, "socket") };
 }
 
-async function removingSocket(ended: Promise<ProgramEnd>, address: Address): Promise<ProgramEnd> {
-  const end = await ended;
+async function removingSocket(exit: Promise<ProgramEnd>, address: Address): Promise<ProgramEnd> {
+  const end = await exit;
   if (address.type === "socket") await rm(address.folder, { recursive: true, force: true });
   return end;
 }

@@ -47,22 +47,22 @@ async function runOnce(
     signal.addEventListener("abort", stop, { once: true });
     try {
       if (!(await survives(engine, tryOut(engine, signal)))) {
-        await Promise.race([engine.ended, sleep(END_MS_MAX)]); // A crash breaks the connection before the exit is seen.
+        await Promise.race([engine.exit, sleep(END_MS_MAX)]); // A crash breaks the connection before the exit is seen.
         engine.kill();
         return {
           wasReady: false,
-          reason: `The speech engine fails with this model: ${describeEnd(await engine.ended)}`,
+          reason: `The speech engine fails with this model: ${describeEnd(await engine.exit)}`,
         };
       }
       log.info({ startMs: Math.round(performance.now() - startedMs), threads: command.threads }, "speech engine ready");
       onReady(engine);
-      const end = await engine.ended;
+      const end = await engine.exit;
       if (!signal.aborted) log.warn({ status: end.status, outputTail: end.outputTail }, "speech engine ended");
       return { wasReady: true, reason: `The speech engine keeps exiting: ${describeEnd(end)}` };
     } finally {
       signal.removeEventListener("abort", stop);
       engine.kill();
-      await engine.ended;
+      await engine.exit;
     }
   } catch (error) {
     signal.throwIfAborted();
@@ -72,11 +72,11 @@ async function runOnce(
 }
 
 async function survives(engine: EngineProcess, trial: Promise<void>): Promise<boolean> {
-  const passed = trial.then(
+  const success = trial.then(
     () => true,
     () => false,
   );
-  return Promise.race([passed, engine.ended.then(() => false)]);
+  return Promise.race([success, engine.exit.then(() => false)]);
 }
 
 const WINDOW_MS = 60_000;

@@ -32,8 +32,8 @@ export class ArrayInserter implements RowInserter {
     rows: readonly InsertObject<Database, Table>[],
   ): Promise<void> {
     if (rows.length === 0) return;
-    const { names, given } = columnsOf(rows);
-    await sql`insert into ${sql.table(table)} (${names}) select * from unnest(${given})`.execute(db);
+    const { names, given: values } = columnsOf(rows);
+    await sql`insert into ${sql.table(table)} (${names}) select * from unnest(${values})`.execute(db);
   }
 
   /** Locks the responses, so that nothing is added to one that is being deleted. */
@@ -43,13 +43,15 @@ export class ArrayInserter implements RowInserter {
     rows: readonly RowOfResponse<Table>[],
   ): Promise<void> {
     if (rows.length === 0) return;
-    const { names, given, others } = partColumnsOf(
-      rows.map((row) => ({ ...row, response_id: timeFirst(row.response_id) })),
-    );
-    const stored = sql.join(others.map((name) => sql.ref(name)));
+    const {
+      names,
+      given: values,
+      others,
+    } = partColumnsOf(rows.map((row) => ({ ...row, response_id: timeFirst(row.response_id) })));
+    const columns = sql.join(others.map((name) => sql.ref(name)));
     const read = sql.join(others.map((name) => sql.ref(`given.${name}`)));
-    await sql`insert into ${sql.table(table)} (response_number, ${stored}) select responses.number, ${read}
-      from unnest(${given}) with ordinality as given (${names}, place)
+    await sql`insert into ${sql.table(table)} (response_number, ${columns}) select responses.number, ${read}
+      from unnest(${values}) with ordinality as given (${names}, place)
       join responses on ${timeFirstSql("responses.id")} = given.response_id
       order by place for key share of responses`.execute(db);
   }
@@ -72,20 +74,20 @@ export async function addAll(db: Kysely<Database>, additions: Additions): Promis
 /** The parts of responses that the same statement adds. */
 function partsOfAdded(table: ResponseParts, rows: readonly RowOfResponse<ResponseParts>[]) {
   if (rows.length === 0) return [];
-  const { names, given, others } = partColumnsOf(rows);
-  const stored = sql.join(others.map((name) => sql.ref(name)));
+  const { names, given: values, others } = partColumnsOf(rows);
+  const columns = sql.join(others.map((name) => sql.ref(name)));
   const read = sql.join(others.map((name) => sql.ref(`given.${name}`)));
   return [
-    sql`${sql.ref(`new_${table}`)} as (insert into ${sql.table(table)} (response_number, ${stored})
-      select added.number, ${read} from unnest(${given}) with ordinality as given (${names}, place)
+    sql`${sql.ref(`new_${table}`)} as (insert into ${sql.table(table)} (response_number, ${columns})
+      select added.number, ${read} from unnest(${values}) with ordinality as given (${names}, place)
       join added on added.id = given.response_id order by place)`,
   ];
 }
 
 /** The same for parts of responses: first the id of their response, and the names of the other columns. */
 function partColumnsOf(rows: readonly { readonly response_id: string }[]) {
-  const keyed = rows.map(({ response_id: id, ...others }) => ({ response_id: id, ...others }));
-  return { ...columnsOf(keyed), others: Object.keys(keyed[0] ?? {}).slice(1) };
+  const keyedRows = rows.map(({ response_id: id, ...others }) => ({ response_id: id, ...others }));
+  return { ...columnsOf(keyedRows), others: Object.keys(keyedRows[0] ?? {}).slice(1) };
 }
 
 /** The column names, and an array of values for each. */

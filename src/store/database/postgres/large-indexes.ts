@@ -40,6 +40,6 @@ async function findMissing(db: Kysely<Database>): Promise<readonly string[]> {
   const { rows } = await sql<{ readonly name: string }>`
     select relname as name from pg_class join pg_index on indexrelid = pg_class.oid
     where indisvalid and relnamespace = current_schema()::regnamespace`.execute(db);
-  const found = new Set(rows.map(({ name }) => name));
-  return Object.keys(LARGE_INDEXES).filter((name) => !found.has(name));
+  const names = new Set(rows.map(({ name }) => name));
+  return Object.keys(LARGE_INDEXES).filter((name) => !names.has(name));
 }

@@ -106,9 +106,9 @@ async function findMissing(db: Kysely<Database>): Promise<readonly string[]> {
 }
 
 async function findNames(db: Kysely<Database>): Promise<readonly string[]> {
-  const { rows: found } = await sql<{ readonly name: string | null }>`
+  const { rows: nameRows } = await sql<{ readonly name: string | null }>`
     select to_regclass('migrations')::text as name`.execute(db);
-  if (found[0]?.name == null) return [];
+  if (nameRows[0]?.name == null) return [];
   const { rows } = await sql<{ readonly name: string }>`select name from migrations`.execute(db);
   return rows.map(({ name }) => name);
 }

@@ -120,8 +120,8 @@ class StatementNames {
 
   /** Null for statements that should not be prepared. */
   nameOf(sql: string): string | null {
-    const known = this.#names.get(sql);
-    if (known !== undefined) return known;
+    const earlier = this.#names.get(sql);
+    if (earlier !== undefined) return earlier;
     if (this.#names.size >= PREPARED_MAX || sql.length > PREPARED_LENGTH_MAX) return null;
     const name = `antiphon_${this.#names.size}`;
     this.#names.set(sql, name);

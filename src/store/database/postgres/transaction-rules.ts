@@ -22,8 +22,8 @@ export function postgresRules(patienceMs: number): TransactionRules {
     addAll,
 
     async holdConversations(transaction: Kysely<Database>, ids: readonly string[]): Promise<void> {
-      const wanted = sql.val([...new Set(ids)]);
-      await sql`select id from conversations where id = any(${wanted}::text[]) order by id for update`.execute(
+      const idList = sql.val([...new Set(ids)]);
+      await sql`select id from conversations where id = any(${idList}::text[]) order by id for update`.execute(
         transaction,
       );
     },

@@ -31,7 +31,7 @@ export class Checkpoints {
   readonly #logPagesMax: number;
   readonly #onCopied: () => void;
   /** Characters written by the current transaction. */
-  #written = 0;
+  #characters = 0;
   /** The approximate number of pages added since the thread's last copy. */
   #pages = 0;
   #thread: Worker | null = null;
@@ -54,13 +54,13 @@ export class Checkpoints {
 
   /** Call before each statement. */
   beforeStatement(parameters: readonly unknown[]): void {
-    this.#written += textLength(parameters);
+    this.#characters += textLength(parameters);
   }
 
   /** Call after each transaction and after each single statement, including `begin`. */
   afterTransaction(): void {
-    this.#pages += PAGES_PER_TRANSACTION + this.#written / PAGE_BYTES;
-    this.#written = 0;
+    this.#pages += PAGES_PER_TRANSACTION + this.#characters / PAGE_BYTES;
+    this.#characters = 0;
     if (this.#isLogFull && !this.#database.isTransaction) this.#restartLog();
     if (this.#pages >= PAGES_DUE && this.#working === null && !this.#isAlone) this.#ask();
   }

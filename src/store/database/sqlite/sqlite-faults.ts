@@ -28,6 +28,6 @@ export function busyError(waitedMs: number, cause: unknown): StoreBusy {
 }
 
 export function spoiltError(cause: unknown): StoreSpoilt {
-  const said = cause instanceof Error ? ` (${cause.message})` : "";
-  return new StoreSpoilt(`The database is damaged, or no SQLite database${said}.`, { cause });
+  const detail = cause instanceof Error ? ` (${cause.message})` : "";
+  return new StoreSpoilt(`The database is damaged, or no SQLite database${detail}.`, { cause });
 }

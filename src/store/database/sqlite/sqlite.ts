@@ -139,8 +139,8 @@ class NodeSqlite implements SqliteDatabase {
   }
 
   prepare(sql: string): SqliteStatement {
-    const known = this.#statements.get(sql);
-    if (known !== undefined) return known;
+    const earlier = this.#statements.get(sql);
+    if (earlier !== undefined) return earlier;
     const statement = this.#prepare(sql);
     if (sql.length <= CACHED_STATEMENT_LENGTH_MAX) this.#statements.set(sql, statement);
     return statement;

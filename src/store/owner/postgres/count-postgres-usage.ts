@@ -30,9 +30,9 @@ async function installTriggers(transaction: Kysely<Database>): Promise<void> {
   const { rows } = await sql<{ readonly name: string }>`
     select distinct tgname::text as name from pg_trigger where not tgisinternal`.execute(transaction);
   const triggers = new Set(rows.map(({ name }) => name));
-  for (const counted of COUNTED)
-    if (!triggers.has(`${counted.table}_usage_added`))
-      for (const statement of triggersOf(counted)) await sql.raw(statement).execute(transaction);
+  for (const entry of COUNTED)
+    if (!triggers.has(`${entry.table}_usage_added`))
+      for (const statement of triggersOf(entry)) await sql.raw(statement).execute(transaction);
 }
 
 /** Sums up the changes of this owner, so that there are fewer rows. */
@@ -53,17 +53,17 @@ function triggersOf({ table, columns, size }: Counted): readonly string[] {
   const change = (from: string): string => `insert into owner_usage_changes (organization, project, bytes)
     select organization, project, sum(bytes) from (${from}) as changed group by organization, project
       having sum(bytes) <> 0;`;
-  const added = `select organization, project, ${bytes} as bytes from added`;
-  const removed = `select organization, project, -(${bytes}) as bytes from removed`;
+  const additions = `select organization, project, ${bytes} as bytes from added`;
+  const removals = `select organization, project, -(${bytes}) as bytes from removed`;
   const kinds = [
-    { name: `${table}_usage_added`, event: "insert", tables: "new table as added", change: change(added) },
+    { name: `${table}_usage_added`, event: "insert", tables: "new table as added", change: change(additions) },
     {
       name: `${table}_usage_changed`,
       event: "update",
       tables: "old table as removed new table as added",
-      change: change(`${added} union all ${removed}`),
+      change: change(`${additions} union all ${removals}`),
     },
-    { name: `${table}_usage_removed`, event: "delete", tables: "old table as removed", change: change(removed) },
+    { name: `${table}_usage_removed`, event: "delete", tables: "old table as removed", change: change(removals) },
   ];
   return [
     ...kinds.flatMap(({ name, event, tables, change: body }) => [

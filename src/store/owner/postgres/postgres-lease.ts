@@ -30,7 +30,7 @@ export class PostgresLease implements Lease {
   /** Renews the lease even if this process is busy with the database. */
   #timer: NodeJS.Timeout | null = null;
   #number: Promise<number> | null = null;
-  #registered: number | null = null;
+  #registeredId: number | null = null;
   /** By the local clock, like the next two. */
   #renewedAt = performance.now();
   #hasFailed = false;
@@ -74,13 +74,14 @@ export class PostgresLease implements Lease {
       .select(this.#hasExpired().as("hasExpired"))
       .where("id", "!=", own)
       .execute();
-    const gone = others.filter((worker) => this.#isGone(worker)).map(({ id }) => id);
-    const expired = performance.now() < this.#judgesFrom ? [] : others.filter(({ hasExpired }) => hasExpired === 1);
-    if (gone.length + expired.length === 0) return [];
+    const goneIds = others.filter((worker) => this.#isGone(worker)).map(({ id }) => id);
+    const expiredWorkers =
+      performance.now() < this.#judgesFrom ? [] : others.filter(({ hasExpired }) => hasExpired === 1);
+    if (goneIds.length + expiredWorkers.length === 0) return [];
     // Excludes workers that are writing now, and workers that renewed their lease meanwhile.
     const { rows } = await sql<{ readonly id: number }>`
-      select id from workers where id = any(${sql.val(gone)}::bigint[])
-        or (id = any(${sql.val(expired.map(({ id }) => id))}::bigint[]) and ${this.#hasExpired()})
+      select id from workers where id = any(${sql.val(goneIds)}::bigint[])
+        or (id = any(${sql.val(expiredWorkers.map(({ id }) => id))}::bigint[]) and ${this.#hasExpired()})
       order by id for update skip locked`.execute(db);
     return rows.map(({ id }) => id);
   }
@@ -113,7 +114,7 @@ export class PostgresLease implements Lease {
         .executeTakeFirstOrThrow(),
     );
     setNumber(this.#own, id);
-    this.#registered = id;
+    this.#registeredId = id;
     this.#timer ??= setInterval(() => void this.#renewInTime(), this.#leaseMs / RENEWALS_PER_TERM).unref();
     return id;
   }
@@ -124,7 +125,7 @@ export class PostgresLease implements Lease {
   }
 
   #isKept(number: number, isRegistered: boolean): boolean {
-    if (isRegistered || this.#registered !== number) return isRegistered;
+    if (isRegistered || this.#registeredId !== number) return isRegistered;
     this.#number = null;
     setNumber(this.#own, 0);
     return isRegistered;

@@ -43,7 +43,7 @@ export class PostgresOwner extends DatabaseOwner<PostgresLease> {
   readonly #writes: Kysely<Database>;
   readonly #leases: Kysely<Database>;
   readonly #own: OwnWorkers;
-  #closed: Promise<void> | null = null;
+  #closing: Promise<void> | null = null;
 
   private constructor(pools: Pools, own: OwnWorkers, { leaseMs, timeoutMs }: PostgresOptions) {
     const writes = openDatabase(pools.commits);
@@ -99,8 +99,8 @@ export class PostgresOwner extends DatabaseOwner<PostgresLease> {
   }
 
   close(): Promise<void> {
-    this.#closed ??= this.#close();
-    return this.#closed;
+    this.#closing ??= this.#close();
+    return this.#closing;
   }
 
   async #close(): Promise<void> {

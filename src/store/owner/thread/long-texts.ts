@@ -40,14 +40,14 @@ export function withoutLong(value: unknown, ahead: SentAhead): unknown {
 }
 
 function membersWithoutLong(value: object, ahead: SentAhead): unknown {
-  let changed: Map<string, unknown> | null = null;
+  let changes: Map<string, unknown> | null = null;
   for (const [name, member] of Object.entries(value)) {
     const short = withoutLong(member, ahead);
     if (short === member) continue;
-    changed ??= new Map(Object.entries(value));
-    changed.set(name, short);
+    changes ??= new Map(Object.entries(value));
+    changes.set(name, short);
   }
-  return changed === null ? value : Object.fromEntries(changed);
+  return changes === null ? value : Object.fromEntries(changes);
 }
 
 /** Restores texts and lists. Changes `value` itself, which must be a list or an object that nothing else uses. */

@@ -22,7 +22,7 @@ export class StoreClient implements DatabaseCalls {
   #startedAgainAt = Number.NEGATIVE_INFINITY;
   #isUp = false;
   #isClosing = false;
-  #closed: Promise<void> | null = null;
+  #closing: Promise<void> | null = null;
 
   private constructor(options: DatabaseOptions, onLost: (error: Error) => void) {
     this.#options = options;
@@ -66,8 +66,8 @@ export class StoreClient implements DatabaseCalls {
 
   /** Calls the thread only while this store has no number. */
   async workerNumber(): Promise<number> {
-    const known = ownNumber(this.#own);
-    return known === 0 ? await this.#thread.ask(this.#own.place, "workerNumber") : known;
+    const number = ownNumber(this.#own);
+    return number === 0 ? await this.#thread.ask(this.#own.place, "workerNumber") : number;
   }
 
   renewLease(): Promise<boolean> {
@@ -95,8 +95,8 @@ export class StoreClient implements DatabaseCalls {
   }
 
   close(): Promise<void> {
-    this.#closed ??= this.#close();
-    return this.#closed;
+    this.#closing ??= this.#close();
+    return this.#closing;
   }
 
   async #close(): Promise<void> {
@@ -114,7 +114,7 @@ export class StoreClient implements DatabaseCalls {
   }
 
   async #openDatabase(): Promise<void> {
-    void this.#thread.ended.then((fault) => {
+    void this.#thread.exit.then((fault) => {
       if (!this.#isClosing) this.#startAgain(fault);
     });
     await this.#thread.open(this.#options, this.#own);

@@ -95,9 +95,9 @@ interface Arriving {
 const arriving = new Map<number, Arriving>();
 
 function arrivingFor(store: number): Arriving {
-  const known = arriving.get(store) ?? { texts: [], lists: [], pieces: [] };
-  arriving.set(store, known);
-  return known;
+  const entry = arriving.get(store) ?? { texts: [], lists: [], pieces: [] };
+  arriving.set(store, entry);
+  return entry;
 }
 
 function takePiece({ store, piece, isLast }: TextPiece): void {

@@ -42,7 +42,7 @@ export class ThreadConnection {
   #fault: unknown = null;
   #hasEnded = false;
   /** Resolves when the thread has ended, to the error that ended it, or to null. */
-  readonly ended: Promise<unknown>;
+  readonly exit: Promise<unknown>;
 
   constructor() {
     this.#worker = new Worker(new URL("./store-thread.ts", import.meta.url), {
@@ -56,7 +56,7 @@ export class ThreadConnection {
     this.#worker.on("error", (error) => {
       this.#fault = error;
     });
-    this.ended = new Promise((resolve) => {
+    this.exit = new Promise((resolve) => {
       this.#worker.once("exit", () => {
         this.#rejectAll();
         resolve(this.#fault);
@@ -119,11 +119,11 @@ export class ThreadConnection {
   async #sendTexts(store: number, texts: readonly string[]): Promise<void> {
     let characters = 0;
     for (const text of texts) {
-      let left = text.length;
+      let charactersLeft = text.length;
       for (const piece of piecesOf(text)) {
-        left -= piece.length;
+        charactersLeft -= piece.length;
         characters += piece.length;
-        this.#outgoing.push({ store, name: "text", piece, isLast: left === 0 });
+        this.#outgoing.push({ store, name: "text", piece, isLast: charactersLeft === 0 });
         if (characters < PIECE_CHARACTERS) continue;
         this.send();
         await nextTurn();
@@ -146,7 +146,7 @@ export class ThreadConnection {
   }
 
   #request<Answer>(store: number, name: SentRequest["name"], args: readonly unknown[]): Promise<Answer> {
-    if (this.#hasEnded) return Promise.reject(stopped());
+    if (this.#hasEnded) return Promise.reject(stopError());
     const { promise, resolve, reject } = Promise.withResolvers<Answer>();
     if (this.#waiting.size === 0) this.#worker.ref();
     this.#lastId += 1;
@@ -165,11 +165,11 @@ export class ThreadConnection {
 
   #rejectAll(): void {
     this.#hasEnded = true;
-    for (const { reject } of this.#waiting.values()) reject(stopped());
+    for (const { reject } of this.#waiting.values()) reject(stopError());
     this.#waiting = new ShortLivedMap();
   }
 }
 
-function stopped(): StoreStopped {
+function stopError(): StoreStopped {
   return new StoreStopped("The store thread has ended.");
 }

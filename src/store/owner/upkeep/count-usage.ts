@@ -29,8 +29,7 @@ export async function countUsage(db: Kysely<Database>): Promise<void> {
       readonly name: string;
     }>`select name from sqlite_schema where type = 'trigger'`.execute(transaction);
     const triggers = new Set(rows.map(({ name }) => name));
-    for (const counted of COUNTED)
-      if (!triggers.has(`${counted.table}_usage_added`)) await countTable(transaction, counted);
+    for (const entry of COUNTED) if (!triggers.has(`${entry.table}_usage_added`)) await countTable(transaction, entry);
   });
 }
 

@@ -38,23 +38,23 @@ export class StoredErasure implements Erasure {
 
   async eraseUnused(cursor: ErasureCursor): Promise<ErasureStep> {
     if (cursor === "") await eraseLostExchanges(this.#db);
-    const erased = await this.#db.transaction().execute(async (transaction) => {
+    const count = await this.#db.transaction().execute(async (transaction) => {
       await this.#rules.holdChains(transaction);
       return await eraseAncestors(transaction, STEP_ANCESTORS);
     });
-    if (erased > 0) return { erased, next: cursor };
-    const deleted = await this.#db
+    if (count > 0) return { erased: count, next: cursor };
+    const rows = await this.#db
       .selectFrom("deleted_conversations")
       .select(["id", isReferredTo().as("isReferredTo")])
       .where("id", ">", cursor)
       .orderBy("id")
       .limit(STEP_CONVERSATIONS)
       .execute();
-    const unused = deleted.find(({ isReferredTo: isNeeded }) => isNeeded !== 1);
-    if (unused !== undefined)
-      return await this.#db.transaction().execute((transaction) => eraseItems(transaction, unused.id, cursor));
-    const last = deleted.at(-1);
-    return { erased: 0, next: last === undefined || deleted.length < STEP_CONVERSATIONS ? null : last.id };
+    const orphan = rows.find(({ isReferredTo: isNeeded }) => isNeeded !== 1);
+    if (orphan !== undefined)
+      return await this.#db.transaction().execute((transaction) => eraseItems(transaction, orphan.id, cursor));
+    const last = rows.at(-1);
+    return { erased: 0, next: last === undefined || rows.length < STEP_CONVERSATIONS ? null : last.id };
   }
 }
 

@@ -44,7 +44,7 @@ export class StoredExpiry implements Expiry {
     const rows = await findOld(this.#db, before, cursor);
     const last = rows.at(-1);
     if (last === undefined) return { deleted: 0, next: null };
-    const deleted = await this.#db.transaction().execute(async (transaction) => {
+    const count = await this.#db.transaction().execute(async (transaction) => {
       await this.#rules.holdChains(transaction);
       return await deleteEach(
         transaction,
@@ -52,7 +52,7 @@ export class StoredExpiry implements Expiry {
       );
     });
     const next = rows.length < STEP_ROWS ? null : { createdAt: last.created_at, number: last.number };
-    return { deleted, next };
+    return { deleted: count, next };
   }
 }
 
@@ -78,7 +78,7 @@ function findOld(db: Kysely<Database>, before: number, cursor: ExpiryCursor | nu
 
 /** Deletes in the given order, so that a response can be deleted right after the one that continues it. */
 async function deleteEach(db: Transaction<Database>, numbers: readonly number[]): Promise<number> {
-  let deleted = 0;
+  let count = 0;
   for (const number of numbers) {
     const row = await db
       .deleteFrom("responses")
@@ -90,7 +90,7 @@ async function deleteEach(db: Transaction<Database>, numbers: readonly number[])
     if (row === undefined) continue;
     await forgetItems(db, number, row.previousId);
     await db.deleteFrom("event_chunks").where("response_number", "=", number).execute();
-    deleted += 1;
+    count += 1;
   }
-  return deleted;
+  return count;
 }

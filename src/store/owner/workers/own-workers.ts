@@ -5,7 +5,7 @@ const STORES_MAX = 1_024;
 
 /** The worker number of each open store of this process, or 0, at the store's place. */
 const NUMBERS = new Int32Array(new SharedArrayBuffer(STORES_MAX * Int32Array.BYTES_PER_ELEMENT));
-const taken = new Set<number>();
+const places = new Set<number>();
 
 /**
  * Distinguishes the living workers of this process from dead ones, because they share a process number. All threads of
@@ -20,15 +20,15 @@ export interface OwnWorkers {
 /** Return it with `freePlace` once the store's worker has ended. */
 export function takePlace(): OwnWorkers {
   let place = 0;
-  while (taken.has(place)) place += 1;
+  while (places.has(place)) place += 1;
   assert(place < STORES_MAX, "a process has few stores open at the same time");
-  taken.add(place);
+  places.add(place);
   return { numbers: NUMBERS, place };
 }
 
 export function freePlace(own: OwnWorkers): void {
   setNumber(own, 0);
-  taken.delete(own.place);
+  places.delete(own.place);
 }
 
 /** Records the number of this store's worker; 0 if it has none any more. */

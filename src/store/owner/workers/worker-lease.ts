@@ -22,7 +22,7 @@ export class WorkerLease implements Lease {
   readonly #db: Kysely<Database>;
   readonly #own: OwnWorkers;
   #number: Promise<number> | null = null;
-  #registered: number | null = null;
+  #registeredId: number | null = null;
   #renewedAt = Date.now();
   /** Since when writes to the list of workers have failed; null if the latest succeeded. */
   #waitsSince: number | null = null;
@@ -48,7 +48,7 @@ export class WorkerLease implements Lease {
     );
     this.#noticeAbsence();
     const isRegistered = numAffectedRows === 1n;
-    if (isRegistered || this.#registered !== number) return isRegistered;
+    if (isRegistered || this.#registeredId !== number) return isRegistered;
     this.#number = null;
     setNumber(this.#own, 0);
     return isRegistered;
@@ -104,7 +104,7 @@ export class WorkerLease implements Lease {
         .executeTakeFirstOrThrow(),
     );
     setNumber(this.#own, id);
-    this.#registered = id;
+    this.#registeredId = id;
     this.#renewedAt = Date.now();
     return id;
   }
@@ -134,10 +134,10 @@ export class WorkerLease implements Lease {
 
 type Renewal = { readonly number: number; readonly expiresAt: number };
 
-const renewLease = builtOnce((db: Kysely<Database>, given: StandIns<Renewal>) =>
+const renewLease = builtOnce((db: Kysely<Database>, params: StandIns<Renewal>) =>
   db
     .updateTable("workers")
-    .set({ expires_at: given.value("expiresAt") })
-    .where("id", "=", given.value("number"))
+    .set({ expires_at: params.value("expiresAt") })
+    .where("id", "=", params.value("number"))
     .compile(),
 );

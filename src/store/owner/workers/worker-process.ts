@@ -19,8 +19,8 @@ export function hasEnded(worker: WorkerProcess): boolean {
   } catch (error) {
     if (error instanceof Error && "code" in error && error.code === "ESRCH") return true;
   }
-  const started = startOf(worker.pid);
-  return started === DEAD || (started !== null && worker.started !== null && started !== worker.started);
+  const startTime = startOf(worker.pid);
+  return startTime === DEAD || (startTime !== null && worker.started !== null && startTime !== worker.started);
 }
 
 export interface WorkerProcess {

@@ -29,9 +29,12 @@ const PACKED = '["~",';
 type PackedLine = readonly [mark: string, firstNumber: number, before: string, after: string, ...texts: string[]];
 
 /** Packs consecutive events. `stored`: a response that is permanently stored beside them. Pure function. */
-export function packEvents(events: readonly WaitingEvent[], stored: Response | null = null): readonly EventBlock[] {
+export function packEvents(
+  events: readonly WaitingEvent[],
+  storedResponse: Response | null = null,
+): readonly EventBlock[] {
   const blocks: EventBlock[] = [];
-  const lines = stored === null ? null : new ResponseLines(stored);
+  const lines = storedResponse === null ? null : new ResponseLines(storedResponse);
   for (let start = 0; start < events.length; ) {
     const { block, end } = blockAt(events, start, lines);
     blocks.push(block);

@@ -13,14 +13,14 @@ export const RESPONSE_LINE = '["=",';
 
 /** Writes the lines of events that repeat one stored response. */
 export class ResponseLines {
-  readonly #stored: Response;
+  readonly #storedResponse: Response;
   readonly #storedNames: readonly string[];
   /** The first events of a run have one response. */
   #latest: { readonly response: Response; readonly members: string | null } | null = null;
 
-  constructor(stored: Response) {
-    this.#stored = stored;
-    this.#storedNames = Object.keys(stored);
+  constructor(storedResponse: Response) {
+    this.#storedResponse = storedResponse;
+    this.#storedNames = Object.keys(storedResponse);
   }
 
   /** Null if the event repeats no response, or one whose members have other names or another order. */
@@ -33,16 +33,16 @@ export class ResponseLines {
   }
 
   /** The JSON of the members that differ from the stored response. */
-  #membersOf(shown: Response): string | null {
-    if (shown === this.#stored) return "{}";
-    const [values, stored]: readonly ValuesByName[] = [shown, this.#stored];
-    const names = Object.keys(shown);
-    if (values === undefined || stored === undefined || names.length !== this.#storedNames.length) return null;
+  #membersOf(shownResponse: Response): string | null {
+    if (shownResponse === this.#storedResponse) return "{}";
+    const [values, storedValues]: readonly ValuesByName[] = [shownResponse, this.#storedResponse];
+    const names = Object.keys(shownResponse);
+    if (values === undefined || storedValues === undefined || names.length !== this.#storedNames.length) return null;
     const members: Record<string, unknown> = {};
     for (const [index, name] of names.entries()) {
       if (name !== this.#storedNames[index]) return null;
-      if (values[name] === stored[name]) continue;
-      if (values[name] === undefined || stored[name] === undefined) return null; // JSON has no undefined members.
+      if (values[name] === storedValues[name]) continue;
+      if (values[name] === undefined || storedValues[name] === undefined) return null; // JSON has no undefined members.
       members[name] = values[name];
     }
     return JSON.stringify(members);

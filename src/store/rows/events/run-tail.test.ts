@@ -67,7 +67,7 @@ test("what is in no chunk is in the journal", () => {
   fc.assert(
     fc.property(appends, fc.boolean(), (sizes, finish) => {
       const steps = stepsOf(sizes, finish);
-      const journaled = steps.flatMap((step) => (step.journaled === null ? [] : numbersOf(step.journaled)));
+      const journaled = steps.flatMap((step) => (step.journalChunk === null ? [] : numbersOf(step.journalChunk)));
       for (const number of numbersOf(chunkOfTail(steps.at(-1)?.tail ?? emptyTail(0))))
         expect(journaled).toContain(number);
       expect(new Set(journaled).size).toBe(journaled.length);

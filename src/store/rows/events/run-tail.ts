@@ -31,7 +31,7 @@ export interface TailStep {
   /** Chunks to insert. If there are any, they include the earlier tail. */
   readonly chunks: readonly Chunk[];
   /** The remaining events, for the journal. */
-  readonly journaled: Chunk | null;
+  readonly journalChunk: Chunk | null;
 }
 
 export function emptyTail(nextNumber: number): RunTail {
@@ -44,7 +44,7 @@ export function chunkOfTail({ blocks, firstNumber, nextNumber }: RunTail): Chunk
 }
 
 /** Decides where the events after a tail are stored. `finish` leaves no tail. Pure function. */
-export function extendTail(before: RunTail, added: readonly EventBlock[], finish: boolean): TailStep {
+export function extendTail(before: RunTail, blocks: readonly EventBlock[], finish: boolean): TailStep {
   const chunks: Chunk[] = [];
   let tail = before;
   let fresh: EventBlock[] = []; // The blocks of the tail that are not in the journal yet.
@@ -54,15 +54,15 @@ export function extendTail(before: RunTail, added: readonly EventBlock[], finish
     tail = emptyTail(tail.nextNumber);
     fresh = [];
   };
-  for (const block of added) {
+  for (const block of blocks) {
     tail = { ...tail, nextNumber: block.lastNumber + 1, blocks: joinBlock(tail.blocks, block) };
     fresh.push(block);
     if (isFull(tail)) endTail();
   }
   if (finish || lengthOfBlocks(fresh) >= BURST_CHARACTERS) endTail();
   const first = fresh[0];
-  const journaled = first === undefined ? null : chunkOf(fresh, first.firstNumber, tail.nextNumber);
-  return { tail, chunks, journaled };
+  const journalChunk = first === undefined ? null : chunkOf(fresh, first.firstNumber, tail.nextNumber);
+  return { tail, chunks, journalChunk };
 }
 
 function isFull({ firstNumber, nextNumber, blocks }: RunTail): boolean {

@@ -56,17 +56,17 @@ export async function forgetItems(db: Kysely<Database>, number: number, previous
 
 /** Erases some of the ancestors that no response continues any more. Returns their number. */
 export async function eraseAncestors(db: Kysely<Database>, limit: number): Promise<number> {
-  const unused = await db
+  const orphans = await db
     .selectFrom("ancestors")
     .select(["number", "previous_response_id as previousId"])
     .where(IS_UNUSED)
     .limit(limit)
     .execute();
-  for (const { number, previousId } of unused) {
+  for (const { number, previousId } of orphans) {
     await db.deleteFrom("ancestors").where("number", "=", number).execute();
     await forgetItems(db, number, previousId);
   }
-  return unused.length;
+  return orphans.length;
 }
 
 /** Whether a response or an ancestor continues a row of this table. */

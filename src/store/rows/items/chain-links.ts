@@ -35,8 +35,8 @@ export async function findLinks(
   return rows;
 }
 
-const findChain = builtOnce((db: Kysely<Database>, given: StandIns<Owner & { readonly responseId: string }>) => {
-  const isOwned = sql`organization = ${given.value("organization")} and project = ${given.value("project")}`;
+const findChain = builtOnce((db: Kysely<Database>, params: StandIns<Owner & { readonly responseId: string }>) => {
+  const isOwned = sql`organization = ${params.value("organization")} and project = ${params.value("project")}`;
   const isPrevious = isSameId("link.id", "chain.previousResponseId");
   const earlier = (table: string) => sql`select ${sql.join(columnsOf("link"))} from ${sql.table(table)} as link
     where ${isPrevious} and ${isOwned}`;
@@ -54,7 +54,7 @@ const findChain = builtOnce((db: Kysely<Database>, given: StandIns<Owner & { rea
   return sql<ChainLinkRow>`
     with recursive chain(id, number, status, ${NAMES}, depth) as (
       select ${sql.join(columnsOf("responses"))}, 0 from responses
-        where ${isId("responses.id", given.id("responseId"))} and ${isOwned}
+        where ${isId("responses.id", params.id("responseId"))} and ${isOwned}
       union all ${allEarlier}
     )
     select id, number, status, ${NAMES} from chain order by depth desc`.compile(db);

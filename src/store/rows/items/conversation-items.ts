@@ -42,7 +42,7 @@ export async function loadConversationItems(
   part: ConversationPart,
   budget: ContextBudget,
 ): Promise<ConversationItems> {
-  return (await loadAfter(db, part, budget, null)).found;
+  return (await loadAfter(db, part, budget, null)).page;
 }
 
 /** The cached items of a conversation, and the values that prove them unchanged. */
@@ -63,7 +63,7 @@ const KNOWN_BYTES_MAX = 4 * 1024 * 1024;
  */
 export class WholeConversations {
   readonly #db: Kysely<Database>;
-  readonly #known = new LRUCache<string, KnownItems>({
+  readonly #cache = new LRUCache<string, KnownItems>({
     maxSize: KNOWN_BYTES_MAX,
     sizeCalculation: ({ bytes }) => Math.max(1, bytes),
   });
@@ -74,33 +74,33 @@ export class WholeConversations {
 
   async load(owner: Owner, conversationId: string, budget: ContextBudget): Promise<ConversationItems> {
     const whole = { owner, conversationId, lastSequence: Number.MAX_SAFE_INTEGER };
-    const { found, known } = await loadAfter(this.#db, whole, budget, this.#known.get(conversationId) ?? null);
-    if (known === null || known.bytes > KNOWN_BYTES_MAX) this.#known.delete(conversationId);
-    else this.#known.set(conversationId, known);
-    return found;
+    const { page, cacheEntry } = await loadAfter(this.#db, whole, budget, this.#cache.get(conversationId) ?? null);
+    if (cacheEntry === null || cacheEntry.bytes > KNOWN_BYTES_MAX) this.#cache.delete(conversationId);
+    else this.#cache.set(conversationId, cacheEntry);
+    return page;
   }
 
   /** Call when an item is deleted: its number in the table may be reused. */
   forget(conversationId: string): void {
-    this.#known.delete(conversationId);
+    this.#cache.delete(conversationId);
   }
 }
 
 interface Loaded {
-  readonly found: ConversationItems;
+  readonly page: ConversationItems;
   /** Null if there are no items. */
-  readonly known: KnownItems | null;
+  readonly cacheEntry: KnownItems | null;
 }
 
 async function loadAfter(
   db: Kysely<Database>,
   part: ConversationPart,
   budget: ContextBudget,
-  known: KnownItems | null,
+  cacheEntry: KnownItems | null,
 ): Promise<Loaded> {
   const { count, bytes, knownCount, knownBytes } = await selectPartItems(db, part)
     .select(({ fn }) => {
-      const isKnown = sql`sequence <= ${known?.lastSequence ?? -1}`;
+      const isKnown = sql`sequence <= ${cacheEntry?.lastSequence ?? -1}`;
       return [
         fn.countAll<number>().as("count"),
         sql<number>`coalesce(sum(octet_length(body)), 0)`.as("bytes"), // Does not read the bodies.
@@ -118,15 +118,18 @@ async function loadAfter(
     .limit(CONTEXT_ITEMS_MAX)
     .execute();
   const splitCalls = new Set(split.map((row) => row.call_id));
-  const usable = known !== null && knownCount === known.items.length && knownBytes === known.bytes ? known : null;
+  const usable =
+    cacheEntry !== null && knownCount === cacheEntry.items.length && knownBytes === cacheEntry.bytes
+      ? cacheEntry
+      : null;
   const rows = await readInSlices(db, part, (usable?.lastSequence ?? 0) - 1, Math.ceil(bytes / Math.max(1, count)));
   const isSame = usable !== null && rows.first?.body === usable.lastBody;
   if (usable !== null && !isSame) return await loadAfter(db, part, budget, null);
   const items = usable === null ? rows.items : [...usable.items, ...rows.items.slice(1)];
   const { last } = rows;
   return {
-    found: { items, splitCalls },
-    known: last === undefined ? null : { items, bytes, lastSequence: last.sequence, lastBody: last.body },
+    page: { items, splitCalls },
+    cacheEntry: last === undefined ? null : { items, bytes, lastSequence: last.sequence, lastBody: last.body },
   };
 }
 

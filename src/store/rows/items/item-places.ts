@@ -72,11 +72,11 @@ async function readBodies(db: Kysely<Database>, slice: readonly ItemPlace[]): Pr
 const readRows = { items: readFrom("items"), conversation_items: readFrom("conversation_items") };
 
 function readFrom(table: ItemPlace["table"]) {
-  return builtOnce((db: Kysely<Database>, given: StandIns<{ readonly sequences: string }>) =>
+  return builtOnce((db: Kysely<Database>, params: StandIns<{ readonly sequences: string }>) =>
     db
       .selectFrom(table)
       .select(["sequence", "body"])
-      .where(isListedNumber("sequence", given.value("sequences")))
+      .where(isListedNumber("sequence", params.value("sequences")))
       .compile(),
   );
 }

@@ -39,7 +39,7 @@ export class ChainItems {
    * Cached items of ended responses. They never change and are frozen. The database is always checked for the existence
    * and owner of a response.
    */
-  readonly #ended = new LRUCache<string, KeptItems>({
+  readonly #cache = new LRUCache<string, KeptItems>({
     maxSize: KEPT_BYTES_MAX,
     sizeCalculation: ({ bytes }) => bytes,
   });
@@ -57,16 +57,16 @@ export class ChainItems {
     const items = new Map<string, readonly StoredItem[]>();
     const unread: Link[] = [];
     for (const link of links) {
-      const known = this.#ended.get(link.id);
-      if (known === undefined) unread.push(link);
-      else items.set(link.id, takeKept(known, budget));
+      const cacheEntry = this.#cache.get(link.id);
+      if (cacheEntry === undefined) unread.push(link);
+      else items.set(link.id, takeKept(cacheEntry, budget));
     }
     const places = new Map<number, ChainPlace[]>();
     await eachInSlices(await this.findPlaces(owner, unread, budget), (place) => {
       budget.takeBytes(place.bytes);
-      const known = places.get(place.responseNumber);
-      if (known === undefined) places.set(place.responseNumber, [place]);
-      else known.push(place);
+      const list = places.get(place.responseNumber);
+      if (list === undefined) places.set(place.responseNumber, [place]);
+      else list.push(place);
     });
     for (const link of unread) items.set(link.id, await this.#read(link, places.get(link.number) ?? []));
     return items;
@@ -80,8 +80,8 @@ export class ChainItems {
       const counts = await this.#count(numbers);
       for (const count of counts.values()) budget.takeItems(count);
       for (const together of findTogether(numbers, counts)) {
-        const found = Map.groupBy(await this.#findPlaces(owner, together), (place) => place.responseNumber);
-        for (const number of together) for (const place of found.get(number) ?? []) places.push(place);
+        const groups = Map.groupBy(await this.#findPlaces(owner, together), (place) => place.responseNumber);
+        for (const number of together) for (const place of groups.get(number) ?? []) places.push(place);
       }
     }
     return places;
@@ -93,7 +93,7 @@ export class ChainItems {
     const bytes = places.reduce((sum, place) => sum + place.bytes, id.length);
     if (bytes > KEPT_BYTES_MAX) return items;
     await eachInSlices(items, freezeDeep);
-    this.#ended.set(id, { items: Object.freeze(items), bytes });
+    this.#cache.set(id, { items: Object.freeze(items), bytes });
     return items;
   }
 
@@ -135,33 +135,33 @@ function findTogether(numbers: readonly number[], counts: ReadonlyMap<number, nu
 type Responses = { readonly responses: string };
 type Page = { readonly limit: number; readonly offset: number };
 
-const countItems = builtOnce((db: Kysely<Database>, given: StandIns<Responses>) =>
+const countItems = builtOnce((db: Kysely<Database>, params: StandIns<Responses>) =>
   db
     .selectFrom("items")
     .select((expression) => ["response_number as responseNumber", expression.fn.countAll<number>().as("count")])
-    .where(isOfOneOf(given))
+    .where(isOfOneOf(params))
     .groupBy("response_number")
     .compile(),
 );
 
-const findItems = builtOnce((db: Kysely<Database>, given: StandIns<Responses & Page & Owner>) =>
+const findItems = builtOnce((db: Kysely<Database>, params: StandIns<Responses & Page & Owner>) =>
   db
     .selectFrom("items")
     // Does not read the bodies.
     .select(["id", "response_number as responseNumber", "sequence", sql<number>`octet_length(body)`.as("bytes")])
-    .where(isOfOneOf(given))
-    .where("organization", "=", given.value("organization"))
-    .where("project", "=", given.value("project"))
+    .where(isOfOneOf(params))
+    .where("organization", "=", params.value("organization"))
+    .where("project", "=", params.value("project"))
     .orderBy("response_number")
     .orderBy("direction") // `input` sorts before `output`.
     .orderBy("position")
-    .limit(given.value("limit"))
-    .offset(given.value("offset"))
+    .limit(params.value("limit"))
+    .offset(params.value("offset"))
     .compile(),
 );
 
-function isOfOneOf(given: Pick<StandIns<Responses>, "value">) {
-  return isListedNumber("response_number", given.value("responses"));
+function isOfOneOf(params: Pick<StandIns<Responses>, "value">) {
+  return isListedNumber("response_number", params.value("responses"));
 }
 
 function takeKept({ items, bytes }: KeptItems, budget: ContextBudget): readonly StoredItem[] {

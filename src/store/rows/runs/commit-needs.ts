@@ -16,8 +16,8 @@ export function onlyAdds(plan: CommitPlan): boolean {
   const { updates, deletions, conversations, tools, inConversations, responses, items, chunks } = plan;
   if (updates.length + deletions.length + conversations.length + tools.length + inConversations.length > 0)
     return false;
-  const added = new Set(responses.map(({ id }) => id));
-  return responses.length > 0 && [...items, ...chunks].every((part) => added.has(part.response_id));
+  const newIds = new Set(responses.map(({ id }) => id));
+  return responses.length > 0 && [...items, ...chunks].every((part) => newIds.has(part.response_id));
 }
 
 /** Whether a plan is at most one insert into the journal. */

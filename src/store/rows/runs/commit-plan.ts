@@ -52,7 +52,7 @@ export interface CommitContext {
   /** Runs whose tail must become a chunk now, so that the journal can be truncated. */
   readonly overdue: ReadonlySet<string>;
   /** Runs that another worker has ended, and whole runs that lost the lock on their conversation. */
-  readonly lost: ReadonlySet<string>;
+  readonly lostIds: ReadonlySet<string>;
 }
 
 /** Turns the jobs of one commit into rows. Pure function. */
@@ -127,8 +127,10 @@ class CommitDraft {
   find(responseId: string): RunDraft | null {
     const run = this.#runs.get(responseId);
     if (run !== undefined) return run;
-    const known = this.#context.runs.get(responseId);
-    return known === undefined || this.#context.lost.has(responseId) ? null : this.#begin(responseId, known, false);
+    const unfinishedRun = this.#context.runs.get(responseId);
+    return unfinishedRun === undefined || this.#context.lostIds.has(responseId)
+      ? null
+      : this.#begin(responseId, unfinishedRun, false);
   }
 
   rows(): Omit<CommitPlan, "outcomes"> {
@@ -143,7 +145,7 @@ class CommitDraft {
       for (const { firstNumber, lastNumber, body } of step.chunks) {
         chunks.push({ response_id: responseId, first_number: firstNumber, last_number: lastNumber, body });
       }
-      if (step.journaled !== null) journal.push({ responseId, ...step.journaled });
+      if (step.journalChunk !== null) journal.push({ responseId, ...step.journalChunk });
       if (state === "live") runs.set(responseId, { owner: before.owner, tail: step.tail });
     }
     return {
@@ -173,14 +175,14 @@ class CommitDraft {
 
   #storeWhole(job: Extract<WriteJob, { type: "whole" }>, index: number): WriteOutcome {
     const { responseId, owner, snapshot, origin, ending, streamed, conversation } = job;
-    if (this.#context.lost.has(responseId)) return "unchanged";
+    if (this.#context.lostIds.has(responseId)) return "unchanged";
     const run = this.#begin(responseId, { owner, tail: emptyTail(0) }, true);
     const outcome = addEvents(run, job.events);
     run.state = outcome === "written" ? "ended" : "deleted";
     if (outcome !== "written") return outcome;
     const conversationId = conversation?.conversationId ?? null;
-    const made = { responseId, owner, streamed, conversationId, origin };
-    this.#addResponse(made, { ...snapshot, worker: null, task: null }, ending);
+    const record = { responseId, owner, streamed, conversationId, origin };
+    this.#addResponse(record, { ...snapshot, worker: null, task: null }, ending);
     this.#addItems(responseId, owner, "input", job.inputItems);
     this.#addItems(responseId, owner, "output", job.outputItems);
     if (conversation !== null) this.#endInConversation(conversation, responseId, owner, index);

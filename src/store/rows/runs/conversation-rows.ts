@@ -39,17 +39,17 @@ export async function noteConversations(db: Kysely<Database>, responses: CommitP
 /** A response and the conversation that it was made in. */
 type Place = { readonly responseId: string; readonly conversationId: string };
 
-const noteConversation = builtOnce((db: Kysely<Database>, given: StandIns<Place>) =>
+const noteConversation = builtOnce((db: Kysely<Database>, params: StandIns<Place>) =>
   db
     .updateTable("responses")
     .set((expression) => ({
-      conversation_id: given.value("conversationId"),
+      conversation_id: params.value("conversationId"),
       conversation_seen: expression
         .selectFrom("conversation_items")
         .select(sql<number>`coalesce(max(sequence), 0)`.as("seen"))
-        .where("conversation_id", "=", given.value("conversationId")),
+        .where("conversation_id", "=", params.value("conversationId")),
     }))
-    .where(isId("responses.id", given.id("responseId")))
+    .where(isId("responses.id", params.id("responseId")))
     .compile(),
 );
 
@@ -149,11 +149,11 @@ async function deleteItem(
     .select(["sequence", "body"])
     .where("conversation_id", "=", conversationId)
     .where("id", "=", itemId);
-  const found = await item.executeTakeFirst();
-  if (found === undefined) return { reason: "unknown_item" };
+  const row = await item.executeTakeFirst();
+  if (row === undefined) return { reason: "unknown_item" };
   if (refusal !== null) return refusal;
-  await db.deleteFrom("conversation_items").where("sequence", "=", found.sequence).execute();
-  await noteSplitCall(db, conversationId, found.body);
+  await db.deleteFrom("conversation_items").where("sequence", "=", row.sequence).execute();
+  await noteSplitCall(db, conversationId, row.body);
   return "written";
 }
 
@@ -191,39 +191,39 @@ async function lock(
   return "written";
 }
 
-const addLock = builtOnce((db: Kysely<Database>, given: StandIns<Place & { readonly worker: number }>) =>
+const addLock = builtOnce((db: Kysely<Database>, params: StandIns<Place & { readonly worker: number }>) =>
   db
     .insertInto("conversation_locks")
     .values({
-      conversation_id: given.value("conversationId"),
-      response_id: given.value("responseId"),
-      worker: given.value("worker"),
+      conversation_id: params.value("conversationId"),
+      response_id: params.value("responseId"),
+      worker: params.value("worker"),
     })
     .onConflict((conflict) =>
       conflict
         .column("conversation_id")
-        .doUpdateSet({ response_id: given.value("responseId"), worker: given.value("worker") }),
+        .doUpdateSet({ response_id: params.value("responseId"), worker: params.value("worker") }),
     )
     .compile(),
 );
 
-const unlock = builtOnce((db: Kysely<Database>, given: StandIns<Place>) =>
+const unlock = builtOnce((db: Kysely<Database>, params: StandIns<Place>) =>
   db
     .deleteFrom("conversation_locks")
-    .where("conversation_id", "=", given.value("conversationId"))
-    .where("response_id", "=", given.value("responseId"))
+    .where("conversation_id", "=", params.value("conversationId"))
+    .where("response_id", "=", params.value("responseId"))
     .compile(),
 );
 
 /** Copies the stored items of the response into the conversation, input first. */
-const addResponse = builtOnce((db: Kysely<Database>, given: StandIns<Place & Owner>) =>
+const addResponse = builtOnce((db: Kysely<Database>, params: StandIns<Place & Owner>) =>
   db
     .insertInto("conversation_items")
     .columns(["conversation_id", "id", "organization", "project", "body"])
     .expression((query) =>
       query
         .selectFrom("items")
-        .innerJoin("conversations", (join) => join.on("conversations.id", "=", given.value("conversationId")))
+        .innerJoin("conversations", (join) => join.on("conversations.id", "=", params.value("conversationId")))
         .select([
           "conversations.id as conversation_id",
           "items.id",
@@ -231,9 +231,9 @@ const addResponse = builtOnce((db: Kysely<Database>, given: StandIns<Place & Own
           "items.project",
           "items.body",
         ])
-        .where("items.response_number", "=", numberOf(db, given.id("responseId")))
-        .where("conversations.organization", "=", given.value("organization"))
-        .where("conversations.project", "=", given.value("project"))
+        .where("items.response_number", "=", numberOf(db, params.id("responseId")))
+        .where("conversations.organization", "=", params.value("organization"))
+        .where("conversations.project", "=", params.value("project"))
         .orderBy("items.direction") // `input` sorts before `output`.
         .orderBy("items.position"),
     )
@@ -245,21 +245,21 @@ const addResponse = builtOnce((db: Kysely<Database>, given: StandIns<Place & Own
 /** Why the items of a conversation may not change now. */
 async function findRefusal(db: Kysely<Database>, owner: Owner, conversationId: string) {
   const { rows } = await findHold(db, { conversationId, ...owner });
-  const [found] = rows;
-  if (found === undefined) return { reason: "unknown" } as const;
-  const { holder, worker } = found;
+  const [row] = rows;
+  if (row === undefined) return { reason: "unknown" } as const;
+  const { holder, worker } = row;
   if (holder === null || worker === null) return null;
   return (await isHeld(db, holder, worker)) ? ({ reason: "locked" } as const) : null;
 }
 
-const findHold = builtOnce((db: Kysely<Database>, given: StandIns<Owner & { readonly conversationId: string }>) =>
+const findHold = builtOnce((db: Kysely<Database>, params: StandIns<Owner & { readonly conversationId: string }>) =>
   db
     .selectFrom("conversations")
     .leftJoin("conversation_locks", "conversation_locks.conversation_id", "conversations.id")
     .select(["conversation_locks.response_id as holder", "conversation_locks.worker"])
-    .where("conversations.id", "=", given.value("conversationId"))
-    .where("conversations.organization", "=", given.value("organization"))
-    .where("conversations.project", "=", given.value("project"))
+    .where("conversations.id", "=", params.value("conversationId"))
+    .where("conversations.organization", "=", params.value("organization"))
+    .where("conversations.project", "=", params.value("project"))
     .compile(),
 );
 
@@ -295,13 +295,13 @@ export async function findUnheld(
   return unheld;
 }
 
-const findOwnHold = builtOnce((db: Kysely<Database>, given: StandIns<Holder & { readonly worker: number }>) =>
+const findOwnHold = builtOnce((db: Kysely<Database>, params: StandIns<Holder & { readonly worker: number }>) =>
   db
     .selectFrom("conversation_locks")
     .select("worker")
-    .where("conversation_id", "=", given.value("conversationId"))
-    .where("response_id", "=", given.value("responseId"))
-    .where("worker", "=", given.value("worker"))
+    .where("conversation_id", "=", params.value("conversationId"))
+    .where("response_id", "=", params.value("responseId"))
+    .where("worker", "=", params.value("worker"))
     .compile(),
 );
 

@@ -43,13 +43,13 @@ const RESPONSE_BODY = sql<string | null>`
     then (select responses.body from responses where responses.number = event_chunks.response_number) end`;
 
 const findChunks = builtOnce(
-  (db: Kysely<Database>, given: StandIns<{ readonly responseId: string; readonly cursor: number }>) =>
+  (db: Kysely<Database>, params: StandIns<{ readonly responseId: string; readonly cursor: number }>) =>
     db
       .selectFrom("event_chunks")
       .select(["first_number", "last_number", "body"])
       .select(RESPONSE_BODY.as("responseBody"))
-      .where("response_number", "=", numberOf(db, given.id("responseId")))
-      .where("last_number", ">", given.value("cursor"))
+      .where("response_number", "=", numberOf(db, params.id("responseId")))
+      .where("last_number", ">", params.value("cursor"))
       .orderBy("last_number")
       .limit(PAGE_CHUNKS)
       .compile(),

@@ -27,12 +27,12 @@ export async function updateResponses(
   worker: number,
   updates: CommitPlan["updates"],
 ): Promise<ReadonlySet<string>> {
-  const lost = new Set<string>();
+  const lostIds = new Set<string>();
   for (const change of updates) {
     const { numAffectedRows } = await update(db, worker, change);
-    if (numAffectedRows !== 1n) lost.add(change.responseId);
+    if (numAffectedRows !== 1n) lostIds.add(change.responseId);
   }
-  return lost;
+  return lostIds;
 }
 
 function update(db: Kysely<Database>, worker: number, change: ResponseUpdate) {
@@ -53,13 +53,13 @@ function update(db: Kysely<Database>, worker: number, change: ResponseUpdate) {
 
 type HeldRun = { readonly id: string; readonly worker: number };
 
-const advanceRun = builtOnce((db: Kysely<Database>, given: StandIns<HeldRun & Snapshot>) =>
-  updateHeld(db, given).set(snapshotFrom(given)).compile(),
+const advanceRun = builtOnce((db: Kysely<Database>, params: StandIns<HeldRun & Snapshot>) =>
+  updateHeld(db, params).set(snapshotFrom(params)).compile(),
 );
 
-const endRun = builtOnce((db: Kysely<Database>, given: StandIns<HeldRun & Snapshot & Ending>) =>
-  updateHeld(db, given)
-    .set({ ...snapshotFrom(given), ...endingFrom(given), worker: null, task: null })
+const endRun = builtOnce((db: Kysely<Database>, params: StandIns<HeldRun & Snapshot & Ending>) =>
+  updateHeld(db, params)
+    .set({ ...snapshotFrom(params), ...endingFrom(params), worker: null, task: null })
     .compile(),
 );
 
@@ -73,47 +73,47 @@ type ReleasedRun = HeldRun & {
   readonly restarts: number;
 };
 
-const releaseRun = builtOnce((db: Kysely<Database>, given: StandIns<ReleasedRun>) =>
-  updateHeld(db, given)
+const releaseRun = builtOnce((db: Kysely<Database>, params: StandIns<ReleasedRun>) =>
+  updateHeld(db, params)
     .set({
       worker: null,
       due_at: dialectal(
-        sql<number | null>`${given.value("now")} + ${given.value("pauseMs")}`,
-        () => sql<number | null>`${nowMs()} + ${given.value("pauseMs")}`,
+        sql<number | null>`${params.value("now")} + ${params.value("pauseMs")}`,
+        () => sql<number | null>`${nowMs()} + ${params.value("pauseMs")}`,
       ),
-      turn_attempts: given.value("attempts"),
-      restarts: sql<number>`case when restarts > ${given.value("restarts")} then restarts - ${given.value("restarts")} else 0 end`,
+      turn_attempts: params.value("attempts"),
+      restarts: sql<number>`case when restarts > ${params.value("restarts")} then restarts - ${params.value("restarts")} else 0 end`,
     })
     .compile(),
 );
 
-function updateHeld(db: Kysely<Database>, given: StandIns<HeldRun>) {
+function updateHeld(db: Kysely<Database>, params: StandIns<HeldRun>) {
   return db
     .updateTable("responses")
     .set({ version: (expression) => expression("version", "+", 1) })
-    .where(isId("responses.id", given.id("id")))
-    .where("worker", "=", given.value("worker"))
+    .where(isId("responses.id", params.id("id")))
+    .where("worker", "=", params.value("worker"))
     .where("status", "in", LIVE_STATUSES);
 }
 
 /** Without immutable columns, so that their indexes are not touched. */
-function snapshotFrom(given: StandIns<Snapshot>) {
+function snapshotFrom(params: StandIns<Snapshot>) {
   return {
-    status: given.value("status"),
-    model: given.value("model"),
-    completed_at: given.value("completed_at"),
-    body: given.value("body"),
+    status: params.value("status"),
+    model: params.value("model"),
+    completed_at: params.value("completed_at"),
+    body: params.value("body"),
   };
 }
 
-function endingFrom(given: StandIns<Ending>) {
+function endingFrom(params: StandIns<Ending>) {
   return {
-    reply_summary: given.value("reply_summary"),
-    event_times: given.value("event_times"),
-    input_tokens: given.value("input_tokens"),
-    output_tokens: given.value("output_tokens"),
-    duration_ms: given.value("duration_ms"),
-    first_text_ms: given.value("first_text_ms"),
+    reply_summary: params.value("reply_summary"),
+    event_times: params.value("event_times"),
+    input_tokens: params.value("input_tokens"),
+    output_tokens: params.value("output_tokens"),
+    duration_ms: params.value("duration_ms"),
+    first_text_ms: params.value("first_text_ms"),
   };
 }
 
@@ -122,7 +122,7 @@ export async function deleteResponses(
   db: Kysely<Database>,
   deletions: CommitPlan["deletions"],
 ): Promise<ReadonlyMap<number, string>> {
-  const deleted = new Map<number, string>();
+  const deletedIds = new Map<number, string>();
   for (const { job, responseId, owner } of deletions) {
     const isContinued = await keepAsAncestor(db, owner, responseId);
     const row = await db
@@ -136,9 +136,9 @@ export async function deleteResponses(
     if (!isContinued) await forgetItems(db, row.number, row.previousId);
     await db.deleteFrom("event_chunks").where("response_number", "=", row.number).execute();
     await db.deleteFrom("conversation_locks").where("response_id", "=", responseId).execute();
-    deleted.set(job, responseId);
+    deletedIds.set(job, responseId);
   }
-  return deleted;
+  return deletedIds;
 }
 
 /** Restores the state of a live run of this worker from its chunks; null if there is no such run. */

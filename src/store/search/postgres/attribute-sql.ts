@@ -8,9 +8,9 @@ const HELD_NUL = sql.lit("\uE0000");
 
 /** Whether the attribute of a file is one of these values. */
 export function postgresHasOneOf(key: string, values: readonly Value[]): RawBuilder<boolean> {
-  const wanted = values.map((value) => JSON.stringify(value));
+  const texts = values.map((value) => JSON.stringify(value));
   return sql<boolean>`coalesce(
-    ${attribute(key)} = any(array(select ${jsonOf(sql`wanted`)} from unnest(${wanted}::text[]) as wanted)), false)`;
+    ${attribute(key)} = any(array(select ${jsonOf(sql`wanted`)} from unnest(${texts}::text[]) as wanted)), false)`;
 }
 
 /** Whether the attribute of a file has the value's type and this relation to it. */

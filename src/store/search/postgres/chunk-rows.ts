@@ -19,12 +19,16 @@ export function postgresWordRows(
   storeNumber: number,
   chunks: readonly IndexedChunk[],
 ): RawBuilder<unknown> {
-  const counted = chunks.map(({ words }) => countEach(words));
-  const placed = counted.map((counts) => [...counts.keys()].map((word) => placedWord(storeNumber, word)).join(" "));
-  const repeated = counted.map((counts) => JSON.stringify(Object.fromEntries([...counts].filter(([, n]) => n > 1))));
+  const wordCounts = chunks.map(({ words }) => countEach(words));
+  const wordTexts = wordCounts.map((counts) =>
+    [...counts.keys()].map((word) => placedWord(storeNumber, word)).join(" "),
+  );
+  const repetitions = wordCounts.map((counts) =>
+    JSON.stringify(Object.fromEntries([...counts].filter(([, n]) => n > 1))),
+  );
   return sql`(key, words, repeated)
     select key, array_to_tsvector(string_to_array(words, ' ')), repeated::jsonb
-    from unnest(${keysOf(fileNumber, chunks)}::bigint[], ${placed}::text[], ${repeated}::text[])
+    from unnest(${keysOf(fileNumber, chunks)}::bigint[], ${wordTexts}::text[], ${repetitions}::text[])
       as given (key, words, repeated)`;
 }
 

@@ -41,16 +41,16 @@ export class PostgresChunkIndex implements ChunkIndex {
     words: readonly string[],
     chunksMax: number,
   ): Promise<readonly KnownWord[]> {
-    const known: KnownWord[] = [];
+    const knownWords: KnownWord[] = [];
     for (let start = 0; start < words.length; start += WORDS_AT_ONCE_MAX)
-      known.push(...(await this.#findUpTo(stores, words.slice(start, start + WORDS_AT_ONCE_MAX), chunksMax)));
-    const areAllCommon = known.length > 1 && known.every(({ places }) => places === null);
-    return areAllCommon ? await this.#count(stores, words) : known;
+      knownWords.push(...(await this.#findUpTo(stores, words.slice(start, start + WORDS_AT_ONCE_MAX), chunksMax)));
+    const areAllCommon = knownWords.length > 1 && knownWords.every(({ places }) => places === null);
+    return areAllCommon ? await this.#count(stores, words) : knownWords;
   }
 
   async placesOf(stores: readonly number[], word: string): Promise<readonly WordCount[]> {
-    const [known] = await this.#findUpTo(stores, [word], Number.MAX_SAFE_INTEGER);
-    return known?.places ?? [];
+    const [knownWord] = await this.#findUpTo(stores, [word], Number.MAX_SAFE_INTEGER);
+    return knownWord?.places ?? [];
   }
 
   async *readFiles(model: NumberedModel, files: readonly SearchedFile[]): AsyncGenerator<FileVectors, void> {
@@ -140,17 +140,17 @@ function* inPortions(files: readonly SearchedFile[], dimensions: number): Genera
 }
 
 function fileVectors(file: number, rows: readonly VectorRow[]): FileVectors {
-  const sorted = rows.toSorted((one, other) => one.key - other.key);
-  const width = sorted[0]?.steps.length ?? 0;
-  const steps = new Int8Array(sorted.length * width);
-  for (const [index, row] of sorted.entries()) steps.set(row.steps, index * width);
+  const sortedRows = rows.toSorted((one, other) => one.key - other.key);
+  const width = sortedRows[0]?.steps.length ?? 0;
+  const steps = new Int8Array(sortedRows.length * width);
+  for (const [index, row] of sortedRows.entries()) steps.set(row.steps, index * width);
   const vectors: QuantizedVectors = {
-    count: sorted.length,
+    count: sortedRows.length,
     width,
     rows: steps,
-    scales: Float32Array.from(sorted, ({ scale }) => scale),
+    scales: Float32Array.from(sortedRows, ({ scale }) => scale),
   };
-  const keys = sorted.map(({ key }) => key);
+  const keys = sortedRows.map(({ key }) => key);
   return { file, ordinals: ordinalsOf(file, keys), vectors };
 }
 

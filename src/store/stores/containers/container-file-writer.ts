@@ -48,7 +48,7 @@ type Draft = Omit<ContainerFileRow, "number" | "holder" | "upload_id"> & { reado
 interface Filled {
   readonly bytes: number;
   /** Ids of the files that it replaced; they are to be erased. */
-  readonly replaced: readonly string[];
+  readonly replacedIds: readonly string[];
 }
 
 /** An invisible file, and the worker that holds it. */
@@ -95,7 +95,7 @@ export class ContainerFileWriter {
     if ("reason" in room) return { type: "refused", refusal: room };
     await this.#quota.requireRoom(owner);
     const draft = await this.#draft(owner, containerId, file);
-    const written = await this.#fill(
+    const outcome = await this.#fill(
       owner,
       draft,
       bytesAtMost(file.content, room.bytesMax, () => new TooManyBytes()),
@@ -108,9 +108,9 @@ export class ContainerFileWriter {
       if (signal?.aborted !== true && "reason" in now) return now;
       throw error;
     });
-    if ("reason" in written) return { type: "refused", refusal: written };
-    await this.#removals.remove(written.replaced.map((id) => ({ containerId, id, holder: draft.holder })));
-    return { type: "changed", result: shownContainerFile({ ...draft, bytes: written.bytes }) };
+    if ("reason" in outcome) return { type: "refused", refusal: outcome };
+    await this.#removals.remove(outcome.replacedIds.map((id) => ({ containerId, id, holder: draft.holder })));
+    return { type: "changed", result: shownContainerFile({ ...draft, bytes: outcome.bytes }) };
   }
 
   /** Returns false if the container has no such file. */
@@ -135,7 +135,7 @@ export class ContainerFileWriter {
    * writer.
    */
   async removeAll(containerId: string): Promise<void> {
-    const shown = await this.#db
+    const rows = await this.#db
       .selectFrom("container_files")
       .select("id")
       .where("container_id", "=", containerId)
@@ -143,7 +143,7 @@ export class ContainerFileWriter {
       .execute();
     await this.#bytes.removeContainer(
       containerId,
-      shown.map(({ id }) => id),
+      rows.map(({ id }) => id),
     );
     await this.#db
       .deleteFrom("container_files")
@@ -197,8 +197,8 @@ export class ContainerFileWriter {
     signal: AbortSignal,
   ): Promise<Filled | ContainerRefusal> {
     const bytes = await this.#bytes.write(draft.container_id, draft.id, content, signal);
-    const replaced = await this.#show(draft, bytes);
-    return replaced === null ? await this.#refuse(owner, draft, bytes) : { bytes, replaced };
+    const replacedIds = await this.#show(draft, bytes);
+    return replacedIds === null ? await this.#refuse(owner, draft, bytes) : { bytes, replacedIds };
   }
 
   /**

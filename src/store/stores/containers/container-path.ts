@@ -45,12 +45,12 @@ function shortenName(name: string): string {
 
 /** The longest beginning of at most `bytesMax` bytes. */
 function cutTo(text: string, bytesMax: number): string {
-  let kept = "";
+  let result = "";
   let bytes = 0;
   for (const character of text) {
     bytes += Buffer.byteLength(character);
-    if (bytes > bytesMax) return kept;
-    kept += character;
+    if (bytes > bytesMax) return result;
+    result += character;
   }
-  return kept;
+  return result;
 }

@@ -63,13 +63,13 @@ export class ContainerStore implements Containers {
     if ("reason" in uploads) return { type: "refused", refusal: uploads };
     const row = await this.#insert(owner, container);
     if ("reason" in row) return { type: "refused", refusal: row };
-    const copied = await this.#copyAll(owner, row.id, uploads, signal).catch(async (error: unknown) => {
+    const copies = await this.#copyAll(owner, row.id, uploads, signal).catch(async (error: unknown) => {
       await this.deleteContainer(owner, row.id);
       throw error;
     });
-    if (copied.type === "changed") return { type: "changed", result: shownContainer(row) };
+    if (copies.type === "changed") return { type: "changed", result: shownContainer(row) };
     await this.deleteContainer(owner, row.id);
-    return copied;
+    return copies;
   }
 
   async findContainer(owner: Owner, containerId: string): Promise<Container | null> {
@@ -154,10 +154,10 @@ export class ContainerStore implements Containers {
     if (row === null) return { type: "refused", refusal: { reason: "unknown_container" } };
     if (!isRunning(row)) return { type: "refused", refusal: { reason: "expired_container" } };
     const there = await filesOf(this.#db, owner, containerId).select("upload_id").distinct().execute();
-    const known = new Set(there.map(({ upload_id: id }) => id));
+    const knownIds = new Set(there.map(({ upload_id: id }) => id));
     const missing = await this.#findUploads(
       owner,
-      fileIds.filter((id) => !known.has(id)),
+      fileIds.filter((id) => !knownIds.has(id)),
     );
     if ("reason" in missing) return { type: "refused", refusal: missing };
     return await this.#copyAll(owner, containerId, missing, signal);
@@ -188,10 +188,10 @@ export class ContainerStore implements Containers {
   async expireUnused(now: number): Promise<boolean> {
     const { writer } = this.#parts;
     await writer.removeLeftovers();
-    const expired = await expireContainers(this.#db, now);
-    const emptied = await emptyContainers(this.#db, writer);
+    const hasExpired = await expireContainers(this.#db, now);
+    const hasEmptied = await emptyContainers(this.#db, writer);
     const forgotten = await forgetContainers(this.#db, now);
-    return expired || emptied || forgotten;
+    return hasExpired || hasEmptied || forgotten;
   }
 
   /** In one statement, so that concurrent requests cannot exceed the maximum of containers. */
@@ -217,8 +217,8 @@ export class ContainerStore implements Containers {
   /** Checks all files before any is copied. */
   async #findUploads(owner: Owner, fileIds: readonly string[]): Promise<readonly StoredFile[] | ContainerRefusal> {
     const uploads = await this.#knownUploads(owner, fileIds);
-    const known = new Set(uploads.map(({ id }) => id));
-    const unknown = fileIds.find((id) => !known.has(id));
+    const knownIds = new Set(uploads.map(({ id }) => id));
+    const unknown = fileIds.find((id) => !knownIds.has(id));
     if (unknown !== undefined) return unknownUpload(unknown);
     const { fileBytesMax, containerBytesMax } = this.#parts.limits;
     if (uploads.some(({ bytes }) => bytes > fileBytesMax)) return { reason: "file_too_large", bytesMax: fileBytesMax };
@@ -227,8 +227,8 @@ export class ContainerStore implements Containers {
   }
 
   async #knownUploads(owner: Owner, fileIds: readonly string[]): Promise<readonly StoredFile[]> {
-    const found = await Promise.all([...new Set(fileIds)].map((id) => this.#parts.files.findFile(owner, id)));
-    return found.filter((file) => file !== null);
+    const files = await Promise.all([...new Set(fileIds)].map((id) => this.#parts.files.findFile(owner, id)));
+    return files.filter((file) => file !== null);
   }
 
   async #copyAll(
@@ -238,15 +238,15 @@ export class ContainerStore implements Containers {
     signal: AbortSignal | undefined,
   ): Promise<ContainerChange<readonly ContainerFile[]>> {
     const rows = await filesOf(this.#db, owner, containerId).select("path").execute();
-    const taken = new Set(rows.map(({ path }) => path));
+    const takenPaths = new Set(rows.map(({ path }) => path));
     const files: ContainerFile[] = [];
     for (const upload of uploads) {
       const plain = pathOfUpload(upload.filename);
-      const path = taken.has(plain) ? ownPathOfUpload(upload.filename, upload.id) : plain;
-      const copied = await this.#copy(owner, containerId, { upload, path }, signal);
-      if (copied.type === "refused") return copied;
-      taken.add(path);
-      files.push(copied.result);
+      const path = takenPaths.has(plain) ? ownPathOfUpload(upload.filename, upload.id) : plain;
+      const copy = await this.#copy(owner, containerId, { upload, path }, signal);
+      if (copy.type === "refused") return copy;
+      takenPaths.add(path);
+      files.push(copy.result);
     }
     return { type: "changed", result: files };
   }

@@ -33,14 +33,14 @@ export async function emptyContainers(
   db: Kysely<Database>,
   writer: Pick<ContainerFileWriter, "removeAll">,
 ): Promise<boolean> {
-  const ended = await db
+  const containers = await db
     .selectFrom("containers")
     .select(["id", "number"])
     .where(sql<boolean>`state <> 'running'`)
     .where(sql<boolean>`is_emptied = 0`)
     .limit(CONTAINERS_AT_ONCE_MAX)
     .execute();
-  for (const { id, number } of ended) {
+  for (const { id, number } of containers) {
     await writer.removeAll(id);
     await db.deleteFrom("containers").where("number", "=", number).where("state", "=", "deleted").execute();
     await db
@@ -50,7 +50,7 @@ export async function emptyContainers(
       .where("state", "=", "expired")
       .execute();
   }
-  return ended.length > 0;
+  return containers.length > 0;
 }
 
 /** Removes the rows of containers that expired long ago. False if there were none. */

@@ -62,8 +62,8 @@ export class SessionContainers implements StoredContainers {
     if (path !== null && !isContainerPath(path)) return { type: "bad_path" };
     const file = { path, content, source: "assistant", uploadId: null } as const;
     try {
-      const kept = await this.#writer.write(owner, containerId, file, signal);
-      return kept.type === "changed" ? { type: "kept", file: keptFile(kept.result) } : notKept(kept.refusal);
+      const change = await this.#writer.write(owner, containerId, file, signal);
+      return change.type === "changed" ? { type: "kept", file: keptFile(change.result) } : notKept(change.refusal);
     } catch (error) {
       if (error instanceof StorageQuotaExceeded) return { type: "full", of: "owner" };
       throw error;

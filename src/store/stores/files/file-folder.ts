@@ -73,8 +73,8 @@ export class FileFolder implements FileBytes {
     const names = await readdir(this.#folder).catch(() => []);
     for (const name of names.filter(isPassingName)) {
       const path = join(this.#folder, name);
-      const made = await stat(path).catch(() => null); // Another process may have removed it.
-      if (made !== null && Date.now() - made.mtimeMs > ABANDONED_AFTER_MS) await rm(path, { force: true });
+      const stats = await stat(path).catch(() => null); // Another process may have removed it.
+      if (stats !== null && Date.now() - stats.mtimeMs > ABANDONED_AFTER_MS) await rm(path, { force: true });
     }
   }
 

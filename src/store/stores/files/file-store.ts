@@ -117,20 +117,20 @@ export class StoredFiles implements FileStore {
   async deleteExpired(by: number): Promise<number> {
     await this.removeLeftovers();
     const holder = await this.#calls.workerNumber();
-    let removed = 0;
+    let count = 0;
     for (;;) {
       const ids = await this.#holdExpired(by, holder);
       await this.#removals.remove(ids.map((id) => ({ id, holder })));
-      removed += ids.length;
-      if (ids.length < REMOVED_TOGETHER_MAX) return removed;
+      count += ids.length;
+      if (ids.length < REMOVED_TOGETHER_MAX) return count;
     }
   }
 
   /** Removes files that dead workers did not finish writing or removing, and files whose removal failed. */
   async removeLeftovers(): Promise<void> {
     await this.#removals.removeWaiting();
-    const gone = await findGoneHolders(this.#db, this.#calls, "files");
-    for (const holder of gone) {
+    const goneHolders = await findGoneHolders(this.#db, this.#calls, "files");
+    for (const holder of goneHolders) {
       const rows = await this.#db.selectFrom("files").select("id").where("holder", "=", holder).execute();
       for (const { id } of rows) {
         await this.#bytes.removeUnfinished(id);
@@ -161,13 +161,13 @@ export class StoredFiles implements FileStore {
       returning id`.compile(this.#db);
     const { rows } = await this.#calls.query({ sql: text, parameters }, storageLock(owner));
     if (rows.length > 0) return;
-    const held = await sql`select 1 from files where id = ${id} and holder = ${holder}`.execute(this.#db);
-    assert(held.rows.length > 0, "a worker that writes a file still holds its lease");
-    throw this.#quota.exceeded();
+    const result = await sql`select 1 from files where id = ${id} and holder = ${holder}`.execute(this.#db);
+    assert(result.rows.length > 0, "a worker that writes a file still holds its lease");
+    throw this.#quota.quotaExceeded();
   }
 
   async #holdExpired(by: number, holder: number): Promise<readonly string[]> {
-    const expired = this.#db
+    const expiredFiles = this.#db
       .selectFrom("files")
       .select("id")
       .where("expires_at", "<=", by)
@@ -177,7 +177,7 @@ export class StoredFiles implements FileStore {
     const rows = await this.#db
       .updateTable("files")
       .set({ holder })
-      .where("id", "in", expired)
+      .where("id", "in", expiredFiles)
       .returning("id")
       .execute();
     return rows.map(({ id }) => id);

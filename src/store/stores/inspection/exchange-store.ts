@@ -19,7 +19,7 @@ export class StoredExchanges implements ExchangeStore {
   readonly #db: Kysely<Database>;
   readonly #ownerBytesMax: number;
   /** Bytes that this process added since the last check, by owner. */
-  readonly #unchecked = new Map<string, { readonly owner: Owner; readonly bytes: number }>();
+  readonly #uncheckedBytes = new Map<string, { readonly owner: Owner; readonly bytes: number }>();
 
   /** `ownerBytesMax`: the maximum bytes per owner; 0 for no limit. */
   constructor(db: Kysely<Database>, ownerBytesMax: number) {
@@ -78,17 +78,17 @@ export class StoredExchanges implements ExchangeStore {
   /** Counts an owner's new bytes. Returns an owner whose check is due. */
   #count(owner: Owner, bytes: number): Owner | null {
     const key = JSON.stringify([owner.organization, owner.project]);
-    const sum = (this.#unchecked.get(key)?.bytes ?? 0) + bytes;
-    this.#unchecked.set(key, { owner, bytes: sum });
+    const sum = (this.#uncheckedBytes.get(key)?.bytes ?? 0) + bytes;
+    this.#uncheckedBytes.set(key, { owner, bytes: sum });
     if (sum >= Math.min(CHECKED_BYTES, this.#ownerBytesMax)) return this.#take(key);
-    const [longest = key] = this.#unchecked.keys();
-    return this.#unchecked.size > COUNTED_OWNERS_MAX ? this.#take(longest) : null;
+    const [longest = key] = this.#uncheckedBytes.keys();
+    return this.#uncheckedBytes.size > COUNTED_OWNERS_MAX ? this.#take(longest) : null;
   }
 
   #take(key: string): Owner | null {
-    const counted = this.#unchecked.get(key);
-    this.#unchecked.delete(key);
-    return counted?.owner ?? null;
+    const entry = this.#uncheckedBytes.get(key);
+    this.#uncheckedBytes.delete(key);
+    return entry?.owner ?? null;
   }
 
   async #removeOldest({ organization, project }: Owner): Promise<void> {

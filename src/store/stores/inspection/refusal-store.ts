@@ -17,24 +17,24 @@ const CHECK_EVERY = 50;
 export class StoredRefusals implements RefusalStore {
   readonly #db: Kysely<Database>;
   readonly #refusalsMax: number;
-  #added = 0;
+  #count = 0;
 
   constructor(db: Kysely<Database>, refusalsMax: number = REFUSALS_MAX) {
     this.#db = db;
     this.#refusalsMax = refusalsMax;
   }
 
-  async add({ organization, project }: Owner, refused: RefusedRequest): Promise<void> {
-    const { created_at } = refused;
-    const body = JSON.stringify(refused);
+  async add({ organization, project }: Owner, refusal: RefusedRequest): Promise<void> {
+    const { created_at } = refusal;
+    const body = JSON.stringify(refusal);
     const id = newId("exch", created_at);
     const bytes = Buffer.byteLength(body);
     await this.#db
       .insertInto("response_exchanges")
       .values({ id, response_id: REFUSED, organization, project, created_at, bytes, body })
       .execute();
-    this.#added += 1;
-    if (this.#added % Math.min(CHECK_EVERY, this.#refusalsMax) === 0)
+    this.#count += 1;
+    if (this.#count % Math.min(CHECK_EVERY, this.#refusalsMax) === 0)
       await this.#removeOldest({ organization, project });
   }
 

@@ -42,15 +42,15 @@ export class StoredArchive implements ResponseArchive {
     const { filter, limit, after } = request;
     const start = after === null ? null : await this.#findPlace(owner, after);
     if (after !== null && start === null) return null;
-    const found: ListedRow[] = [];
+    const rows: ListedRow[] = [];
     const pace = new SlicePace(filter.words.length > 0);
     for (let from = start; ; ) {
       const end = hasMore(filter) ? await this.#endOfSlice(owner, request, from, pace.size) : null;
-      found.push(...(await this.#findRows(owner, request, { from, end }, limit + 1 - found.length)));
-      if (found.length > limit) return pageOf(found.slice(0, limit), true, null);
-      if (end === null) return pageOf(found, false, null);
+      rows.push(...(await this.#findRows(owner, request, { from, end }, limit + 1 - rows.length)));
+      if (rows.length > limit) return pageOf(rows.slice(0, limit), true, null);
+      if (end === null) return pageOf(rows, false, null);
       from = end;
-      if (!pace.next()) return pageOf(found, true, end.id);
+      if (!pace.next()) return pageOf(rows, true, end.id);
     }
   }
 
@@ -191,10 +191,10 @@ function isPast(place: Place | null, comparison: "<" | "<=" | ">" | ">="): RawBu
 }
 
 function pageOf(rows: readonly ListedRow[], more: boolean, lastId: string | null): ResponsePage {
-  return { responses: rows.map(listed), hasMore: more, lastId: lastId ?? rows.at(-1)?.id ?? null };
+  return { responses: rows.map(listedResponse), hasMore: more, lastId: lastId ?? rows.at(-1)?.id ?? null };
 }
 
-function listed(row: ListedRow): ListedResponse {
+function listedResponse(row: ListedRow): ListedResponse {
   const { created_at, completed_at, status, kind, model, key_id, conversation_id, previous_response_id } = row;
   const old = row.body === null ? null : storedJson<Response>(row.body);
   const reply = replyOf(row, old);

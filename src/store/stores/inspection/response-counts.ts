@@ -95,8 +95,8 @@ export class Counts {
 }
 
 function sumIn<Key>(sums: Map<Key, Growing>, key: Key): Growing {
-  const known = sums.get(key);
-  if (known !== undefined) return known;
+  const earlier = sums.get(key);
+  if (earlier !== undefined) return earlier;
   const sum: Growing = { runs: 0, failed: 0, inputTokens: 0, outputTokens: 0, durationsMs: [], firstTextsMs: [] };
   sums.set(key, sum);
   return sum;

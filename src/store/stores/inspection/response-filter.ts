@@ -26,16 +26,16 @@ export interface PlacedSides {
 export function isInReach(
   owner: Owner,
   { createdAfter, createdBefore, previousId }: Pick<ResponseFilter, "createdAfter" | "createdBefore" | "previousId">,
-  placed: PlacedSides = { isAfter: false, isBefore: false },
+  sides: PlacedSides = { isAfter: false, isBefore: false },
 ) {
-  const created = (isPlaced: boolean) => (isPlaced ? sql`+responses.created_at` : sql`responses.created_at`);
+  const creationTime = (isPlaced: boolean) => (isPlaced ? sql`+responses.created_at` : sql`responses.created_at`);
   return (expression: Responses) =>
     expression.and([
       sql<SqlBool>`${ownerColumn("responses.organization", previousId)} = ${owner.organization}`,
       sql<SqlBool>`${ownerColumn("responses.project", previousId)} = ${owner.project}`,
       ...(previousId === null ? [] : [isId("responses.previous_response_id", previousId)]),
-      ...(createdAfter === null ? [] : [sql<SqlBool>`${created(placed.isAfter)} >= ${createdAfter}`]),
-      ...(createdBefore === null ? [] : [sql<SqlBool>`${created(placed.isBefore)} < ${createdBefore}`]),
+      ...(createdAfter === null ? [] : [sql<SqlBool>`${creationTime(sides.isAfter)} >= ${createdAfter}`]),
+      ...(createdBefore === null ? [] : [sql<SqlBool>`${creationTime(sides.isBefore)} < ${createdBefore}`]),
     ]);
 }
 
@@ -84,8 +84,8 @@ function hasPair(name: string, value: string): RawBuilder<SqlBool> {
 
 /** Whether an item contains the word in its JSON form. */
 function hasWord(word: string): RawBuilder<SqlBool> {
-  const written = JSON.stringify(word).slice(1, -1);
-  const pattern = `%${written.replaceAll(/[\\%_]/g, String.raw`\$&`)}%`;
+  const json = JSON.stringify(word).slice(1, -1);
+  const pattern = `%${json.replaceAll(/[\\%_]/g, String.raw`\$&`)}%`;
   const text = sql`substr(items.body, 1, ${sql.lit(SEARCHED_CHARACTERS)})`;
   const isLike = dialectal<SqlBool>(
     sql<SqlBool>`${text} like ${pattern} escape '\\'`,

@@ -81,9 +81,9 @@ test("a failing commit rejects its jobs and no others", async () => {
   const first = await Promise.allSettled([queue.add(1, "shared"), queue.add(2, "shared")]);
   expect(first.map((settled) => settled.status)).toEqual(["rejected", "rejected"]);
   expect(await queue.add(3, "shared")).toBe(3);
-  expect(reports.map(({ jobs, failed }) => ({ jobs, failed }))).toEqual([
-    { jobs: 2, failed: true },
-    { jobs: 1, failed: false },
+  expect(reports.map(({ jobs, hasFailed }) => ({ jobs, hasFailed }))).toEqual([
+    { jobs: 2, hasFailed: true },
+    { jobs: 1, hasFailed: false },
   ]);
 });
 

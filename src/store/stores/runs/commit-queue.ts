@@ -20,7 +20,7 @@ export interface CommitQueueOptions<Job, Outcome> {
 export interface CommitReport {
   readonly jobs: number;
   readonly durationMs: number;
-  readonly failed: boolean;
+  readonly hasFailed: boolean;
 }
 
 /** `urgent`: commit at the end of this tick. `shared`: wait for the next commit, so that many runs share one. */
@@ -46,7 +46,7 @@ export class CommitQueue<Job, Outcome> {
   #lastCommitAt = Number.NEGATIVE_INFINITY;
   #timer: NodeJS.Timeout | null = null;
   #immediate: NodeJS.Immediate | null = null;
-  #closed = false;
+  #isClosed = false;
 
   constructor(options: CommitQueueOptions<Job, Outcome>) {
     this.#options = options;
@@ -54,7 +54,7 @@ export class CommitQueue<Job, Outcome> {
 
   /** Resolves once the job is committed. If a commit fails, all of its jobs reject. */
   add(job: Job, urgency: CommitUrgency): Promise<Outcome> {
-    if (this.#closed) return Promise.reject(new Error("The store is closed."));
+    if (this.#isClosed) return Promise.reject(new Error("The store is closed."));
     const { promise, resolve, reject } = Promise.withResolvers<Outcome>();
     const size = this.#options.sizeOf(job);
     this.#waiting.push({ job, size, resolve, reject });
@@ -66,14 +66,14 @@ export class CommitQueue<Job, Outcome> {
 
   /** Commits all waiting jobs and accepts no more. */
   async close(): Promise<void> {
-    this.#closed = true;
+    this.#isClosed = true;
     this.#unschedule();
     await Promise.all(this.#underWay);
     while (this.#waiting.length > 0) await this.#commitNext();
   }
 
   #schedule(): void {
-    if (this.#closed || this.#waiting.length === 0 || this.#immediate !== null) return;
+    if (this.#isClosed || this.#waiting.length === 0 || this.#immediate !== null) return;
     if (this.#underWay.size >= this.#options.underWayMax) return;
     const waitMs = this.#lastCommitAt + this.#options.intervalMs - performance.now();
     if (this.#urgent || waitMs <= 0) {
@@ -118,9 +118,9 @@ export class CommitQueue<Job, Outcome> {
     for (const [index, waiting] of batch.entries()) settle(waiting, outcomes[index]);
   }
 
-  #finishCommit(jobs: number, startedAt: number, failed: boolean): void {
+  #finishCommit(jobs: number, startedAt: number, hasFailed: boolean): void {
     this.#lastCommitAt = performance.now();
-    this.#options.onCommit?.({ jobs, durationMs: this.#lastCommitAt - startedAt, failed });
+    this.#options.onCommit?.({ jobs, durationMs: this.#lastCommitAt - startedAt, hasFailed });
   }
 
   #takeBatch(): readonly Waiting<Job, Outcome>[] {

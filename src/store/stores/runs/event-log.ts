@@ -50,15 +50,15 @@ export class StoredEventLog implements EventLog {
   async open(run: OpenedRun, events: readonly RecordedEvent[]): Promise<void> {
     // Small inputs are serialized without waiting for a turn.
     const { inputItems } = run;
-    const { stored } = isSmall(inputItems)
+    const { stored: storing } = isSmall(inputItems)
       ? { stored: this.#queue.add(openJob(run, inputItems.map(itemTextOf), events), "urgent") }
       : await this.#prepare(run, events);
-    requireWritten(await stored);
+    requireWritten(await storing);
   }
 
   async append(responseId: string, events: readonly WaitingEvent[]): Promise<void> {
-    const prepared = this.#preparing.get(responseId);
-    if (prepared !== undefined) await prepared;
+    const preparation = this.#preparing.get(responseId);
+    if (preparation !== undefined) await preparation;
     const job: PatientJob = { type: "append", responseId, events: packEvents(events) };
     await this.#goOn(job, "shared");
   }

@@ -9,13 +9,13 @@ export function takeTurns<Run extends Owner>(
   running: ReadonlyMap<string, number>,
 ): readonly Run[] {
   const places = new Map(running);
-  const ranked = waiting.map((run) => {
+  const ranking = waiting.map((run) => {
     const owner = nameOfOwner(run);
     const rank = (places.get(owner) ?? 0) + 1;
     places.set(owner, rank);
     return { run, rank };
   });
-  const inTurn = ranked.toSorted((one, other) => one.rank - other.rank); // Equal ones stay in the order of their age.
+  const inTurn = ranking.toSorted((one, other) => one.rank - other.rank); // Equal ones stay in the order of their age.
   return inTurn.map(({ run }) => run);
 }
 

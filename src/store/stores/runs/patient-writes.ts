@@ -36,11 +36,11 @@ export class PatientWrites {
   async write(responseId: string, write: Write): Promise<WriteOutcome> {
     const lane = this.#laneOf(responseId);
     const before = lane.last;
-    const written = lane.waiting === 0 ? this.#tryFirst(lane, before, write) : this.#writeBehind(lane, before, write);
-    lane.last = written;
+    const outcome = lane.waiting === 0 ? this.#tryFirst(lane, before, write) : this.#writeBehind(lane, before, write);
+    lane.last = outcome;
     lane.count += 1;
     try {
-      return await written;
+      return await outcome;
     } finally {
       lane.count -= 1;
       if (lane.count === 0) this.#lanes.delete(responseId);
@@ -48,8 +48,8 @@ export class PatientWrites {
   }
 
   #laneOf(responseId: string): Lane {
-    const known = this.#lanes.get(responseId);
-    if (known !== undefined) return known;
+    const earlier = this.#lanes.get(responseId);
+    if (earlier !== undefined) return earlier;
     const lane: Lane = { count: 0, waiting: 0, last: DONE, until: 0 };
     this.#lanes.set(responseId, lane);
     return lane;

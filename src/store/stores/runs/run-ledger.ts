@@ -15,14 +15,14 @@ import { countRunning, takeTurns } from "./fair-turns.ts";
 /** Observes runs that no server makes, and how this server treats them. No method may throw. */
 export interface ClaimObserver {
   /** The number of such runs. */
-  found(unmade: number): void;
+  countUnmade(unmade: number): void;
   /** `queue`: another server released them; `dead`: their server is gone; `own`: they were this server's own. */
-  claimed(from: UnmadeRun["from"], runs: number): void;
+  countClaims(from: UnmadeRun["from"], runs: number): void;
   /** The lease of this server expired, and others may have claimed its runs. */
   lostLease(): void;
 }
 
-const NOBODY: ClaimObserver = { found() {}, claimed() {}, lostLease() {} };
+const NOBODY: ClaimObserver = { countUnmade() {}, countClaims() {}, lostLease() {} };
 
 /** The ledger of workers and runs in the database. */
 export class StoredRunLedger implements RunLedger {
@@ -47,7 +47,7 @@ export class StoredRunLedger implements RunLedger {
     const rows = await this.#calls.listUnmadeRuns();
     const own = await this.#calls.workerNumber();
     const unmade = rows.filter(({ id, worker }) => worker !== own || !isHere(id));
-    this.#observer.found(unmade.length);
+    this.#observer.countUnmade(unmade.length);
     const waiting = unmade.filter(({ needsPlace }) => needsPlace === 1);
     const others = unmade.filter(({ needsPlace }) => needsPlace !== 1);
     const inTurn = waiting.length === 0 ? [] : takeTurns(waiting, await countRunning(this.#db));
@@ -57,11 +57,11 @@ export class StoredRunLedger implements RunLedger {
   async claim(runs: readonly UnmadeRun[]): Promise<readonly AbandonedRun[]> {
     if (runs.length === 0) return [];
     const origins = new Map(runs.map(({ responseId, from }) => [responseId, from]));
-    const claimed = await this.#calls.claimRuns([...origins.keys()]);
-    return claimed.map((row) => {
+    const claims = await this.#calls.claimRuns([...origins.keys()]);
+    return claims.map((row) => {
       const response = rememberJson(storedJson<Response>(row.body), row.body);
       const from = origins.get(response.id) ?? "queue";
-      this.#observer.claimed(from, 1);
+      this.#observer.countClaims(from, 1);
       return abandonedRun(row, response, from);
     });
   }

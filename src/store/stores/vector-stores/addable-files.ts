@@ -14,10 +14,10 @@ export async function refuseFiles(
   files: readonly NewStoreFile[],
   bytesMax: number,
 ): Promise<VectorStoreRefusal | null> {
-  const known = new Set<string>();
+  const knownIds = new Set<string>();
   for (let start = 0; start < files.length; start += IDS_AT_ONCE_MAX)
-    for (const id of await findUploads(db, owner, files.slice(start, start + IDS_AT_ONCE_MAX))) known.add(id);
-  const missing = files.find(({ fileId }) => !known.has(fileId));
+    for (const id of await findUploads(db, owner, files.slice(start, start + IDS_AT_ONCE_MAX))) knownIds.add(id);
+  const missing = files.find(({ fileId }) => !knownIds.has(fileId));
   if (missing !== undefined) return { reason: "unknown_file", fileId: missing.fileId };
   if (bytesMax === 0 || files.length === 0) return null;
   return (await usedBytes(db, owner)) >= bytesMax ? { reason: "full", bytesMax } : null;

@@ -97,12 +97,12 @@ export class StoredIngestQueue implements IngestQueue {
         : sql`(select coalesce(sum(usage_bytes), 0) from vector_store_files
             where organization = ${task.owner.organization} and project = ${task.owner.project}) + ${bytes} <= ${bytesMax}`;
     const wordCount = chunks.reduce((sum, { words }) => sum + words.length, 0);
-    const counted = sql`update vector_store_files set usage_bytes = usage_bytes + ${bytes},
+    const countUpdate = sql`update vector_store_files set usage_bytes = usage_bytes + ${bytes},
         chunk_count = chunk_count + ${chunks.length}, word_count = word_count + ${wordCount},
         model_number = ${modelKey}
       where ${isClaimed(task)} and ${hasRoom}`;
-    const inserted = insertions(task, chunks, modelKey);
-    if ((await this.#transact([counted, ...inserted])) !== null) {
+    const inserts = insertions(task, chunks, modelKey);
+    if ((await this.#transact([countUpdate, ...inserts])) !== null) {
       if (this.#mergesWords) await this.#mergeWords();
       return "added";
     }
@@ -112,22 +112,22 @@ export class StoredIngestQueue implements IngestQueue {
 
   async finish(task: IngestTask, end: IngestEnd): Promise<boolean> {
     const error = end.type === "failed" ? JSON.stringify(end.error) : null;
-    const finished = sql`update vector_store_files set status = ${end.type}, worker = null, error = ${error},
+    const statusUpdate = sql`update vector_store_files set status = ${end.type}, worker = null, error = ${error},
         usage_bytes = ${end.type === "failed" ? sql`0` : sql`usage_bytes`}
       where ${isClaimed(task)}`;
     const now = secondsNow();
-    const used = sql`update vector_stores set last_active_at = ${now}
+    const useUpdate = sql`update vector_stores set last_active_at = ${now}
       where id = ${task.storeId} and last_active_at < ${now}`;
-    const removed = sql`insert into vector_store_removals (file_number) values (${task.number}) on conflict do nothing`;
-    const changed = await this.#transact([finished, used, ...(end.type === "failed" ? [removed] : [])]);
-    if (changed !== null && end.type === "completed") await this.#useModelOf(task);
-    return changed !== null;
+    const removal = sql`insert into vector_store_removals (file_number) values (${task.number}) on conflict do nothing`;
+    const changes = await this.#transact([statusUpdate, useUpdate, ...(end.type === "failed" ? [removal] : [])]);
+    if (changes !== null && end.type === "completed") await this.#useModelOf(task);
+    return changes !== null;
   }
 
   async release(task: IngestTask, why: "stopping" | "fault"): Promise<void> {
     const attempts = why === "stopping" ? sql`case when attempts > 0 then attempts - 1 else 0 end` : sql`attempts`;
-    const released = sql`update vector_store_files set worker = null, attempts = ${attempts} where ${isClaimed(task)}`;
-    await released.execute(this.#db);
+    const update = sql`update vector_store_files set worker = null, attempts = ${attempts} where ${isClaimed(task)}`;
+    await update.execute(this.#db);
   }
 
   async count(): Promise<number> {
@@ -197,7 +197,7 @@ export class StoredIngestQueue implements IngestQueue {
 
   /** Requeues files claimed by dead workers. */
   async #releaseDead(own: number): Promise<void> {
-    const held = await this.#db
+    const rows = await this.#db
       .selectFrom("vector_store_files")
       .select("worker")
       .distinct()
@@ -205,9 +205,9 @@ export class StoredIngestQueue implements IngestQueue {
       .where("worker", "is not", null)
       .where("worker", "!=", own)
       .execute();
-    if (held.length === 0) return;
+    if (rows.length === 0) return;
     const living = await findLivingWorkers(this.#db, this.#calls);
-    for (const { worker } of held) {
+    for (const { worker } of rows) {
       if (worker === null || living.has(worker)) continue;
       await sql`update vector_store_files set worker = null where status = 'in_progress' and worker = ${worker}`.execute(
         this.#db,
@@ -260,14 +260,14 @@ function insertions(
   const vectors = chunks.flatMap(({ ordinal, vector }) =>
     vector === null ? [] : [{ key: chunkKey(number, ordinal), vector }],
   );
-  const inserted = [
+  const inserts = [
     sql`insert into vector_store_chunks (key, text, first, last, headings, word_count)
       ${dialectal(chunkRows(number, chunks), () => postgresChunkRows(number, chunks))}`,
     sql`insert into vector_store_words
       ${dialectal(wordRows(number, storeNumber, chunks), () => postgresWordRows(number, storeNumber, chunks))}`,
   ];
-  if (modelKey === null) return inserted;
-  return [...inserted, sql`insert into vector_store_vectors ${vectorRows(modelKey, vectors)}`];
+  if (modelKey === null) return inserts;
+  return [...inserts, sql`insert into vector_store_vectors ${vectorRows(modelKey, vectors)}`];
 }
 
 function chunkRows(fileNumber: number, chunks: readonly IndexedChunk[]): RawBuilder<unknown> {

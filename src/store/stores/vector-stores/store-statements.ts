@@ -26,16 +26,16 @@ export function addingFiles(
   batchId: string | null,
 ): readonly RawBuilder<unknown>[] {
   if (files.length === 0) return [];
-  const added = rowsOf(files);
+  const additions = rowsOf(files);
   return [
     sql`delete from vector_store_files
       where store_number = (select number from vector_stores where id = ${storeId})
-        and file_id in (select file_id from (${added}) as added)`,
+        and file_id in (select file_id from (${additions}) as added)`,
     sql`insert into vector_store_files (store_number, file_id, organization, project, filename, created_at, status,
         attributes, chunking, batch_number)
       select stores.number, files.id, files.organization, files.project, files.filename, ${secondsNow()}, 'in_progress',
         added.attributes, added.chunking, (select number from vector_store_batches where id = ${batchId})
-      from (${added}) as added
+      from (${additions}) as added
       join files on files.id = added.file_id and files.organization = ${owner.organization}
         and files.project = ${owner.project} and files.holder is null
       join vector_stores as stores on stores.id = ${storeId}

@@ -26,13 +26,13 @@ export async function expireSome(db: Kysely<Database>, calls: Calls, now: number
     .limit(STORES_AT_ONCE_MAX)
     .execute();
   for (const { number } of due) {
-    const expired = sql`update vector_stores set is_expired = 1
+    const expiry = sql`update vector_stores set is_expired = 1
       where number = ${number} and is_expired = 0 and expires_at <= ${now}`;
-    const cancelled = sql`update vector_store_files set status = 'cancelled', worker = null
+    const cancellation = sql`update vector_store_files set status = 'cancelled', worker = null
       where store_number = ${number} and status = 'in_progress'`;
-    const removed = sql`insert into vector_store_removals (file_number)
+    const removal = sql`insert into vector_store_removals (file_number)
       select number from vector_store_files where store_number = ${number} on conflict do nothing`;
-    await calls.transact(compileAll(db, [expired, cancelled, removed]));
+    await calls.transact(compileAll(db, [expiry, cancellation, removal]));
   }
   return due.length > 0;
 }

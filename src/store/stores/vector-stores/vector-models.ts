@@ -14,14 +14,14 @@ export async function modelNumber(db: Kysely<Database>, { name, dimensions }: Ve
       .where("name", "=", name)
       .where("dimensions", "=", dimensions)
       .executeTakeFirst();
-  const known = await find();
-  if (known !== undefined) return known.number;
+  const row = await find();
+  if (row !== undefined) return row.number;
   await sql`insert into vector_models (name, dimensions) values (${name}, ${dimensions}) on conflict do nothing`.execute(
     db,
   );
-  const added = await find();
-  assert(added !== undefined, "a model that was added has a number");
-  return added.number;
+  const newRow = await find();
+  assert(newRow !== undefined, "a model that was added has a number");
+  return newRow.number;
 }
 
 /** Rows for the table of vectors, to be selected into it. */

@@ -51,8 +51,8 @@ export class StoredVectorRenewal implements VectorRenewal {
   async addVectors({ number }: StaleFile, model: VectorModel, vectors: readonly KeyedVector[]): Promise<boolean> {
     const modelKey = await modelNumber(this.#db, model);
     const isThere = sql`update vector_store_files set status = status where number = ${number} and status = 'completed'`;
-    const added = sql`insert into vector_store_vectors ${vectorRows(modelKey, vectors)} on conflict do nothing`;
-    return (await this.#calls.transact(compileAll(this.#db, [isThere, added]))) !== null;
+    const addition = sql`insert into vector_store_vectors ${vectorRows(modelKey, vectors)} on conflict do nothing`;
+    return (await this.#calls.transact(compileAll(this.#db, [isThere, addition]))) !== null;
   }
 
   async finishFile({ number, storeNumber }: StaleFile, model: VectorModel): Promise<void> {
@@ -100,12 +100,12 @@ export async function switchStore(
   modelKey: number,
 ): Promise<void> {
   const files = sql`from vector_store_files where store_number = ${storeNumber} and status = 'completed'`;
-  const switched = sql`update vector_stores set model_number = ${modelKey}
+  const modelUpdate = sql`update vector_stores set model_number = ${modelKey}
     where number = ${storeNumber} and model_number is distinct from ${modelKey} and exists (select 1 ${files})
       and not exists (select 1 ${files} and model_number is distinct from ${modelKey})`;
-  const left = sql`insert into vector_store_leftovers (file_number) select number ${files}
+  const leftovers = sql`insert into vector_store_leftovers (file_number) select number ${files}
       and exists (select 1 from vector_models where number <> ${modelKey}) on conflict do nothing`;
-  await calls.transact(compileAll(db, [switched, left]));
+  await calls.transact(compileAll(db, [modelUpdate, leftovers]));
 }
 
 /** Erases some vectors of a file by models that neither it nor its store uses. */

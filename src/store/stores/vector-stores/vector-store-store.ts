@@ -70,11 +70,11 @@ export class StoredVectorStores implements VectorStores {
     const now = secondsNow();
     const id = newId("vs", now);
     const values = [id, owner.organization, owner.project, name, description, JSON.stringify(metadata), now, now, days];
-    const created = sql`
+    const creation = sql`
       insert into vector_stores (id, organization, project, name, description, metadata, created_at, last_active_at,
         expires_after_days, expires_at)
       values (${sql.join(values)}, ${days === null ? null : now + days * SECONDS_A_DAY})`;
-    await this.#transact([created, ...addingFiles(owner, id, files, null)]);
+    await this.#transact([creation, ...addingFiles(owner, id, files, null)]);
     if (files.length > 0) this.#onWaiting();
     const store = await this.findStore(owner, id);
     assert(store !== null, "a store that was created is there");
@@ -121,12 +121,12 @@ export class StoredVectorStores implements VectorStores {
     const row = await this.#findRow(owner, storeId);
     if (row === null) return false;
     const { number } = row;
-    const changed = await this.#transact([
+    const changes = await this.#transact([
       sql`delete from vector_stores where number = ${number}`,
       sql`delete from vector_store_files where store_number = ${number}`,
       sql`delete from vector_store_batches where store_number = ${number}`,
     ]);
-    return changed !== null;
+    return changes !== null;
   }
 
   async addFile(owner: Owner, storeId: string, file: NewStoreFile): Promise<Added<VectorStoreFile>> {
@@ -138,8 +138,8 @@ export class StoredVectorStores implements VectorStores {
     const result = await this.findFile(owner, storeId, file.fileId);
     if (result !== null) return { type: "added", result };
     // The store or the file was deleted meanwhile.
-    const gone = (await this.#refuseStore(owner, storeId)) ?? { reason: "unknown_file", fileId: file.fileId };
-    return { type: "refused", refusal: gone };
+    const storeRefusal = (await this.#refuseStore(owner, storeId)) ?? { reason: "unknown_file", fileId: file.fileId };
+    return { type: "refused", refusal: storeRefusal };
   }
 
   async addBatch(owner: Owner, storeId: string, files: readonly NewStoreFile[]): Promise<Added<VectorStoreFileBatch>> {
@@ -148,9 +148,9 @@ export class StoredVectorStores implements VectorStores {
     if (refusal !== null) return { type: "refused", refusal };
     const now = secondsNow();
     const id = newId("vsfb", now);
-    const made = sql`insert into vector_store_batches (id, store_number, created_at)
+    const batchInsert = sql`insert into vector_store_batches (id, store_number, created_at)
       select ${id}, number, ${now} from vector_stores where id = ${storeId}`;
-    await this.#transact([touching(owner, [storeId]), made, ...addingFiles(owner, storeId, files, id)]);
+    await this.#transact([touching(owner, [storeId]), batchInsert, ...addingFiles(owner, storeId, files, id)]);
     this.#onWaiting();
     const result = await this.findBatch(owner, storeId, id);
     if (result === null) return { type: "refused", refusal: { reason: "unknown_store" } };
@@ -195,11 +195,11 @@ export class StoredVectorStores implements VectorStores {
   async removeFile(owner: Owner, storeId: string, fileId: string): Promise<boolean> {
     const row = await this.#findFileRow(owner, storeId, fileId);
     if (row === null) return false;
-    const changed = await this.#transact([
+    const changes = await this.#transact([
       sql`delete from vector_store_files where number = ${row.number}`,
       touching(owner, [storeId]),
     ]);
-    return changed !== null;
+    return changes !== null;
   }
 
   async readFile(owner: Owner, storeId: string, fileId: string): Promise<readonly string[] | null> {
@@ -215,9 +215,9 @@ export class StoredVectorStores implements VectorStores {
       .execute();
     let end = 0;
     return chunks.map(({ text, first, last }) => {
-      const known = Math.max(0, end - first); // Chunks overlap.
+      const overlap = Math.max(0, end - first); // Chunks overlap.
       end = Math.max(end, last);
-      return text.slice(known);
+      return text.slice(overlap);
     });
   }
 
@@ -254,9 +254,9 @@ export class StoredVectorStores implements VectorStores {
   }
 
   async expireUnused(now: number): Promise<boolean> {
-    const expired = await expireSome(this.#db, this.#calls, now);
-    const erased = await eraseSome(this.#db, this.#calls);
-    return expired || erased;
+    const hasExpired = await expireSome(this.#db, this.#calls, now);
+    const hasErased = await eraseSome(this.#db, this.#calls);
+    return hasExpired || hasErased;
   }
 
   async #findRow(owner: Owner, storeId: string): Promise<StoreRow | null> {

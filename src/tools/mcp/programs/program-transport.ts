@@ -54,7 +54,7 @@ export class ProgramTransport implements Transport {
       onComplaint: (bytes) => this.#lastWords.add(bytes),
       onEnd: () => this.#die(),
     }).catch((error: unknown) => {
-      this.#ended();
+      this.#noteEnd();
       throw error;
     });
     if (!this.#isClosed) return;
@@ -77,7 +77,7 @@ export class ProgramTransport implements Transport {
 
   async close(): Promise<void> {
     this.#child?.kill();
-    this.#ended();
+    this.#noteEnd();
   }
 
   #hear(bytes: Buffer): void {
@@ -114,11 +114,11 @@ export class ProgramTransport implements Transport {
       this.#death = new ProgramEnded(this.#lastWords.text);
       this.#onDeath(this.#death);
     }
-    this.#ended();
+    this.#noteEnd();
     this.#over.resolve();
   }
 
-  #ended(): void {
+  #noteEnd(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
     this.#leave();

@@ -34,8 +34,8 @@ export function lightResult(result: unknown): unknown {
   const isStructured = isRecord(structuredContent);
   if (parts.length <= PARTS_MAX && !isStructured) return result;
   const content: unknown[] = parts.slice(0, PARTS_MAX);
-  const left = parts.length - content.length;
-  if (left > 0) content.push({ type: "text", text: `[${left} more parts of the result were left out.]` });
+  const countLeft = parts.length - content.length;
+  if (countLeft > 0) content.push({ type: "text", text: `[${countLeft} more parts of the result were left out.]` });
   if (isStructured && !parts.some(hasText)) content.unshift({ type: "text", text: JSON.stringify(structuredContent) });
   return { ...others, content };
 }

@@ -57,13 +57,13 @@ function lineOf(block: ContentBlock): string {
       return block.text;
     case "image":
     case "audio":
-      return described(block.mimeType, block.data);
+      return describeBlob(block.mimeType, block.data);
     case "resource_link":
       return `${block.name} (${block.uri})`;
     case "resource":
       return "text" in block.resource
         ? block.resource.text
-        : described(block.resource.mimeType ?? "application/octet-stream", block.resource.blob);
+        : describeBlob(block.resource.mimeType ?? "application/octet-stream", block.resource.blob);
   }
 }
 
@@ -72,7 +72,7 @@ function pictureOf(block: ContentBlock): ToolOutputContentPart | null {
   return { type: "input_image", detail: "auto", image_url: `data:${block.mimeType};base64,${block.data}` };
 }
 
-function described(mimeType: string, base64: string): string {
+function describeBlob(mimeType: string, base64: string): string {
   const bytes = Math.floor((base64.length * 3) / 4);
   const size = bytes < KILOBYTE ? `${bytes} bytes` : `${Math.round(bytes / KILOBYTE)} kB`;
   return `[${mimeType.slice(0, 100)}, ${size}]`;

@@ -58,7 +58,7 @@ export class PageReader {
   readonly #egress: Egress;
   readonly #html: HtmlReader;
   readonly #pdfs: PdfReader;
-  readonly #known = new LRUCache<string, Page>({
+  readonly #pages = new LRUCache<string, Page>({
     maxSize: CACHE_CHARACTERS_MAX,
     ttl: CACHE_MS,
     sizeCalculation: ({ lines }) => lines.reduce((sum, line) => sum + line.length + 1, 1),
@@ -73,16 +73,16 @@ export class PageReader {
   }
 
   /** The page if it was opened within the last ten minutes. */
-  known(url: string): Page | null {
-    return this.#known.get(url) ?? null;
+  findKnown(url: string): Page | null {
+    return this.#pages.get(url) ?? null;
   }
 
   /** Rejects with `PageFailed`, or with the reason of `signal`. `caller`: for fair sharing of name lookups. */
   async open(url: string, caller: string, signal: AbortSignal): Promise<Page> {
-    const known = this.known(url);
-    if (known !== null) return known;
+    const knownPage = this.findKnown(url);
+    if (knownPage !== null) return knownPage;
     const page = await this.#read(url, await this.#fetch(url, caller, signal), signal);
-    this.#known.set(url, page);
+    this.#pages.set(url, page);
     return page;
   }
 
@@ -114,9 +114,9 @@ export class PageReader {
       target.hash = "";
       if (!links.has(target.href)) links.set(target.href, text);
     }
-    const listed = [...links].map(([target, text]) => ({ url: target, text }));
+    const linkList = [...links].map(([target, text]) => ({ url: target, text }));
     const text = needsScripts(page.bytes, read.text) ? `${read.text}\n${NEEDS_SCRIPTS}`.trimStart() : read.text;
-    return { ...pageOf(url, read.title === "" ? url : read.title, text), links: listed };
+    return { ...pageOf(url, read.title === "" ? url : read.title, text), links: linkList };
   }
 
   async #pdfText(bytes: Buffer, signal: AbortSignal): Promise<string> {
@@ -132,11 +132,11 @@ function needsScripts(bytes: Uint8Array, text: string): boolean {
 }
 
 function pageOf(url: string, title: string, text: string): Omit<Page, "links"> {
-  return { url, title, lines: text.split(/\r?\n/).flatMap(wrapped) };
+  return { url, title, lines: text.split(/\r?\n/).flatMap(wrapLine) };
 }
 
 /** Splits long lines, after a blank if there is one, so that a part of a page can be shown. */
-function wrapped(line: string): readonly string[] {
+function wrapLine(line: string): readonly string[] {
   const pieces: string[] = [];
   let start = 0;
   while (line.length - start > LINE_CHARACTERS_MAX) {

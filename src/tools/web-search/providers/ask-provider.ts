@@ -49,7 +49,7 @@ export async function askProvider(
     headers: { accept: "application/json", ...(body === undefined ? {} : JSON_TYPE), ...headers },
     body: body === undefined ? null : JSON.stringify(body),
   };
-  const recorded = beginExchange(() => ({
+  const recording = beginExchange(() => ({
     ...call,
     kind: "web_search",
     url,
@@ -60,17 +60,17 @@ export async function askProvider(
       ...call,
       signal: AbortSignal.any([signal, deadline]),
     });
-    recorded?.head(reply.statusCode, reply.headers);
+    recording?.head(reply.statusCode, reply.headers);
     const text = await readBodyStart(reply.body, REPLY_BYTES_MAX);
-    recorded?.data(Buffer.from(text));
-    recorded?.end(null);
+    recording?.data(Buffer.from(text));
+    recording?.end(null);
     if (reply.statusCode !== 200) throw new SearchFailed(sentenceOf(reply.statusCode));
     // A cut text is not valid JSON, and parsing it would take long.
     const answer = Buffer.byteLength(text) < REPLY_BYTES_MAX ? jsonOrUndefined(text) : undefined;
     if (answer === undefined) throw new SearchFailed("The search server sent no JSON that could be read.");
     return answer;
   } catch (error) {
-    recorded?.end(error instanceof Error ? error.message : String(error));
+    recording?.end(error instanceof Error ? error.message : String(error));
     signal.throwIfAborted();
     if (error instanceof SearchFailed) throw error;
     throw new SearchFailed(
@@ -96,7 +96,7 @@ export interface HitNames {
   readonly title: string;
   /** The first of these with a text is the snippet; a list of texts is joined. */
   readonly snippets: readonly string[];
-  readonly published: string;
+  readonly date: string;
 }
 
 /** The first hits of a list, with cut texts. Leaves out elements that are not hits, or whose address is not http(s). */
@@ -109,13 +109,13 @@ export function hitsOf(list: unknown, names: HitNames): readonly Hit[] {
       const url = URL.parse(memberText(element[names.url]).slice(0, URL_CHARACTERS_MAX + 1));
       if (url === null || !/^https?:$/.test(url.protocol) || url.href.length > URL_CHARACTERS_MAX) return [];
       const snippet = names.snippets.map((name) => memberText(element[name])).find((text) => text !== "") ?? "";
-      const published = memberText(element[names.published]).slice(0, DATE_CHARACTERS_MAX);
+      const date = memberText(element[names.date]).slice(0, DATE_CHARACTERS_MAX);
       return [
         {
           url: url.href,
           title: withoutMarkup(memberText(element[names.title]), TITLE_CHARACTERS_MAX),
           snippet: withoutMarkup(snippet, SNIPPET_CHARACTERS_MAX),
-          published: published === "" ? null : published,
+          date: date === "" ? null : date,
         },
       ];
     });
@@ -133,8 +133,8 @@ const BEGUN_TAG = /<[^<>]{0,200}$/;
 
 /** The text, cut, without the tags and entities with which some servers mark the found words. */
 function withoutMarkup(text: string, charactersMax: number): string {
-  const looked = text.slice(0, MARKUP_FACTOR * charactersMax);
-  const whole = looked.length < text.length ? looked.replace(BEGUN_TAG, "") : looked;
+  const markup = text.slice(0, MARKUP_FACTOR * charactersMax);
+  const whole = markup.length < text.length ? markup.replace(BEGUN_TAG, "") : markup;
   return whole
     .replaceAll(/<\/?(?:b|strong|em|i|mark|span)(?: [^<>]{0,200})?>/gi, "")
     .replaceAll(/&(amp|lt|gt|quot|#39|#x27);/g, (_whole, name: string) => ENTITIES[name] ?? "")

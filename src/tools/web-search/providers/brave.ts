@@ -25,7 +25,7 @@ export function brave(options: ProviderOptions): SearchProvider {
         url: "url",
         title: "title",
         snippets: ["description", "extra_snippets"],
-        published: "page_age",
+        date: "page_age",
       });
     },
   };

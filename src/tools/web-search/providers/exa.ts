@@ -26,7 +26,7 @@ export function exa(options: ProviderOptions, now: () => number = Date.now): Sea
         url: "url",
         title: "title",
         snippets: ["text", "highlights"],
-        published: "publishedDate",
+        date: "publishedDate",
       });
     },
   };

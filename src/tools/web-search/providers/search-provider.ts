@@ -17,7 +17,7 @@ export interface Hit {
   readonly title: string;
   readonly snippet: string;
   /** In the provider's format; null if unknown. */
-  readonly published: string | null;
+  readonly date: string | null;
 }
 
 /** A search server. Its address comes from the operator. */

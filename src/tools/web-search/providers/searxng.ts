@@ -20,7 +20,7 @@ export function searxng(options: ProviderOptions): SearchProvider {
         url: "url",
         title: "title",
         snippets: ["content"],
-        published: "publishedDate",
+        date: "publishedDate",
       });
       const silent = answer["unresponsive_engines"];
       if (hits.length === 0 && Array.isArray(silent) && silent.length > 0)

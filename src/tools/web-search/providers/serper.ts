@@ -22,7 +22,7 @@ export function serper(options: ProviderOptions): SearchProvider {
         url: "link",
         title: "title",
         snippets: ["snippet"],
-        published: "date",
+        date: "date",
       });
     },
   };

@@ -21,7 +21,7 @@ export function tavily(options: ProviderOptions): SearchProvider {
         url: "url",
         title: "title",
         snippets: ["content"],
-        published: "published_date",
+        date: "published_date",
       });
     },
   };

@@ -45,13 +45,13 @@ export function replaceProcess(): void {
  * process object that reaches out of it: other processes, modules, bindings, the environment.
  */
 export function closeRealm(node: NodeJS.Process): void {
-  const kept = { process: Reflect.get(globalThis, "process"), console: silentConsole(), ...timers() };
+  const globals = { process: Reflect.get(globalThis, "process"), console: silentConsole(), ...timers() };
   const clock = performance;
   const performanceKept = Object.freeze({ now: () => clock.now(), timeOrigin: clock.timeOrigin });
   for (const name of Reflect.ownKeys(globalThis)) {
     if (typeof name === "symbol" || !KEPT.has(name)) Reflect.deleteProperty(globalThis, name);
   }
-  for (const [name, value] of Object.entries({ ...kept, performance: performanceKept })) {
+  for (const [name, value] of Object.entries({ ...globals, performance: performanceKept })) {
     Reflect.defineProperty(globalThis, name, { value, writable: false, configurable: false });
   }
   stripProcess(node);
@@ -66,11 +66,11 @@ function stripProcess(node: NodeJS.Process): void {
 
 /** Node emits warnings and unhandled rejections through these. */
 function emitterOnly(prototype: object | null): object {
-  const kept = Object.create(null);
+  const copy = Object.create(null);
   for (const name of ["emit", "listenerCount", "constructor"]) {
-    if (prototype !== null) kept[name] = Reflect.get(prototype, name);
+    if (prototype !== null) copy[name] = Reflect.get(prototype, name);
   }
-  return Object.freeze(kept);
+  return Object.freeze(copy);
 }
 
 /** Numbered timers, so that foreign code gets no object of Node. */
@@ -78,7 +78,7 @@ function timers(): Readonly<Record<string, unknown>> {
   const running = new Map<number, () => void>();
   const { setTimeout: start, clearTimeout: stop, setImmediate: soon, clearImmediate: stopSoon } = globalThis;
   let last = 0;
-  const add = (begin: (done: () => void) => () => void): number => {
+  const add = (begin: (finish: () => void) => () => void): number => {
     const id = ++last;
     running.set(
       id,
@@ -91,14 +91,14 @@ function timers(): Readonly<Record<string, unknown>> {
     running.get(id)?.();
     running.delete(id);
   };
-  const later = (call: (...given: unknown[]) => unknown, delay?: number, ...given: unknown[]): number =>
-    add((done) => {
-      const timer = start(() => (done(), void call(...given)), delay);
+  const later = (call: (...args: unknown[]) => unknown, delay?: number, ...args: unknown[]): number =>
+    add((finish) => {
+      const timer = start(() => (finish(), void call(...args)), delay);
       return () => stop(timer);
     });
-  const next = (call: (...given: unknown[]) => unknown, ...given: unknown[]): number =>
-    add((done) => {
-      const immediate = soon(() => (done(), void call(...given)));
+  const next = (call: (...args: unknown[]) => unknown, ...args: unknown[]): number =>
+    add((finish) => {
+      const immediate = soon(() => (finish(), void call(...args)));
       return () => stopSoon(immediate);
     });
   return { setTimeout: later, clearTimeout: clear, setImmediate: next, clearImmediate: clear };

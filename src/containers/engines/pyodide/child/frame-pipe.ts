@@ -49,20 +49,20 @@ export function sendFrame(head: PipeFrame["head"], data: Uint8Array = new Uint8A
 
 function readExactly(length: number): Uint8Array<ArrayBuffer> | null {
   const bytes = new Uint8Array(length);
-  for (let filled = 0; filled < length; ) {
-    const count = retried(() => read(INPUT, bytes, filled, length - filled, null));
+  for (let offset = 0; offset < length; ) {
+    const count = retry(() => read(INPUT, bytes, offset, length - offset, null));
     if (count === 0) return null;
-    filled += count;
+    offset += count;
   }
   return bytes;
 }
 
 function writeAll(bytes: Uint8Array): void {
-  for (let written = 0; written < bytes.length; )
-    written += retried(() => write(OUTPUT, bytes, written, bytes.length - written));
+  for (let offset = 0; offset < bytes.length; )
+    offset += retry(() => write(OUTPUT, bytes, offset, bytes.length - offset));
 }
 
-function retried(step: () => number): number {
+function retry(step: () => number): number {
   for (;;) {
     try {
       return step();

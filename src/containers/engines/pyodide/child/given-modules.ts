@@ -51,19 +51,24 @@ export interface ModuleGate {
  * are refused.
  */
 export function gateModules(folder: string): ModuleGate {
-  const allowed = new URL(`file://${folder}`).href;
+  const prefix = new URL(`file://${folder}`).href;
   let isOpen = true;
   const readAllowed: typeof readFileSync = function readAllowed(file: unknown, options?: unknown) {
     if (!isOpen || typeof file !== "string" || !file.startsWith(folder)) throw new Refused();
     return Reflect.apply(readFileSync, null, [file, options]);
   };
-  const given = { readFileSync: readAllowed, resolve: resolvePath, dirname: dirnamePath, randomFillSync: randomFill };
-  Reflect.set(globalThis, GIVEN, given);
+  const functions = {
+    readFileSync: readAllowed,
+    resolve: resolvePath,
+    dirname: dirnamePath,
+    randomFillSync: randomFill,
+  };
+  Reflect.set(globalThis, GIVEN, functions);
   registerHooks({
     resolve(specifier, context, next) {
       if (!isOpen) throw new Refused();
       if (Object.hasOwn(SOURCES, specifier)) return { url: SCHEME + specifier, format: "module", shortCircuit: true };
-      if (!specifier.startsWith(allowed)) throw new Refused();
+      if (!specifier.startsWith(prefix)) throw new Refused();
       return next(specifier, context);
     },
     load(url, context, next) {

@@ -60,15 +60,15 @@ function sendSnapshot(bytes: Uint8Array): never {
 async function serve(api: PyodideAPI): Promise<never> {
   const files = new MemoryFiles(api.FS);
   limitFiles(api.FS, opening.filesBytesMax);
-  const started: PyDict = api.runPython(START)(sendLog, sendImage, (name: string) => wheels.get(name));
-  const run: PyCallable = started.get("run");
-  sendFrame({ is: "ready", python: started.get("python"), hasShell: false });
+  const dict: PyDict = api.runPython(START)(sendLog, sendImage, (name: string) => wheels.get(name));
+  const run: PyCallable = dict.get("run");
+  sendFrame({ is: "ready", python: dict.get("python"), hasShell: false });
   for (;;) {
     const request = receiveFrame();
     if (request === null) return exit(0);
     try {
       if (request.head["do"] === "run") await runCode(run, request.head);
-      else if (request.head["do"] === "packages") sendFrame({ is: "packages", names: started.get("packages").toJs() });
+      else if (request.head["do"] === "packages") sendFrame({ is: "packages", names: dict.get("packages").toJs() });
       else serveFile(files, request);
     } catch (error) {
       if ("pyodide_fatal_error" in Object(error) || request.head["do"] === "run") exit(1);
@@ -103,9 +103,9 @@ function serveFile(files: MemoryFiles, { head, data }: PipeFrame): void {
 }
 
 function sendFiles(files: MemoryFiles, most: number): void {
-  const found = files.list(most);
-  for (let start = 0; start < found.length; start += FILES_AT_ONCE)
-    sendFrame({ is: "files", files: found.slice(start, start + FILES_AT_ONCE), last: false });
+  const entries = files.list(most);
+  for (let start = 0; start < entries.length; start += FILES_AT_ONCE)
+    sendFrame({ is: "files", files: entries.slice(start, start + FILES_AT_ONCE), last: false });
   sendFrame({ is: "files", files: [], last: true });
 }
 
@@ -120,8 +120,8 @@ function sendLog(text: string): void {
 }
 
 function sendImage(png: PyBuffer): void {
-  const { data: held } = png.getBuffer("u8");
-  const data = new Uint8Array(held.buffer, held.byteOffset, held.byteLength);
+  const { data: view } = png.getBuffer("u8");
+  const data = new Uint8Array(view.buffer, view.byteOffset, view.byteLength);
   for (let start = 0; start < data.length; start += PIECE_BYTES_MAX) {
     const end = start + PIECE_BYTES_MAX;
     sendFrame({ is: "image", last: end >= data.length }, data.subarray(start, end));
@@ -130,12 +130,12 @@ function sendImage(png: PyBuffer): void {
 
 function why(error: unknown): string {
   const number: unknown = Reflect.get(Object(error), "errno");
-  const known: Readonly<Record<string, string>> = {
+  const messages: Readonly<Record<string, string>> = {
     20: "File exists",
     44: "No such file or directory",
     51: "No space left on device",
     54: "Not a directory",
   };
-  if (typeof number === "number") return known[number] ?? `Error ${number} of the file system`;
+  if (typeof number === "number") return messages[number] ?? `Error ${number} of the file system`;
   return (error instanceof Error ? error.message : String(error)).slice(0, WHY_CHARACTERS_MAX);
 }

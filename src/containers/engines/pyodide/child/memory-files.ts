@@ -55,9 +55,9 @@ export class MemoryFiles {
 
   /** Regular files only, at most `most`. */
   list(most: number): FileEntry[] {
-    const found: FileEntry[] = [];
-    this.#listBelow("", DEPTH_MAX, (entry) => found.push(entry) < most);
-    return found;
+    const entries: FileEntry[] = [];
+    this.#listBelow("", DEPTH_MAX, (entry) => entries.push(entry) < most);
+    return entries;
   }
 
   #listBelow(folder: string, depth: number, take: (entry: FileEntry) => boolean): boolean {
@@ -98,15 +98,15 @@ interface Contents {
 /** Limits the bytes of files in all folders together; beyond it, writes fail as on a full disk. */
 export function limitFiles(fs: FileSystem, bytesMax: number): void {
   const memory: MemoryFileSystem = Reflect.get(fs.filesystems, "MEMFS");
-  let used = 0;
+  let usedBytes = 0;
   for (const name of ["expandFileStorage", "resizeFileStorage"] as const) {
     const change = memory[name];
     memory[name] = (node, bytes) => {
       const before = node.contents?.length ?? 0;
-      if (bytes > before && used + bytes - before > bytesMax) used = bytesBelow(fs, "/", DEPTH_MAX);
-      if (bytes > before && used + bytes - before > bytesMax) throw new fs.ErrnoError(NO_SPACE);
+      if (bytes > before && usedBytes + bytes - before > bytesMax) usedBytes = bytesBelow(fs, "/", DEPTH_MAX);
+      if (bytes > before && usedBytes + bytes - before > bytesMax) throw new fs.ErrnoError(NO_SPACE);
       Reflect.apply(change, memory, [node, bytes]);
-      used += (node.contents?.length ?? 0) - before;
+      usedBytes += (node.contents?.length ?? 0) - before;
     };
   }
 }

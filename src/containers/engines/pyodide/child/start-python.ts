@@ -79,9 +79,9 @@ export async function startPython(opening: ChildOpening, snapshot: Uint8Array | 
   const { loadPyodide }: { loadPyodide: LoadPyodide } = await import(`file://${opening.pyodide}pyodide.mjs`);
   const python = await loadPyodide(options);
   // Without these, output without a line end would fill the memory.
-  const dropped = { write: ({ length }: Uint8Array): number => length };
-  python.setStdout(dropped);
-  python.setStderr(dropped);
+  const sink = { write: ({ length }: Uint8Array): number => length };
+  python.setStdout(sink);
+  python.setStderr(sink);
   for (const terminal of TERMINALS) python.FS.unlink(terminal); // They buffer output without a line end too.
   return python;
 }
