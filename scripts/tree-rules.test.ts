@@ -1,5 +1,12 @@
 import { expect, test } from "vitest";
-import { contextFaults, folderFaults, functionNameFaults, nameFaults, smallFileFaults } from "./tree-rules.ts";
+import {
+  contextFaults,
+  folderFaults,
+  functionNameFaults,
+  nameFaults,
+  participleFaults,
+  smallFileFaults,
+} from "./tree-rules.ts";
 
 const filesOf = (folder: string, count: number): string[] =>
   Array.from({ length: count }, (_, index) => `${folder}/file-${index}.ts`);
@@ -128,4 +135,23 @@ test.each([
   ["a file outside src/", "scripts/a.ts", `interface CreateContext { ${members(9)} }`],
 ])("contexts-are-small does not fire on %s", (_what, path, text) => {
   expect(contextFaults([exporting(path, text)])).toEqual([]);
+});
+
+const declaring = (path: string, ...names: readonly string[]): { path: string; text: string } => ({
+  path,
+  text: names.map((name) => `const ${name} = 1;\n`).join(""),
+});
+const NOUNS = Array.from({ length: 98 }, (_, index) => `noun${index}`);
+
+test("names-are-nouns-or-verbs fires on two participles among a hundred names", () => {
+  const files = [declaring("src/a.ts", ...NOUNS), declaring("packages/b/c.ts", "made", "asked")];
+  expect(participleFaults(files)).toEqual(["2.0 %", "packages/b/c.ts: made, asked"]);
+});
+
+test.each([
+  ["one among a hundred", [declaring("src/a.ts", ...NOUNS, "noun", "made")]],
+  ["tests", [declaring("src/a.ts", ...NOUNS), declaring("src/a.test.ts", "made", "asked")]],
+  ["files outside src/ and packages/", [declaring("src/a.ts", ...NOUNS), declaring("tests/a.ts", "made", "asked")]],
+])("names-are-nouns-or-verbs does not fire on %s", (_what, files) => {
+  expect(participleFaults(files)).toEqual([]);
 });

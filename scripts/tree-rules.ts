@@ -3,6 +3,7 @@ import { contextSizes } from "./context-sizes.ts";
 import { readFunctionNames, readModule } from "./import-graph.ts";
 import { deadLinks, unlistedPages } from "./markdown-links.ts";
 import { versionFaults } from "./release-version.ts";
+import { countParticiples } from "./structure/declared-names.ts";
 import type { TextFile } from "./text-file.ts";
 
 /** A rule about the whole tree. `find` gets the paths of all files from the repository's root. */
@@ -40,6 +41,8 @@ const SHARED_NAMES: Readonly<Record<string, string>> = {
 const SAME_FUNCTION_FILES_MAX = 3;
 /** How many members a context may have. */
 const CONTEXT_MEMBERS_MAX = 8;
+/** Of all names of src/ and packages/. Some are names of the wire or of rows. */
+const PARTICIPLES_PERCENT_MAX = 1;
 /** A migration is never changed, so it copies the functions it needs. */
 const MIGRATION = /\/migrations\//;
 /** Each interface and each engine has a catalogue of errors, in which the same fault has the same name. */
@@ -71,6 +74,11 @@ export const TREE_RULES: readonly TreeRule[] = [
     name: "contexts-are-small",
     sentence: `A context of src/ has at most ${CONTEXT_MEMBERS_MAX} members. Give each function the one thing it needs, or a context by subject.`,
     find: contextFaults,
+  },
+  {
+    name: "names-are-nouns-or-verbs",
+    sentence: `More than ${PARTICIPLES_PERCENT_MAX} % of the names of src/ and packages/ are a bare participle. Name what it is: response, not made.`,
+    find: participleFaults,
   },
   {
     name: "links-lead-somewhere",
@@ -149,6 +157,17 @@ export function contextFaults(files: readonly TextFile[]): string[] {
   return contextSizes(files.filter(isSource).map(({ path, text }) => ({ path, code: text })))
     .filter(({ members }) => members > CONTEXT_MEMBERS_MAX)
     .map(({ name, path, members }) => `${name} of ${path} has ${members} members`);
+}
+
+/** Names that are a bare participle, by file, if there are too many of them. */
+export function participleFaults(files: readonly TextFile[]): string[] {
+  const { byFile, percent } = countParticiples(files.filter(isProduct).map(({ path, text }) => ({ path, code: text })));
+  if (percent <= PARTICIPLES_PERCENT_MAX) return [];
+  return [`${percent.toFixed(1)} %`, ...[...byFile].map(([path, names]) => `${path}: ${names.join(", ")}`)];
+}
+
+function isProduct({ path }: TextFile): boolean {
+  return /^(src|packages)\/.*[.]tsx?$/.test(path) && !/[.](test|fixture)[.]tsx?$/.test(path);
 }
 
 function isSource({ path }: TextFile): boolean {

@@ -95,8 +95,8 @@ async function atPort(engine: SandboxEngine, folder: string): Promise<AtPort> {
   const store = await openStore({ file: join(folder, "antiphon.db") });
   const sessions = new SandboxSessions({
     engine,
-    stored: store.sessionContainers,
-    observer: { counted: () => {}, ended: () => {} },
+    containers: store.sessionContainers,
+    observer: { countSessions: () => {}, noteEnd: () => {} },
     log: silentLogger,
     timeoutMs: TIMEOUT_MS,
     memoryBytes: GIBIBYTE,

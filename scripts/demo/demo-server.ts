@@ -42,10 +42,10 @@ export async function startDemoServer(env: Readonly<Record<string, string>> = {}
     ...env,
   };
   const server = await startResponsesApi(loadConfig(settings, []), silentLogger);
-  if (server.keys.made === null) throw new Error("A new data folder has no key yet.");
+  if (server.keys.firstKey === null) throw new Error("A new data folder has no key yet.");
   return {
     url: server.url,
-    apiKey: server.keys.made,
+    apiKey: server.keys.firstKey,
     mcpUrl: mcp.url,
     dataDir,
     close: async () => {

@@ -1,4 +1,5 @@
 import { type Node, parseSync, Visitor } from "oxc-parser";
+import type { SourceFile } from "../import-graph.ts";
 
 /** A single word that ends in -ed and is no participle. */
 const NOUNS_AND_VERBS: ReadonlySet<string> = new Set([
@@ -53,6 +54,26 @@ export function declaredNames(path: string, code: string): ReadonlySet<string> {
     TSMethodSignature: (node) => add(node.key),
   }).visit(parseSync(path, code).program);
   return names;
+}
+
+/** The names in files that are nothing but a participle, and their share. A name counts once for each file. */
+export function countParticiples(files: readonly SourceFile[]): Participles {
+  let all = 0;
+  const byFile = new Map<string, readonly string[]>();
+  for (const { path, code } of files) {
+    const names = [...declaredNames(path, code)];
+    all += names.length;
+    const participles = names.filter(isBareParticiple);
+    if (participles.length > 0) byFile.set(path, participles);
+  }
+  const count = [...byFile.values()].reduce((sum, names) => sum + names.length, 0);
+  return { byFile, percent: (100 * count) / Math.max(1, all) };
+}
+
+export interface Participles {
+  readonly byFile: ReadonlyMap<string, readonly string[]>;
+  /** Of all names. */
+  readonly percent: number;
 }
 
 /** Whether a name is nothing but a participle, such as `told` or `stored`. */

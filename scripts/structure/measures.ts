@@ -3,7 +3,7 @@ import { findKnots } from "../find-knots.ts";
 import { type Module, readModule, type SourceFile } from "../import-graph.ts";
 import { PAIR_OF_NAMES } from "../tidy-rules.ts";
 import { functionNameFaults } from "../tree-rules.ts";
-import { declaredNames, isBareParticiple } from "./declared-names.ts";
+import { countParticiples } from "./declared-names.ts";
 
 /** One line of the table. */
 export interface Measure {
@@ -37,7 +37,7 @@ export function measureStructure(files: readonly SourceFile[], pacts: readonly s
     { title: "lines of src and packages, without tests", value: thousands(linesOf(product)) },
     { title: "lines of tests", value: thousands(linesOf(tests)) },
     { title: "lines of pacts", value: thousands(pacts.reduce((sum, text) => sum + lineCount(text), 0)) },
-    { title: "names that are a bare participle", value: `${participleShare(product).toFixed(1)} %` },
+    { title: "names that are a bare participle", value: `${countParticiples(product).percent.toFixed(1)} %` },
     { title: "statements that give several names values", value: String(countLines(product, PAIR_OF_NAMES)) },
     {
       title: "function names in more than three files",
@@ -60,11 +60,6 @@ function thousands(count: number): string {
 
 function countLines(files: readonly SourceFile[], pattern: RegExp): number {
   return files.flatMap(({ code }) => code.split("\n")).filter((line) => pattern.test(line)).length;
-}
-
-function participleShare(files: readonly SourceFile[]): number {
-  const names = files.flatMap(({ path, code }) => [...declaredNames(path, code)]);
-  return (100 * names.filter(isBareParticiple).length) / Math.max(1, names.length);
 }
 
 function largestContext(files: readonly SourceFile[]): Pick<ContextSize, "name" | "members"> {

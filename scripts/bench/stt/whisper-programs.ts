@@ -79,7 +79,7 @@ export async function startStockServer(
   const args = [...options(model, threads), ...search, "--host", "127.0.0.1", "--port", String(port)];
   const child = await startGuarded({ program, args, folder: "/" });
   let hasEnded = false;
-  void child.ended.then(() => {
+  void child.exit.then(() => {
     hasEnded = true;
   });
   const url = `http://127.0.0.1:${port}`;
