@@ -55,18 +55,12 @@ function declaredTypes(path: string, code: string): ReadonlyMap<string, Declared
 }
 
 function declaredType(node: Node): DeclaredType {
-  switch (node.type) {
-    case "TSTypeLiteral":
-      return { own: node.members.flatMap(memberName), from: [] };
-    case "TSIntersectionType":
-      return { own: [], from: node.types.map((type) => ({ type: declaredType(type), isTaken: ALL })) };
-    case "TSTypeReference": {
-      const name = node.typeName.type === "Identifier" ? node.typeName.name : "";
-      return { own: [], from: [takenFrom(name, node.typeArguments?.params ?? [])] };
-    }
-    default:
-      return NO_TYPE;
-  }
+  if (node.type === "TSTypeLiteral") return { own: node.members.flatMap(memberName), from: [] };
+  if (node.type === "TSIntersectionType")
+    return { own: [], from: node.types.map((type) => ({ type: declaredType(type), isTaken: ALL })) };
+  if (node.type !== "TSTypeReference") return NO_TYPE;
+  const name = node.typeName.type === "Identifier" ? node.typeName.name : "";
+  return { own: [], from: [takenFrom(name, node.typeArguments?.params ?? [])] };
 }
 
 /** What a reference to a type by its name takes, also through `Pick` and `Omit`. */

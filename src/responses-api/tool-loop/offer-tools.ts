@@ -119,9 +119,7 @@ function fits(definition: HostedFunction, label: unknown, name: unknown): boolea
 function entriesOf(entry: Record<string, unknown>, functions: readonly PlacedFunction[]): Record<string, unknown>[] {
   const { type, server_label: label, name } = entry;
   const kind: ToolKind | null = typeof type === "string" ? kindOfType(type) : null;
-  const matches = functions.filter(
-    (entry) => entry.kind === kind && (kind !== "mcp" || fits(entry.definition, label, name)),
-  );
+  const matches = functions.filter((one) => one.kind === kind && (kind !== "mcp" || fits(one.definition, label, name)));
   // A tool search of the client has no function here.
   if (kind === null || (kind === "tool_search" && matches.length === 0)) return [entry];
   return matches.map(({ definition }) => ({ ...choiceOfFunction(definition) }));

@@ -11,7 +11,7 @@ export class OpenText {
   #open: Open | null = null;
   #text = "";
 
-  /** Returns the previously open item, if this event ends one. */
+  /** Returns the item that this event ends; null if it ends none. */
   add(event: ModelEvent): Open | null {
     switch (event.type) {
       case "text_delta":
