@@ -29,7 +29,7 @@ PYTHON_INSTALLED := .cache/python-clients/installed
 REAL_MODEL := .cache/real-model/tiny.gguf
 # The pages of both interfaces, and what they are made from.
 PAGE := dist/inspector/index.html
-PAGE_SOURCES := scripts/build-page.ts $(wildcard web/*/* web/*/*/* src/client/*.ts src/client/*/*.ts src/stream-grammar/*.ts src/stream-grammar/*/*.ts generated/*/client.ts)
+PAGE_SOURCES := scripts/build-page.ts $(wildcard web/*/* web/*/*/* packages/client/src/*.ts packages/client/src/*/*.ts packages/stream-grammar/src/*.ts packages/stream-grammar/src/*/*.ts generated/*/client.ts)
 # What makes a site of docs/, apart from the other packages because of its size.
 DOCS_SITE_INSTALLED := scripts/docs-site/node_modules/.package-lock.json
 # No package runs a script of its own.

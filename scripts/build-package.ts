@@ -7,8 +7,8 @@
 import { spawnSync } from "node:child_process";
 import { cpSync, existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import { readJson } from "../src/base/json/read-json.ts";
-import { isRecord } from "../src/base/json/records.ts";
+import { readJson } from "@antiphon/base/json/read-json.ts";
+import { isRecord } from "@antiphon/base/json/records.ts";
 
 const ROOT = resolve(import.meta.dirname, "..");
 const FOLDER = resolve(process.argv[2] ?? ROOT);

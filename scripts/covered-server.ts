@@ -4,7 +4,7 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { isRecord } from "../src/base/json/records.ts";
+import { isRecord } from "@antiphon/base/json/records.ts";
 
 const ROOT = join(import.meta.dirname, "..");
 const ROOT_URL = `${pathToFileURL(ROOT).href}/`;

@@ -6,8 +6,8 @@
 import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
+import { pcmBytes } from "@antiphon/speech/audio/pcm.ts";
 import { WebSocket } from "ws";
-import { pcmBytes } from "../src/audio/pcm.ts";
 import { tones } from "../tests/speech/tones.ts";
 import { toneModelFile, whisperForTests } from "../tests/speech/whisper-for-tests.ts";
 import { type CoveredServer, type CoveredServerOptions, startCoveredServer } from "./covered-server.ts";

@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { resolve } from "node:path";
-import { UnusableFolder } from "./base/files/make-folder.ts";
+import { UnusableFolder } from "@antiphon/base/files/make-folder.ts";
+import { ScenarioError } from "@antiphon/built-in-model/scenario-error.ts";
 import { fitText } from "./commands/fitted-text.ts";
 import { KeysCommandError } from "./commands/keys-command-error.ts";
 import { MisusedCommand } from "./commands/misused-command.ts";
@@ -10,7 +11,6 @@ import { ConfigError } from "./config/config-error.ts";
 import { helpText } from "./config/describe-settings.ts";
 import { readEnvironment } from "./config/environment/read-environment.ts";
 import { type Environment, loadConfig } from "./config/load-config.ts";
-import { ScenarioError } from "./model-engines/built-in/scenario-error.ts";
 import { isForked } from "./processes/joined-process.ts";
 import { makeDataFolders } from "./servers/data-folders.ts";
 import { DatabaseError } from "./servers/database-error.ts";

@@ -1,9 +1,9 @@
-import { type Logger, silentLogger } from "../src/base/logger.ts";
+import { type Logger, silentLogger } from "@antiphon/base/logger.ts";
+import type { RecordingTranscriber } from "@antiphon/speech/recognition/recording-transcriber.ts";
+import type { SpeechEngine } from "@antiphon/speech/recognition/speech-engine.ts";
 import { loadConfig } from "../src/config/load-config.ts";
 import { hearingWith, openSpeech } from "../src/servers/choices/choose-speech.ts";
 import { startLocalStt } from "../src/servers/local-stt.ts";
-import type { RecordingTranscriber } from "../src/speech/recording-transcriber.ts";
-import type { SpeechEngine } from "../src/speech/speech-engine.ts";
 
 export interface LocalSttServerOptions {
   /** Left out: no engine. */

@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { readResponse, readResponseStreamEvent } from "@antiphon/contracts/responses-api/readers.js";
+import type { ResponseStreamEvent } from "@antiphon/contracts/responses-api/types.ts";
 import { describe, expect, test } from "vitest";
-import { readResponse, readResponseStreamEvent } from "../generated/responses-api/readers.js";
-import type { ResponseStreamEvent } from "../generated/responses-api/types.ts";
 import { foldEvents } from "../src/runs/fold/fold-events.ts";
 import { verifies } from "./verifies.ts";
 

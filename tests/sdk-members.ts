@@ -2,11 +2,8 @@
  * A contract test run by the compiler: `specs/sdk-ledger.yaml` lists each member and variant that the official SDK's
  * types have beyond the contract, and nothing else.
  */
-import type OpenAI from "openai";
-import type { InputTokenCountParams as BetaInputTokenCountParams } from "openai/resources/beta/responses/input-tokens";
-import type * as Beta from "openai/resources/beta/responses/responses";
-import type { InputTokenCountParams } from "openai/resources/responses/input-tokens";
-import type { sdkLedger } from "../generated/responses-api/sdk-ledger.ts";
+
+import type { sdkLedger } from "@antiphon/contracts/responses-api/sdk-ledger.ts";
 import type {
   CompactRequest,
   CreateResponseRequest,
@@ -16,7 +13,11 @@ import type {
   ResponseCreateFrame,
   ResponseStreamEvent,
   WebSocketErrorFrame,
-} from "../generated/responses-api/types.ts";
+} from "@antiphon/contracts/responses-api/types.ts";
+import type OpenAI from "openai";
+import type { InputTokenCountParams as BetaInputTokenCountParams } from "openai/resources/beta/responses/input-tokens";
+import type * as Beta from "openai/resources/beta/responses/responses";
+import type { InputTokenCountParams } from "openai/resources/responses/input-tokens";
 import type { AllHold, Same } from "./same-types.ts";
 
 type Scalar = string | number | boolean | null | undefined;

@@ -3,7 +3,7 @@
  * the SDK sends to what we accept: the request, the Response, every item, tool and event. It stops compiling when
  * either side changes. Known misfits are listed by name with their reasons; a name that fits must leave its list.
  */
-import type OpenAI from "openai";
+
 import type {
   CompoundFilter,
   CreateResponseRequest,
@@ -18,7 +18,8 @@ import type {
   ToolChoiceInput,
   ToolInput,
   Usage,
-} from "../generated/responses-api/types.ts";
+} from "@antiphon/contracts/responses-api/types.ts";
+import type OpenAI from "openai";
 import type { AllHold, Same } from "./same-types.ts";
 
 type Sdk = OpenAI.Responses.Response;

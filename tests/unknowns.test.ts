@@ -1,11 +1,11 @@
 import { readFileSync } from "node:fs";
 import { glob } from "node:fs/promises";
 import { join } from "node:path";
+import { isRecord } from "@antiphon/base/json/records.ts";
+import { validateResponseStreamEvent } from "@antiphon/contracts/responses-api/validators.js";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
-import { validateResponseStreamEvent } from "../generated/responses-api/validators.js";
 import { parseRequirements } from "../scripts/requirements.ts";
-import { isRecord } from "../src/base/json/records.ts";
 import { startTestServer, type TestServer } from "./kit/test-server.ts";
 import { says, serveBehind } from "./responses/behind-upstream.ts";
 import { MODEL } from "./responses/check-refusal.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { AntiphonCloudSpeech, type CloudClientMessage } from "../../src/client/index.ts";
+import { AntiphonCloudSpeech, type CloudClientMessage } from "../../packages/client/src/index.ts";
 import { verifies } from "../../tests/verifies.ts";
 import { type Played, writeExchange } from "../exchange-pact.fixture.ts";
 import { type Script, type StandIn, startStandIn } from "../stream-stand-in.fixture.ts";

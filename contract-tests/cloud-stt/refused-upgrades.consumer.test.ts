@@ -7,7 +7,7 @@ import {
   InternalServerError,
   pcmMessages,
   RateLimitError,
-} from "../../src/client/index.ts";
+} from "../../packages/client/src/index.ts";
 import { verifies } from "../../tests/verifies.ts";
 import { PACTS_DIR } from "../pact-files.fixture.ts";
 import type { CloudState } from "./cloud-states.fixture.ts";

@@ -1,10 +1,10 @@
-import { expect, test } from "vitest";
 import {
   validateCloudClientMessage,
   validateCloudServerMessage,
   validateSttClientMessage,
   validateSttServerMessage,
-} from "../../generated/local-stt/validators.js";
+} from "@antiphon/contracts/local-stt/validators.js";
+import { expect, test } from "vitest";
 import { verifies } from "../../tests/verifies.ts";
 import { CLOUD_STT, CLOUD_STT_STREAM } from "../cloud-stt/parties.fixture.ts";
 import { readExchanges, type WrittenExchange } from "../exchange-pact.fixture.ts";

@@ -1,6 +1,6 @@
+import type { SttClientMessage } from "@antiphon/contracts/local-stt/types.ts";
 import { expect, test } from "vitest";
-import type { SttClientMessage } from "../../generated/local-stt/types.ts";
-import { AntiphonSpeech } from "../../src/client/index.ts";
+import { AntiphonSpeech } from "../../packages/client/src/index.ts";
 import { verifies } from "../../tests/verifies.ts";
 import { type Played, writeExchange } from "../exchange-pact.fixture.ts";
 import { startStandIn } from "../stream-stand-in.fixture.ts";

@@ -1,6 +1,6 @@
+import type { FormatRequest } from "@antiphon/contracts/local-stt/types.ts";
 import { MatchersV3 } from "@pact-foundation/pact";
 import { describe, expect, test } from "vitest";
-import type { FormatRequest } from "../../generated/local-stt/types.ts";
 import { verifies } from "../../tests/verifies.ts";
 import { sending } from "./detours.fixture.ts";
 import { checkInteraction, checkRefusal, type Refusal, type RequestBody } from "./interaction.fixture.ts";

@@ -7,7 +7,7 @@ import {
   NotFoundError,
   PermissionDeniedError,
   type SpeechOptions,
-} from "../../src/client/index.ts";
+} from "../../packages/client/src/index.ts";
 import { PACTS_DIR } from "../pact-files.fixture.ts";
 import { FORM_TYPE, type Form, formBytes } from "./forms.fixture.ts";
 import { LOCAL_STT } from "./parties.fixture.ts";

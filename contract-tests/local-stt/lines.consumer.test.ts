@@ -1,5 +1,5 @@
+import type { SttClientMessage, SttServerMessage } from "@antiphon/contracts/local-stt/types.ts";
 import { describe, expect, test } from "vitest";
-import type { SttClientMessage, SttServerMessage } from "../../generated/local-stt/types.ts";
 import { RATE_HZ, spokenBase64 } from "../../tests/speech/slow-sound.ts";
 import { verifies } from "../../tests/verifies.ts";
 import { asking, sending } from "./detours.fixture.ts";

@@ -1,6 +1,6 @@
+import type { OperationId } from "@antiphon/contracts/local-stt/operations.ts";
 import { describe, test } from "vitest";
-import type { OperationId } from "../../generated/local-stt/operations.ts";
-import type { AntiphonSpeech } from "../../src/client/index.ts";
+import type { AntiphonSpeech } from "../../packages/client/src/index.ts";
 import { silentFile } from "../../tests/speech/slow-sound.ts";
 import { verifies } from "../../tests/verifies.ts";
 import { asking, naming } from "./detours.fixture.ts";

@@ -4,7 +4,7 @@ import type {
   ResponseStreamEvent,
   Tool,
   WebSearchCall,
-} from "../../generated/responses-api/types.ts";
+} from "@antiphon/contracts/responses-api/types.ts";
 import { isRecord } from "../records.fixture.ts";
 import { RECORDED_STORE, RECORDED_TOOLS } from "./recorded-tools.fixture.ts";
 import {

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { createServer, type RequestListener } from "node:http";
 import { text } from "node:stream/consumers";
-import type { McpCall, McpListTools, OutputItem } from "../../generated/responses-api/types.ts";
+import type { McpCall, McpListTools, OutputItem } from "@antiphon/contracts/responses-api/types.ts";
 import { sendJson } from "../../tests/kit/http-answers.ts";
 
 /** Stands in scenarios and requests for the address of the servers. */

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { readResponse, readResponseStreamEvent } from "../../generated/responses-api/readers.js";
-import type { Response, ResponseStreamEvent } from "../../generated/responses-api/types.ts";
+import { readResponse, readResponseStreamEvent } from "@antiphon/contracts/responses-api/readers.js";
+import type { Response, ResponseStreamEvent } from "@antiphon/contracts/responses-api/types.ts";
 
 /** Folder of recordings: `NAME.chunks.txt` is a stream with one event per line, `NAME.json` a plain body. */
 export const RECORDINGS = process.env["REFERENCE_RECORDINGS"];

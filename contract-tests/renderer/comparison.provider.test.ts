@@ -1,5 +1,5 @@
+import { lintText } from "@antiphon/stream-grammar/index.ts";
 import { describe, expect, test } from "vitest";
-import { lintText } from "../../src/stream-grammar/index.ts";
 import { verifies } from "../../tests/verifies.ts";
 import { describeTree } from "./accessibility-tree.fixture.ts";
 import { WRITTEN_CASES } from "./cases.fixture.ts";

@@ -1,5 +1,5 @@
-import { readResponseStreamEvent } from "../../generated/responses-api/readers.js";
-import type { ResponseStreamEvent } from "../../generated/responses-api/types.ts";
+import { readResponseStreamEvent } from "@antiphon/contracts/responses-api/readers.js";
+import type { ResponseStreamEvent } from "@antiphon/contracts/responses-api/types.ts";
 import { type WrittenEnd, type WrittenResponse, writeResponse } from "./written-response.fixture.ts";
 
 interface WireEvent {

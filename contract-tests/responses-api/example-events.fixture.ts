@@ -1,4 +1,4 @@
-import type { Annotation, OutputItem, ResponseStreamEvent } from "../../generated/responses-api/types.ts";
+import type { Annotation, OutputItem, ResponseStreamEvent } from "@antiphon/contracts/responses-api/types.ts";
 import { exampleResponse, MESSAGE_ID, messageSaying, runningResponse } from "./example-response.fixture.ts";
 
 export const WEATHER = {

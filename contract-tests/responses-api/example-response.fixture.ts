@@ -1,5 +1,5 @@
+import type { OutputItem, Response } from "@antiphon/contracts/responses-api/types.ts";
 import { MatchersV3 } from "@pact-foundation/pact";
-import type { OutputItem, Response } from "../../generated/responses-api/types.ts";
 import { shapeOf } from "../shape.fixture.ts";
 import { EXAMPLE_MODEL } from "./interaction.fixture.ts";
 

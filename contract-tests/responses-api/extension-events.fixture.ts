@@ -1,4 +1,4 @@
-import type { DialectStreamEvent } from "../../generated/responses-api/types.ts";
+import type { DialectStreamEvent } from "@antiphon/contracts/responses-api/types.ts";
 import { CALL, CUSTOM_CALL, type ExampleEvent, type Unnumbered } from "./example-events.fixture.ts";
 
 export type ExampleDialectEvent = Unnumbered<DialectStreamEvent>;

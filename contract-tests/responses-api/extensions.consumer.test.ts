@@ -1,6 +1,6 @@
+import type { CreateResponseRequest } from "@antiphon/contracts/responses-api/types.ts";
 import { MatchersV3 } from "@pact-foundation/pact";
 import { describe, expect, test } from "vitest";
-import type { CreateResponseRequest } from "../../generated/responses-api/types.ts";
 import { verifies } from "../../tests/verifies.ts";
 import { checkAnswer } from "./answer.fixture.ts";
 import { COMPLETED, PREFIX, TEXT_BLOCK } from "./example-events.fixture.ts";

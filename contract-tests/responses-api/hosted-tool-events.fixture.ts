@@ -1,4 +1,4 @@
-import type { OutputItem } from "../../generated/responses-api/types.ts";
+import type { OutputItem } from "@antiphon/contracts/responses-api/types.ts";
 import { type ExampleEvent, WEATHER } from "./example-events.fixture.ts";
 
 const STEM = "0123456789abcdef00670000000123456789abcdef01234567";

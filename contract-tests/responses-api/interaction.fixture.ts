@@ -1,6 +1,6 @@
 import { MatchersV3, PactV4 } from "@pact-foundation/pact";
 import OpenAI from "openai";
-import { Antiphon } from "../../src/client/index.ts";
+import { Antiphon } from "../../packages/client/src/index.ts";
 import { PACTS_DIR, type Parties } from "../pact-files.fixture.ts";
 import { CALLER_STATE, type State } from "./provider-states.ts";
 

@@ -1,10 +1,10 @@
-import { describe, expect, test } from "vitest";
 import {
   receiveWebSocketFramesTypes,
   sendDialectEventsTypes,
   sendResponseEventsTypes,
   sendWebSocketFramesTypes,
-} from "../../generated/responses-api/events.ts";
+} from "@antiphon/contracts/responses-api/events.ts";
+import { describe, expect, test } from "vitest";
 import { verifies } from "../../tests/verifies.ts";
 import { type Parties, readInteractionsOf } from "../pact-files.fixture.ts";
 import { SOCKET_TALKERS, SSE_READERS } from "./message-pacts.fixture.ts";

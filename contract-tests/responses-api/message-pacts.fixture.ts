@@ -1,5 +1,5 @@
+import type { WebSocketErrorFrame } from "@antiphon/contracts/responses-api/types.ts";
 import { MatchersV3, PactV4 } from "@pact-foundation/pact";
-import type { WebSocketErrorFrame } from "../../generated/responses-api/types.ts";
 import { PACTS_DIR, type Parties } from "../pact-files.fixture.ts";
 import { isRecord } from "../records.fixture.ts";
 import { shapeOf } from "../shape.fixture.ts";

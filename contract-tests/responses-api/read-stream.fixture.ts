@@ -1,5 +1,5 @@
+import { type Dialect, lintText } from "@antiphon/stream-grammar/index.ts";
 import { createParser } from "eventsource-parser";
-import { type Dialect, lintText } from "../../src/stream-grammar/index.ts";
 
 export interface ToldStream {
   readonly text: string;

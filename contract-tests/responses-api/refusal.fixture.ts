@@ -1,8 +1,8 @@
+import type { CreateResponseRequest } from "@antiphon/contracts/responses-api/types.ts";
 import type { MatchersV3 } from "@pact-foundation/pact";
 import OpenAI from "openai";
 import { expect } from "vitest";
-import type { CreateResponseRequest } from "../../generated/responses-api/types.ts";
-import * as own from "../../src/client/index.ts";
+import * as own from "../../packages/client/src/index.ts";
 import {
   type Clients,
   checkInteraction,

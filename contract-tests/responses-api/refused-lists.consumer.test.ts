@@ -1,7 +1,7 @@
 import { MatchersV3 } from "@pact-foundation/pact";
 import type OpenAI from "openai";
 import { describe, test } from "vitest";
-import type { Antiphon } from "../../src/client/index.ts";
+import type { Antiphon } from "../../packages/client/src/index.ts";
 import { verifies } from "../../tests/verifies.ts";
 import { RESPONSE_ID } from "./example-response.fixture.ts";
 import type { Interaction } from "./interaction.fixture.ts";

@@ -1,6 +1,6 @@
+import type { CreateResponseRequest } from "@antiphon/contracts/responses-api/types.ts";
 import { MatchersV3 } from "@pact-foundation/pact";
 import { describe, test } from "vitest";
-import type { CreateResponseRequest } from "../../generated/responses-api/types.ts";
 import { verifies } from "../../tests/verifies.ts";
 import { PNG_URL } from "./example-media.fixture.ts";
 import { EXAMPLE_MODEL, theModel } from "./interaction.fixture.ts";

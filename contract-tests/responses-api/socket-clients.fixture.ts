@@ -1,13 +1,13 @@
 import { once } from "node:events";
-import OpenAI from "openai";
-import { ResponsesWS } from "openai/resources/responses/ws";
-import { expect } from "vitest";
-import { WebSocket } from "ws";
 import {
   readAnyStreamEvent,
   readResponseCreateFrame,
   readWebSocketErrorFrame,
-} from "../../generated/responses-api/readers.js";
+} from "@antiphon/contracts/responses-api/readers.js";
+import OpenAI from "openai";
+import { ResponsesWS } from "openai/resources/responses/ws";
+import { expect } from "vitest";
+import { WebSocket } from "ws";
 import { EXAMPLE_KEY } from "./interaction.fixture.ts";
 import type { FrameExample } from "./socket-frames.fixture.ts";
 

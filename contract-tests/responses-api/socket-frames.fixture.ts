@@ -1,5 +1,5 @@
+import type { ResponseCreateFrame, WebSocketErrorFrame } from "@antiphon/contracts/responses-api/types.ts";
 import type { ResponsesClientEvent } from "openai/resources/responses/responses";
-import type { ResponseCreateFrame, WebSocketErrorFrame } from "../../generated/responses-api/types.ts";
 import { CALL, COMPLETED, type ExampleEvent, WEATHER } from "./example-events.fixture.ts";
 import { exampleResponse, RESPONSE_ID } from "./example-response.fixture.ts";
 import { EXAMPLE_MODEL as model } from "./interaction.fixture.ts";

@@ -1,7 +1,7 @@
+import { readAnyStreamEvent } from "@antiphon/contracts/responses-api/readers.js";
 import OpenAI from "openai";
 import { describe, expect, test } from "vitest";
-import { readAnyStreamEvent } from "../../generated/responses-api/readers.js";
-import { Antiphon } from "../../src/client/index.ts";
+import { Antiphon } from "../../packages/client/src/index.ts";
 import { verifies } from "../../tests/verifies.ts";
 import { checkMessage, nameOfExample, SSE_READERS, shapeOfEvent } from "./message-pacts.fixture.ts";
 import { PENDING_SITUATIONS } from "./pending-situations.fixture.ts";

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
+import { fieldLedger } from "@antiphon/contracts/responses-api/field-ledger.ts";
 import { afterAll, describe, expect, test } from "vitest";
-import { fieldLedger } from "../../generated/responses-api/field-ledger.ts";
 import { verifies } from "../../tests/verifies.ts";
 import { isRecord } from "../records.fixture.ts";
 import { EXCEPTIONS, exceptionFor } from "./exceptions.fixture.ts";

@@ -1,8 +1,8 @@
 import { useChat } from "@ai-sdk/react";
 import { lastAssistantMessageIsCompleteWithToolCalls, type UIMessage } from "ai";
 import { type SubmitEvent, useMemo, useState } from "react";
-import { AntiphonChatTransport } from "../../src/client/chat/index.ts"; // antiphon-client/chat
-import { Antiphon } from "../../src/client/index.ts"; // antiphon-client
+import { AntiphonChatTransport } from "../../packages/client/src/chat/index.ts"; // antiphon-client/chat
+import { Antiphon } from "../../packages/client/src/index.ts"; // antiphon-client
 import type { Server } from "./server.ts";
 
 const CHAT_ID = "chat-page";

@@ -1,4 +1,4 @@
-import { assert } from "../../src/base/assert.ts";
+import { assert } from "@antiphon/base/assert.ts";
 import { createDatabase } from "../../tests/services/databases.ts";
 import { startPostgres } from "../../tests/services/postgres-server.ts";
 import { startRedis } from "../../tests/services/redis-server.ts";

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
-import { Antiphon } from "../../src/client/index.ts";
+import { Antiphon } from "../../packages/client/src/index.ts";
 import { startChromium } from "../../tests/chromium.ts";
 import { type DemoServer, startDemoServer } from "../demo/demo-server.ts";
 

@@ -1,6 +1,6 @@
-import type { OutputItem, Response, RunKind, StoredItem } from "../../generated/responses-api/types.ts";
-import { idFromStem, newId, newIdStem } from "../../src/base/ids.ts";
-import type { ResponseFilter } from "../../src/domain/inspection.ts";
+import { idFromStem, newId, newIdStem } from "@antiphon/base/ids.ts";
+import type { OutputItem, Response, RunKind, StoredItem } from "@antiphon/contracts/responses-api/types.ts";
+import type { ResponseFilter } from "@antiphon/domain/inspection.ts";
 import type { Store } from "../../src/store/open-store.ts";
 import { ALL } from "../../src/store/stores/inspection/response-filter.fixture.ts";
 import { type BenchDatabase, benchDatabases, OWNER, openBenchStore } from "./search/bench-store.ts";

@@ -1,6 +1,6 @@
 import { createInterface } from "node:readline";
+import { isRecord } from "@antiphon/base/json/records.ts";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
-import { isRecord } from "../../src/base/json/records.ts";
 
 /**
  * The client library over one open connection, in a bare Node process. For each line of its input, each of TASKS lists

@@ -1,6 +1,6 @@
 import { rmSync } from "node:fs";
 import { Worker } from "node:worker_threads";
-import { isRecord } from "../../src/base/json/records.ts";
+import { isRecord } from "@antiphon/base/json/records.ts";
 import { BURDENS, type Burden, startModel } from "./burdens.ts";
 import { PROBE_FLAGS, takeReport } from "./probe-report.ts";
 import type { Probed } from "./probed.ts";

@@ -1,6 +1,6 @@
 import { createServer, type ServerResponse } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
-import { isRecord } from "../../src/base/json/records.ts";
+import { isRecord } from "@antiphon/base/json/records.ts";
 import { CALL_MS } from "./tools-shape.ts";
 
 /** An MCP server whose one tool takes `CALL_MS`. Prints `listening PORT`. */

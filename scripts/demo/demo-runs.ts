@@ -1,4 +1,4 @@
-import { Antiphon, type CreateResponseRequest, type Response } from "../../src/client/index.ts";
+import { Antiphon, type CreateResponseRequest, type Response } from "../../packages/client/src/index.ts";
 import type { DemoServer } from "./demo-server.ts";
 
 /** The runs of the demo that pictures and tests look at. */

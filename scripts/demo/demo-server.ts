@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { silentLogger } from "../../src/base/logger.ts";
+import { silentLogger } from "@antiphon/base/logger.ts";
 import { loadConfig } from "../../src/config/load-config.ts";
 import { startResponsesApi } from "../../src/servers/responses-api.ts";
 import { serveDemoMcp } from "./demo-mcp.ts";

@@ -1,6 +1,6 @@
 import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { assertNever } from "../../src/base/assert.ts";
+import { assertNever } from "@antiphon/base/assert.ts";
 import { whyNoPostgres } from "../../tests/services/postgres-server.ts";
 import { nameOfThisTree } from "../check-out.ts";
 import { raceAzure } from "./azure/race-azure.ts";

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
-import { WavReader } from "../../src/audio/wav.ts";
+import { WavReader } from "@antiphon/speech/audio/wav.ts";
 import { decodeG722 } from "./g722.ts";
 
 export interface Utterance {

@@ -1,5 +1,5 @@
-import { jsonOrUndefined } from "../base/json/read-json.ts";
-import { isRecord } from "../base/json/records.ts";
+import { jsonOrUndefined } from "@antiphon/base/json/read-json.ts";
+import { isRecord } from "@antiphon/base/json/records.ts";
 
 /** A message of another version is ignored: its receiver polls the database instead. */
 const VERSION = 1;

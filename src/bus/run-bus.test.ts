@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { silentLogger } from "@antiphon/base/logger.ts";
 import { expect, onTestFinished, vi } from "vitest";
-import { silentLogger } from "../base/logger.ts";
 import { LiveFeed, readEvents } from "../runs/index.ts";
 import type { EventLog } from "../runs/ports/event-log.ts";
 import type { RunPlaces } from "../runs/reading/neighbours.ts";

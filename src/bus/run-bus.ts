@@ -1,6 +1,6 @@
-import { assertNever } from "../base/assert.ts";
-import { randomHex } from "../base/ids.ts";
-import type { Logger } from "../base/logger.ts";
+import { assertNever } from "@antiphon/base/assert.ts";
+import { randomHex } from "@antiphon/base/ids.ts";
+import type { Logger } from "@antiphon/base/logger.ts";
 import type { RunHost, Subscription } from "../runs/index.ts";
 import type { Neighbours, RunPlaces } from "../runs/reading/neighbours.ts";
 import { type BusMessage, type RunInterest, readMessage, writeMessage } from "./bus-message.ts";

@@ -1,9 +1,9 @@
 import { parseArgs, styleText } from "node:util";
-import { silentLogger } from "../base/logger.ts";
+import { silentLogger } from "@antiphon/base/logger.ts";
+import type { ModelEngine } from "@antiphon/domain/models/model-engine.ts";
 import { ConfigError } from "../config/config-error.ts";
 import { type Environment, loadConfig } from "../config/load-config.ts";
 import { type Examination, examineServer, type Verdict } from "../model-engines/probing/examine-server.ts";
-import type { ModelEngine } from "../runs/ports/model-engine.ts";
 import { chooseModel } from "../servers/choices/choose-model.ts";
 import { argumentFault } from "./misused-command.ts";
 

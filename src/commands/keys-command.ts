@@ -1,9 +1,9 @@
-import { newApiKey } from "../base/api-key.ts";
+import { newApiKey } from "@antiphon/base/api-key.ts";
+import type { Owner } from "@antiphon/domain/owner.ts";
+import type { RateBucket } from "@antiphon/domain/rates.ts";
 import { ConfigError } from "../config/config-error.ts";
 import { type Config, type Environment, loadConfig } from "../config/load-config.ts";
-import type { RateBucket } from "../domain/rates.ts";
 import { isToolKind, TOOL_KINDS } from "../responses-api/offered-tools/tool-kinds.ts";
-import type { Owner } from "../runs/ports/owner.ts";
 import { ownersOf, ownerText, readOwner } from "../secrets/key-owners.ts";
 import { newKey } from "../secrets/secrets-on-disk.ts";
 import { tellKeysChanged } from "../servers/choices/choose-bus.ts";

@@ -1,9 +1,9 @@
 import { createReadStream } from "node:fs";
 import { readFile } from "node:fs/promises";
-import { jsonOrUndefined } from "../base/json/read-json.ts";
-import { isRecord } from "../base/json/records.ts";
+import { jsonOrUndefined } from "@antiphon/base/json/read-json.ts";
+import { isRecord } from "@antiphon/base/json/records.ts";
+import { GRAMMAR_TEXT, NOTES, RULES, type StreamReport, TextLinter } from "@antiphon/stream-grammar/index.ts";
 import type { Environment } from "../config/load-config.ts";
-import { GRAMMAR_TEXT, NOTES, RULES, type StreamReport, TextLinter } from "../stream-grammar/index.ts";
 import { readCommandArguments } from "./misused-command.ts";
 
 const USAGE = `Usage: antiphon lint-stream FILE|URL|- [--json] [--dialect reference|extension]

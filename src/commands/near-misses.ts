@@ -1,4 +1,4 @@
-import type { Logger } from "../base/logger.ts";
+import type { Logger } from "@antiphon/base/logger.ts";
 import { nearMisses } from "../config/environment/variable-names.ts";
 import type { Environment } from "../config/load-config.ts";
 

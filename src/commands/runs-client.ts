@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
-import { isLoopbackOrigin } from "../base/web-origins.ts";
-import { Antiphon } from "../client/index.ts";
+import { isLoopbackOrigin } from "@antiphon/base/web-origins.ts";
+import { Antiphon } from "../../packages/client/src/index.ts";
 import { type Environment, loadConfig } from "../config/load-config.ts";
 import { readConfiguredKey } from "../secrets/key-owners.ts";
 import { readFirstKey } from "../secrets/secrets-on-disk.ts";

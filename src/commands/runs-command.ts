@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Response, ResponseSummary, RunKind } from "../../generated/responses-api/types.ts";
-import { type Antiphon, AntiphonError, APIConnectionError, APIError } from "../client/index.ts";
+import type { Response, ResponseSummary, RunKind } from "@antiphon/contracts/responses-api/types.ts";
+import { type Antiphon, AntiphonError, APIConnectionError, APIError } from "../../packages/client/src/index.ts";
 import type { Environment } from "../config/load-config.ts";
 import { readCommandArguments } from "./misused-command.ts";
 import { runsClient } from "./runs-client.ts";

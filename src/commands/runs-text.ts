@@ -7,7 +7,7 @@ import type {
   ResponseNote,
   ResponseSummary,
   TimelineEvent,
-} from "../../generated/responses-api/types.ts";
+} from "@antiphon/contracts/responses-api/types.ts";
 
 const PREVIEW_CHARACTERS = 60;
 const STATUS_WIDTH = 11;

@@ -1,3 +1,5 @@
+import { type ServiceManager, serviceManagerOf } from "@antiphon/programs/service-manager.ts";
+import { startInBackground } from "@antiphon/programs/start-in-background.ts";
 import type { Config, Environment } from "../config/load-config.ts";
 import { secretsOf } from "../config/secrets-of.ts";
 import { forkProcess } from "../processes/forked-process.ts";
@@ -6,8 +8,6 @@ import { otherPrimary, predecessorOf, successorCommand } from "../processes/othe
 import { Primary } from "../processes/primary.ts";
 import { isSuperseded } from "../processes/release.ts";
 import { Succession } from "../processes/succession.ts";
-import { type ServiceManager, serviceManagerOf } from "../programs/service-manager.ts";
-import { startInBackground } from "../programs/start-in-background.ts";
 import { openLog, type RootLog } from "../telemetry/log/log.ts";
 import { MetricsOfMany } from "../telemetry/metrics-of-many.ts";
 import { programVersion } from "../version/program-version.ts";

@@ -1,6 +1,6 @@
+import { createDisabledEngine } from "@antiphon/speech/recognition/disabled-engine.ts";
+import type { EngineStatus, SpeechEngine } from "@antiphon/speech/recognition/speech-engine.ts";
 import { expect, test } from "vitest";
-import { createDisabledEngine } from "../speech/disabled-engine.ts";
-import type { EngineStatus, SpeechEngine } from "../speech/speech-engine.ts";
 import { progressLine, showSpeechProgress } from "./speech-progress.ts";
 
 test.each<[EngineStatus, string]>([

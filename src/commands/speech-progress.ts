@@ -1,4 +1,4 @@
-import { type EngineStatus, type SpeechEngine, transcriptWarning } from "../speech/speech-engine.ts";
+import { type EngineStatus, type SpeechEngine, transcriptWarning } from "@antiphon/speech/recognition/speech-engine.ts";
 
 interface Output {
   readonly isTTY?: boolean;

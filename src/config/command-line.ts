@@ -1,5 +1,5 @@
 import { parseArgs } from "node:util";
-import { nearestWord } from "../base/nearest-word.ts";
+import { nearestWord } from "@antiphon/base/nearest-word.ts";
 import { COMMANDS, type CommandName } from "./commands.ts";
 import type { Setting } from "./setting.ts";
 import { SETTINGS } from "./settings.ts";

@@ -1,6 +1,6 @@
 import { homedir, hostname } from "node:os";
 import { join } from "node:path";
-import { assert } from "../base/assert.ts";
+import { assert } from "@antiphon/base/assert.ts";
 import { type ActivatedSockets, readActivatedSockets } from "./activated-sockets.ts";
 import { flagOf, readCommandLine } from "./command-line.ts";
 import { ConfigError } from "./config-error.ts";

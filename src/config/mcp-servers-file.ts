@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
+import { isRecord } from "@antiphon/base/json/records.ts";
 import { parse } from "yaml";
-import { isRecord } from "../base/json/records.ts";
 import { ConfigError } from "./config-error.ts";
 import { VARIABLE } from "./environment/file-variables.ts";
 import { readEnvironment } from "./environment/read-environment.ts";

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
+import { isRecord } from "@antiphon/base/json/records.ts";
 import { parse } from "yaml";
-import { isRecord } from "../base/json/records.ts";
 import { ConfigError } from "./config-error.ts";
 
 /** The price of a million tokens. */

@@ -1,4 +1,4 @@
-import { assertNever } from "../base/assert.ts";
+import { assertNever } from "@antiphon/base/assert.ts";
 import { Secret } from "./secret.ts";
 import type { Setting } from "./setting.ts";
 

@@ -1,5 +1,5 @@
-import { assertNever } from "../base/assert.ts";
-import type { ModelEvent } from "../runs/ports/model-events.ts";
+import { assertNever } from "@antiphon/base/assert.ts";
+import type { ModelEvent } from "@antiphon/domain/models/model-events.ts";
 
 /** Limits of one answer. Characters are UTF-16 code units. */
 export interface AnswerLimits {

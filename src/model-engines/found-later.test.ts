@@ -1,7 +1,7 @@
+import { createBuiltInEngine, MODEL_NAME } from "@antiphon/built-in-model/index.ts";
+import { aRequest } from "@antiphon/domain/models/model-request.fixture.ts";
 import { expect, test } from "vitest";
 import { verifies } from "../../tests/verifies.ts";
-import { aRequest } from "../runs/request/model-request.fixture.ts";
-import { createBuiltInEngine, MODEL_NAME } from "./built-in/index.ts";
 import { collect, engineFor, lastChunk, serveChat, sse, textChunk } from "./chat-completions/chat-server.fixture.ts";
 import { createFoundLater } from "./found-later.ts";
 

@@ -1,4 +1,4 @@
-import type { ModelAbilities, ModelEngine } from "../runs/ports/model-engine.ts";
+import type { ModelAbilities, ModelEngine } from "@antiphon/domain/models/model-engine.ts";
 
 /** The pause between two searches. */
 const LOOK_PAUSE_MS = 2000;

@@ -1,10 +1,10 @@
+import { createBuiltInEngine } from "@antiphon/built-in-model/index.ts";
+import type { ModelEngine } from "@antiphon/domain/models/model-engine.ts";
+import type { ModelEvent } from "@antiphon/domain/models/model-events.ts";
+import { aRequest } from "@antiphon/domain/models/model-request.fixture.ts";
 import { describe, expect, test } from "vitest";
 import { verifies } from "../../tests/verifies.ts";
-import type { ModelEngine } from "../runs/ports/model-engine.ts";
-import type { ModelEvent } from "../runs/ports/model-events.ts";
-import { aRequest } from "../runs/request/model-request.fixture.ts";
 import type { AnswerLimits } from "./answer-meter.ts";
-import { createBuiltInEngine } from "./built-in/index.ts";
 import { DELTA_CHARACTERS_MAX, limitAnswers } from "./limit-answers.ts";
 
 const WIDE: AnswerLimits = {

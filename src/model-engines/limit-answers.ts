@@ -1,6 +1,6 @@
 import { setImmediate as letOthersRun } from "node:timers/promises";
-import type { ModelEngine } from "../runs/ports/model-engine.ts";
-import type { ModelEvent } from "../runs/ports/model-events.ts";
+import type { ModelEngine } from "@antiphon/domain/models/model-engine.ts";
+import type { ModelEvent } from "@antiphon/domain/models/model-events.ts";
 import { type AnswerLimits, AnswerMeter, beginningOf } from "./answer-meter.ts";
 
 type Batch = readonly ModelEvent[];

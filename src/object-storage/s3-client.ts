@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { Semaphore } from "@antiphon/base/limits/semaphore.ts";
+import { FileStorageAway } from "@antiphon/domain/storage.ts";
 import { AwsV4Signer } from "aws4fetch";
 import { Agent, type Dispatcher, request } from "undici";
-import { Semaphore } from "../base/limits/semaphore.ts";
-import { FileStorageAway } from "../domain/storage.ts";
 import { elementText, S3Refused } from "./s3-reply.ts";
 import type { UploadPart } from "./upload-parts.ts";
 

@@ -1,4 +1,4 @@
-import { mapSomeAtOnce } from "../base/limits/map-some-at-once.ts";
+import { mapSomeAtOnce } from "@antiphon/base/limits/map-some-at-once.ts";
 import type { ContainerBytes } from "../store/stores/files/file-bytes.ts";
 import type { S3Client } from "./s3-client.ts";
 import { S3Files } from "./s3-files.ts";

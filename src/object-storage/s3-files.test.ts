@@ -1,10 +1,10 @@
 import { createHash, randomBytes } from "node:crypto";
 import { join } from "node:path";
+import { FileStorageAway } from "@antiphon/domain/storage.ts";
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { temporaryFolder } from "../../tests/kit/temporary-folder.ts";
 import { type S3Fault, type S3Server, startS3Server } from "../../tests/services/s3-server.ts";
 import { HAS_VERSITYGW, startVersitygw } from "../../tests/services/versitygw.ts";
-import { FileStorageAway } from "../domain/storage.ts";
 import type { FileBytes } from "../store/stores/files/file-bytes.ts";
 import { FileFolder } from "../store/stores/files/file-folder.ts";
 import { S3Client, type S3Place } from "./s3-client.ts";

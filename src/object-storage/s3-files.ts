@@ -1,5 +1,5 @@
-import { randomHex } from "../base/ids.ts";
-import { FileStorageAway } from "../domain/storage.ts";
+import { randomHex } from "@antiphon/base/ids.ts";
+import { FileStorageAway } from "@antiphon/domain/storage.ts";
 import type { FileBytes } from "../store/stores/files/file-bytes.ts";
 import type { S3Client } from "./s3-client.ts";
 import { elements, elementText, escapeXml, S3Refused } from "./s3-reply.ts";

@@ -1,5 +1,5 @@
 import cluster from "node:cluster";
-import { assert } from "../base/assert.ts";
+import { assert } from "@antiphon/base/assert.ts";
 import type { RateAsk, RateCorrection, RateGrant, RatePlace } from "../rate-limits/shared-counts.ts";
 import type { RateCounter } from "../rate-limits/shared-rates.ts";
 import { Calls } from "./calls.ts";

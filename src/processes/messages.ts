@@ -1,4 +1,4 @@
-import { isRecord } from "../base/json/records.ts";
+import { isRecord } from "@antiphon/base/json/records.ts";
 import type { RateAsk, RateCorrection, RateGrant, RatePlace } from "../rate-limits/shared-counts.ts";
 
 /** The place of a process among several. */

@@ -1,5 +1,5 @@
+import { silentLogger } from "@antiphon/base/logger.ts";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { silentLogger } from "../base/logger.ts";
 import type { ForkedProcess } from "./forked-process.ts";
 import type { ToPrimary, ToProcess } from "./messages.ts";
 import { Primary } from "./primary.ts";

@@ -1,5 +1,5 @@
-import { waitAtMost } from "../base/limits/wait-at-most.ts";
-import type { Logger } from "../base/logger.ts";
+import { waitAtMost } from "@antiphon/base/limits/wait-at-most.ts";
+import type { Logger } from "@antiphon/base/logger.ts";
 import type { ForkedProcess } from "./forked-process.ts";
 import type { Greeting } from "./messages.ts";
 import { type CommonMetrics, type ConnectedProcess, Switchboard } from "./switchboard.ts";

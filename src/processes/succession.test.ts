@@ -1,5 +1,5 @@
+import { silentLogger } from "@antiphon/base/logger.ts";
 import { expect, test } from "vitest";
-import { silentLogger } from "../base/logger.ts";
 import { type OtherPrimary, Succession, type SuccessionWord } from "./succession.ts";
 
 /** The end of a channel to a primary that is not there. */

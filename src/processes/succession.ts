@@ -1,4 +1,4 @@
-import type { Logger } from "../base/logger.ts";
+import type { Logger } from "@antiphon/base/logger.ts";
 import type { Primary } from "./primary.ts";
 
 /** Messages between primaries of any two releases, so their meaning never changes. */

@@ -1,4 +1,4 @@
-import { assertNever } from "../base/assert.ts";
+import { assertNever } from "@antiphon/base/assert.ts";
 import { type RateAsk, type RatePlace, SharedCounts } from "../rate-limits/shared-counts.ts";
 import { Calls } from "./calls.ts";
 import type { ForkedProcess } from "./forked-process.ts";

@@ -1,4 +1,4 @@
-import type { RateBucket, RatedKey, RateLimiter, RateStanding, RateTaking } from "../domain/rates.ts";
+import type { RateBucket, RatedKey, RateLimiter, RateStanding, RateTaking } from "@antiphon/domain/rates.ts";
 import type { CountBatches } from "./count-batches.ts";
 import { CurrentMinutes } from "./current-minutes.ts";
 import { counterName, standingOf, type Used } from "./minute-counter.ts";

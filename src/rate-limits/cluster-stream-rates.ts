@@ -1,4 +1,4 @@
-import type { StreamRates } from "../cloud-stt/ports.ts";
+import type { StreamRates } from "@antiphon/speech/cloud-stt/ports.ts";
 import type { CountBatches } from "./count-batches.ts";
 import { CurrentMinutes } from "./current-minutes.ts";
 import type { Count, CountChange } from "./ports.ts";

@@ -1,9 +1,9 @@
+import { randomHex } from "@antiphon/base/ids.ts";
+import type { RatedKey } from "@antiphon/domain/rates.ts";
 import { beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { whyNoPostgres } from "../../tests/services/postgres-server.ts";
 import { startRedis, whyNoRedis } from "../../tests/services/redis-server.ts";
 import { databaseOfTest, redisOfRun } from "../../tests/services/services-of-run.ts";
-import { randomHex } from "../base/ids.ts";
-import type { RatedKey } from "../domain/rates.ts";
 import { migratePostgres } from "../store/database/postgres/migrate-postgres.ts";
 import { PostgresCounts } from "../store/stores/rate-counts.ts";
 import { ClusterRates } from "./cluster-rates.ts";

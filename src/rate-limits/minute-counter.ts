@@ -1,5 +1,5 @@
+import type { RateBucket, RateStanding } from "@antiphon/domain/rates.ts";
 import { RateLimiterMemory, RateLimiterRes } from "rate-limiter-flexible";
-import type { RateBucket, RateStanding } from "../domain/rates.ts";
 
 const WINDOW_SECONDS = 60;
 

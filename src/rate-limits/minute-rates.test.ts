@@ -1,5 +1,5 @@
+import type { RatedKey } from "@antiphon/domain/rates.ts";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import type { RatedKey } from "../domain/rates.ts";
 import { MinuteRates } from "./minute-rates.ts";
 
 const KEY: RatedKey = { keyId: "key_1", limits: { requests: null, tokens: null } };

@@ -1,4 +1,4 @@
-import type { RateBucket, RatedKey, RateLimiter, RateStanding, RateTaking } from "../domain/rates.ts";
+import type { RateBucket, RatedKey, RateLimiter, RateStanding, RateTaking } from "@antiphon/domain/rates.ts";
 import { type MinuteCounter, MinuteCounters, standingOf } from "./minute-counter.ts";
 
 /** Default limits per minute, for keys without limits of their own. */

@@ -1,4 +1,4 @@
-import type { RateBucket } from "../domain/rates.ts";
+import type { RateBucket } from "@antiphon/domain/rates.ts";
 import { CurrentMinutes } from "./current-minutes.ts";
 import { counterName, type MinuteCounter, MinuteCounters, type Used } from "./minute-counter.ts";
 

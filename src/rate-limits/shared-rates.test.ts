@@ -1,5 +1,5 @@
+import type { RatedKey } from "@antiphon/domain/rates.ts";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import type { RatedKey } from "../domain/rates.ts";
 import { type RateAsk, SharedCounts } from "./shared-counts.ts";
 import { SharedRates } from "./shared-rates.ts";
 

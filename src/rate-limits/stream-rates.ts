@@ -1,5 +1,5 @@
+import type { StreamRates } from "@antiphon/speech/cloud-stt/ports.ts";
 import { RateLimiterMemory, RateLimiterRes } from "rate-limiter-flexible";
-import type { StreamRates } from "../cloud-stt/ports.ts";
 
 export interface StreamLimits {
   readonly streamsPerMinute: number;

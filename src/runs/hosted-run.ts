@@ -1,4 +1,4 @@
-import { ReplyCut } from "../base/reply-cut.ts";
+import { ReplyCut } from "@antiphon/base/reply-cut.ts";
 import type { EventTimes } from "./ports/event-times.ts";
 import type { Subscription } from "./reading/live-feed.ts";
 import type { QueuedRun } from "./start-run.ts";

@@ -1,4 +1,4 @@
-import type { ResponseStreamEvent } from "../../generated/responses-api/types.ts";
+import type { ResponseStreamEvent } from "@antiphon/contracts/responses-api/types.ts";
 import { DeltaTemplate, RecordedDelta, type RecordedEvent, RecordedWhole } from "./recorded-event.ts";
 import type { UnnumberedEvent } from "./wire-event.ts";
 

@@ -1,7 +1,7 @@
-import type { ResponseStreamEvent } from "../../generated/responses-api/types.ts";
-import { rememberedJson, rememberJson } from "../base/json/json-text.ts";
-import { readOwnJson } from "../base/json/read-json.ts";
-import { rememberInSlices, writeJson } from "../base/json/write-json.ts";
+import { rememberedJson, rememberJson } from "@antiphon/base/json/json-text.ts";
+import { readOwnJson } from "@antiphon/base/json/read-json.ts";
+import { rememberInSlices, writeJson } from "@antiphon/base/json/write-json.ts";
+import type { ResponseStreamEvent } from "@antiphon/contracts/responses-api/types.ts";
 import type { UnnumberedEvent } from "./wire-event.ts";
 
 /**

@@ -1,11 +1,11 @@
-import type { OutputItem, ResponseStreamEvent } from "../../generated/responses-api/types.ts";
-import { assert, assertNever } from "../base/assert.ts";
-import { wholeTextOf } from "../base/growing-text.ts";
+import { assert, assertNever } from "@antiphon/base/assert.ts";
+import { wholeTextOf } from "@antiphon/base/growing-text.ts";
+import type { OutputItem, ResponseStreamEvent } from "@antiphon/contracts/responses-api/types.ts";
+import type { HostedItem, HostedItemEvent, ToolStep } from "@antiphon/domain/models/hosted.ts";
+import type { ModelEvent } from "@antiphon/domain/models/model-events.ts";
 import { isHostedItem } from "./blocks/hosted-shapes.ts";
 import type { MessageBlock } from "./blocks/message-block.ts";
 import { closeOpen } from "./blocks/open-block.ts";
-import type { HostedItem, HostedItemEvent, ToolStep } from "./hosted.ts";
-import type { ModelEvent } from "./ports/model-events.ts";
 import type { RecordedEvent } from "./recorded-event.ts";
 import type { Answering, RunPlan, RunSignal, RunState } from "./run-state.ts";
 import { initialState, type Transition, transition } from "./transition.ts";

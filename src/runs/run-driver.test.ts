@@ -1,13 +1,13 @@
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { ModelError } from "@antiphon/domain/models/model-error.ts";
+import type { ModelEvent } from "@antiphon/domain/models/model-events.ts";
+import type { Owner } from "@antiphon/domain/owner.ts";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { temporaryFolder } from "../../tests/kit/temporary-folder.ts";
 import { verifies } from "../../tests/verifies.ts";
 import { openStore, type Store } from "../store/open-store.ts";
 import type { EventLog } from "./ports/event-log.ts";
-import { ModelError } from "./ports/model-error.ts";
-import type { ModelEvent } from "./ports/model-events.ts";
-import type { Owner } from "./ports/owner.ts";
 import type { RunWatch } from "./ports/run-watch.ts";
 import { READER_LAG_CHARACTERS_MAX } from "./reading/live-feed.ts";
 import { readEvents } from "./reading/read-events.ts";

@@ -1,8 +1,8 @@
-import type { Response, ResponseNote } from "../../generated/responses-api/types.ts";
-import { assert } from "../base/assert.ts";
+import { assert } from "@antiphon/base/assert.ts";
+import type { Response, ResponseNote } from "@antiphon/contracts/responses-api/types.ts";
+import { ModelError } from "@antiphon/domain/models/model-error.ts";
+import type { ModelEvent } from "@antiphon/domain/models/model-events.ts";
 import type { EventLog, OpenedRun } from "./ports/event-log.ts";
-import { ModelError } from "./ports/model-error.ts";
-import type { ModelEvent } from "./ports/model-events.ts";
 import type { RunWatch } from "./ports/run-watch.ts";
 import { RunLost, RunSuspended, StoreBusy, StoreStopped } from "./ports/store-faults.ts";
 import type { RecordedEvent } from "./recorded-event.ts";

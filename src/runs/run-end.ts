@@ -1,5 +1,5 @@
-import type { Response, ResponseNote, Usage } from "../../generated/responses-api/types.ts";
-import type { ModelUsage } from "./ports/model-events.ts";
+import type { Response, ResponseNote, Usage } from "@antiphon/contracts/responses-api/types.ts";
+import type { ModelUsage } from "@antiphon/domain/models/model-events.ts";
 import type { Answering, FinishReason, RunFailure } from "./run-state.ts";
 
 /** The final snapshot of a run whose model finished, completely or cut short. `at` is in Unix seconds. */

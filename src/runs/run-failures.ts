@@ -1,5 +1,5 @@
-import type { ResponseErrorInfo } from "../../generated/responses-api/types.ts";
-import type { ModelError } from "./ports/model-error.ts";
+import type { ResponseErrorInfo } from "@antiphon/contracts/responses-api/types.ts";
+import type { ModelError } from "@antiphon/domain/models/model-error.ts";
 import type { RunFailure, RunSignal } from "./run-state.ts";
 
 /** The maximum characters of one answer, over all its items. The answer is in memory until it ends. */

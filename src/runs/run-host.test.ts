@@ -1,9 +1,9 @@
+import type { ModelEvent } from "@antiphon/domain/models/model-events.ts";
+import type { Owner } from "@antiphon/domain/owner.ts";
 import { expect, test } from "vitest";
 import { claimUnmade } from "../store/claim-unmade.fixture.ts";
 import { openTestStore, readAll } from "../store/store.fixture.ts";
 import type { EventLog } from "./ports/event-log.ts";
-import type { ModelEvent } from "./ports/model-events.ts";
-import type { Owner } from "./ports/owner.ts";
 import { RunLost } from "./ports/store-faults.ts";
 import { aPlan, aResponse } from "./run.fixture.ts";
 import { INTERRUPTED_FAILURE } from "./run-failures.ts";

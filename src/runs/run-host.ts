@@ -1,4 +1,4 @@
-import { ShortLivedMap } from "../base/short-lived-map.ts";
+import { ShortLivedMap } from "@antiphon/base/short-lived-map.ts";
 import { type HostableRun, type HostedRun, hostable, stopWithClient } from "./hosted-run.ts";
 import type { RunTimes } from "./ports/event-times.ts";
 import type { Subscription } from "./reading/live-feed.ts";

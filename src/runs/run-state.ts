@@ -1,10 +1,10 @@
-import type { OutputItem, Response, ResponseErrorInfo, ResponseNote } from "../../generated/responses-api/types.ts";
-import type { IdStem } from "../base/ids.ts";
+import type { IdStem } from "@antiphon/base/ids.ts";
+import type { OutputItem, Response, ResponseErrorInfo, ResponseNote } from "@antiphon/contracts/responses-api/types.ts";
+import type { ModelEvent, ModelUsage } from "@antiphon/domain/models/model-events.ts";
 import type { CallBlock } from "./blocks/call-block.ts";
 import type { HostedBlock } from "./blocks/hosted-block.ts";
 import type { MessageBlock } from "./blocks/message-block.ts";
 import type { ReasoningBlock } from "./blocks/reasoning-block.ts";
-import type { ModelEvent, ModelUsage } from "./ports/model-events.ts";
 
 /** The immutable facts about a run. */
 export interface RunPlan {

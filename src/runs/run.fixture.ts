@@ -1,4 +1,4 @@
-import type { Response } from "../../generated/responses-api/types.ts";
+import type { Response } from "@antiphon/contracts/responses-api/types.ts";
 import type { RunPlan } from "./run-state.ts";
 
 /** The plan of the smallest request. */

@@ -1,9 +1,9 @@
+import type { Annotation, LogProb } from "@antiphon/contracts/responses-api/types.ts";
+import type { HostedItemEvent, ToolStep } from "@antiphon/domain/models/hosted.ts";
+import { SAMPLE_ITEMS } from "@antiphon/domain/models/hosted-items.fixture.ts";
+import type { ModelEvent } from "@antiphon/domain/models/model-events.ts";
 import fc from "fast-check";
-import type { Annotation, LogProb } from "../../generated/responses-api/types.ts";
 import type { Phase } from "./blocks/message-block.ts";
-import type { HostedItemEvent, ToolStep } from "./hosted.ts";
-import { SAMPLE_ITEMS } from "./hosted-items.fixture.ts";
-import type { ModelEvent } from "./ports/model-events.ts";
 import type { FinishReason, RunSignal } from "./run-state.ts";
 
 /** Model events without varying members. */

@@ -1,15 +1,15 @@
-import fc from "fast-check";
-import { describe, expect, test } from "vitest";
-import type { Response, ResponseStreamEvent } from "../../generated/responses-api/types.ts";
+import type { Response, ResponseStreamEvent } from "@antiphon/contracts/responses-api/types.ts";
 import {
   validateInputItem,
   validateResponse,
   validateResponseStreamEvent,
-} from "../../generated/responses-api/validators.js";
+} from "@antiphon/contracts/responses-api/validators.js";
+import type { ModelEvent } from "@antiphon/domain/models/model-events.ts";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
 import { verifies } from "../../tests/verifies.ts";
 import { foldEvents } from "./fold/fold-events.ts";
 import { numberEvent } from "./numbering.ts";
-import type { ModelEvent } from "./ports/model-events.ts";
 import { aPlan } from "./run.fixture.ts";
 import type { RunPlan, RunSignal, RunState } from "./run-state.ts";
 import { anySignals } from "./signals.fixture.ts";

@@ -1,5 +1,6 @@
-import type { Response } from "../../generated/responses-api/types.ts";
-import { assert, assertNever } from "../base/assert.ts";
+import { assert, assertNever } from "@antiphon/base/assert.ts";
+import type { Response } from "@antiphon/contracts/responses-api/types.ts";
+import type { ModelEvent } from "@antiphon/domain/models/model-events.ts";
 import { addCallText, openCall } from "./blocks/call-block.ts";
 import { endWork } from "./blocks/hosted-block.ts";
 import { addCompaction, addToolSearch, applyItemEvent, endOfCall, isItemEvent } from "./blocks/item-events.ts";
@@ -21,7 +22,6 @@ import {
   type ReasoningBlock,
 } from "./blocks/reasoning-block.ts";
 import { addSound, closeSound } from "./blocks/sound.ts";
-import type { ModelEvent } from "./ports/model-events.ts";
 import { cancelledResponse, failedResponse, finishedResponse, notesAtEnd } from "./run-end.ts";
 import { UNFINISHED_FAILURE } from "./run-failures.ts";
 import type { Answering, RunFailure, RunPlan, RunSignal, RunState, Unaccepted } from "./run-state.ts";

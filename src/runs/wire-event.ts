@@ -1,4 +1,4 @@
-import type { ResponseStreamEvent } from "../../generated/responses-api/types.ts";
+import type { ResponseStreamEvent } from "@antiphon/contracts/responses-api/types.ts";
 
 type WithoutNumber<E> = E extends unknown ? Omit<E, "sequence_number"> : never;
 

@@ -1,5 +1,5 @@
-import type { KnownKey } from "../domain/keys.ts";
-import type { Owner } from "../runs/ports/owner.ts";
+import type { KnownKey } from "@antiphon/domain/keys.ts";
+import type { Owner } from "@antiphon/domain/owner.ts";
 
 /** The owner of keys that were created without one. */
 export const DEFAULT_OWNER: Owner = { organization: "default", project: "default" };

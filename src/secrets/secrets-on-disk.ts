@@ -1,8 +1,8 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { hashApiKey, newApiKey } from "../base/api-key.ts";
-import type { KeyFinder, KnownKey } from "../domain/keys.ts";
+import { hashApiKey, newApiKey } from "@antiphon/base/api-key.ts";
+import type { KeyFinder, KnownKey } from "@antiphon/domain/keys.ts";
 import type { KeyStore, NewKey } from "../store/stores/key-store.ts";
 import { ownersOf, readConfiguredKey } from "./key-owners.ts";
 

@@ -1,6 +1,6 @@
-import { ByteBudget } from "../base/limits/byte-budget.ts";
+import { ByteBudget } from "@antiphon/base/limits/byte-budget.ts";
+import { UnreadBytes } from "@antiphon/http-kit/exchange/unread-bytes.ts";
 import type { Config } from "../config/load-config.ts";
-import { UnreadBytes } from "../transport/exchange/unread-bytes.ts";
 
 /** Memory budgets that all interfaces of the process share. */
 export interface ByteBudgets {

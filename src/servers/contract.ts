@@ -1,5 +1,5 @@
-import type { ApiError } from "../base/api-error.ts";
-import type { BodyCheck, Contract, OperationRoute, Validator } from "../transport/contract.ts";
+import type { ApiError } from "@antiphon/base/api-error.ts";
+import type { BodyCheck, Contract, OperationRoute, Validator } from "@antiphon/http-kit/contract.ts";
 
 /** The schemas of a generated route. */
 interface GeneratedRoute extends OperationRoute {

@@ -1,5 +1,5 @@
 import { dirname } from "node:path";
-import { makeFolder } from "../base/files/make-folder.ts";
+import { makeFolder } from "@antiphon/base/files/make-folder.ts";
 import type { Config } from "../config/load-config.ts";
 
 /**

@@ -1,19 +1,24 @@
-import { localSttRoutes, type OperationId } from "../../generated/local-stt/operations.ts";
-import * as validators from "../../generated/local-stt/validators.js";
-import { assert } from "../base/assert.ts";
-import { isRecord } from "../base/json/records.ts";
-import type { Logger } from "../base/logger.ts";
-import { originsAmong } from "../base/web-origins.ts";
+import { assert } from "@antiphon/base/assert.ts";
+import { isRecord } from "@antiphon/base/json/records.ts";
+import type { Logger } from "@antiphon/base/logger.ts";
+import { originsAmong } from "@antiphon/base/web-origins.ts";
+import { localSttRoutes, type OperationId } from "@antiphon/contracts/local-stt/operations.ts";
+import * as validators from "@antiphon/contracts/local-stt/validators.js";
+import { type Application, createApplication } from "@antiphon/http-kit/http/application.ts";
+import {
+  type ListeningSocket,
+  type ListenOptions,
+  listen,
+  type RunningServer,
+} from "@antiphon/http-kit/http/server.ts";
+import type { Upgrade } from "@antiphon/http-kit/websocket/websocket.ts";
+import { checkSttAndFormatForm, checkTranscribeForm } from "@antiphon/speech/local-stt/check-form.ts";
+import { notImplemented } from "@antiphon/speech/local-stt/errors.ts";
+import { localSttFaults } from "@antiphon/speech/local-stt/faults.ts";
+import { createOriginGuard } from "@antiphon/speech/local-stt/origin-guard.ts";
+import { runSession } from "@antiphon/speech/local-stt/run-session.ts";
 import { ConfigError } from "../config/config-error.ts";
 import type { Config } from "../config/load-config.ts";
-import { checkSttAndFormatForm, checkTranscribeForm } from "../local-stt/check-form.ts";
-import { notImplemented } from "../local-stt/errors.ts";
-import { localSttFaults } from "../local-stt/faults.ts";
-import { createOriginGuard } from "../local-stt/origin-guard.ts";
-import { runSession } from "../local-stt/run-session.ts";
-import { type Application, createApplication } from "../transport/http/application.ts";
-import { type ListeningSocket, type ListenOptions, listen, type RunningServer } from "../transport/http/server.ts";
-import type { Upgrade } from "../transport/websocket/websocket.ts";
 import { byteBudgetsOf } from "./byte-budgets.ts";
 import type { Hearing } from "./choices/choose-speech.ts";
 import { contractOf, refusals } from "./contract.ts";

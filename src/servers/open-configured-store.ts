@@ -1,6 +1,6 @@
 import { join } from "node:path";
+import { StoreSpoilt } from "@antiphon/domain/storage.ts";
 import type { Config } from "../config/load-config.ts";
-import { StoreSpoilt } from "../domain/storage.ts";
 import { StoreBusy } from "../runs/ports/store-faults.ts";
 import { UnfitTables } from "../store/database/postgres/unfit-tables.ts";
 import { openStore, type Store, type StoreOptions } from "../store/open-store.ts";

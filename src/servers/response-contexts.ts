@@ -1,9 +1,9 @@
-import type { Logger } from "../base/logger.ts";
+import type { Logger } from "@antiphon/base/logger.ts";
+import type { HostedTools } from "@antiphon/domain/hosted-tools.ts";
+import type { MediaReader } from "@antiphon/domain/media.ts";
+import type { RateLimiter } from "@antiphon/domain/rates.ts";
+import type { PassageFinder } from "@antiphon/domain/vector-stores.ts";
 import type { Config } from "../config/load-config.ts";
-import type { HostedTools } from "../domain/hosted-tools.ts";
-import type { MediaReader } from "../domain/media.ts";
-import type { RateLimiter } from "../domain/rates.ts";
-import type { PassageFinder } from "../domain/vector-stores.ts";
 import { type AskContext, askModel } from "../responses-api/create/ask-model.ts";
 import type { CreateContext } from "../responses-api/create/begin-response.ts";
 import { ApprovalsInUse } from "../responses-api/create/response-hold.ts";

@@ -1,14 +1,17 @@
 import { join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { responsesApiRoutes } from "../../generated/responses-api/operations.ts";
-import * as validators from "../../generated/responses-api/validators.js";
-import { Deadline } from "../base/limits/deadline.ts";
-import type { Logger } from "../base/logger.ts";
-import { isLoopbackOrigin, originsAmong } from "../base/web-origins.ts";
+import { Deadline } from "@antiphon/base/limits/deadline.ts";
+import type { Logger } from "@antiphon/base/logger.ts";
+import { isLoopbackOrigin, originsAmong } from "@antiphon/base/web-origins.ts";
+import { responsesApiRoutes } from "@antiphon/contracts/responses-api/operations.ts";
+import * as validators from "@antiphon/contracts/responses-api/validators.js";
+import type { HostedTool } from "@antiphon/domain/hosted-tool.ts";
+import { type Application, createApplication } from "@antiphon/http-kit/http/application.ts";
+import { listen, type RunningServer } from "@antiphon/http-kit/http/server.ts";
+import type { FileTranscriber } from "@antiphon/speech/recognition/speech-engine.ts";
 import type { RunBus } from "../bus/run-bus.ts";
 import { ConfigError } from "../config/config-error.ts";
 import type { Config } from "../config/load-config.ts";
-import type { HostedTool } from "../domain/hosted-tool.ts";
 import type { JoinedProcess } from "../processes/joined-process.ts";
 import {
   callerFields,
@@ -24,9 +27,6 @@ import type { ClaimContext } from "../responses-api/keeping/run-claimer.ts";
 import { type KeeperPace, RunKeeper } from "../responses-api/keeping/run-keeper.ts";
 import { RunHost } from "../runs/index.ts";
 import { type ApiKeys, openApiKeys } from "../secrets/secrets-on-disk.ts";
-import type { FileTranscriber } from "../speech/speech-engine.ts";
-import { type Application, createApplication } from "../transport/http/application.ts";
-import { listen, type RunningServer } from "../transport/http/server.ts";
 import { byteBudgetsOf } from "./byte-budgets.ts";
 import { chooseBus } from "./choices/choose-bus.ts";
 import { type CodeParts, chooseCode } from "./choices/choose-code.ts";

@@ -1,26 +1,31 @@
-import { localSttRoutes } from "../../generated/local-stt/operations.ts";
-import * as validators from "../../generated/local-stt/validators.js";
-import type { Logger } from "../base/logger.ts";
-import { type CloudCaller, createKeyCheck } from "../cloud-stt/authenticate-key.ts";
-import { type CloudParts, countStream, openCloudStream, refuseAsUpgrade } from "../cloud-stt/cloud-stream.ts";
-import { errorMessage } from "../cloud-stt/errors.ts";
-import { cloudSttFaults } from "../cloud-stt/faults.ts";
-import type { StreamRates } from "../cloud-stt/ports.ts";
+import type { Logger } from "@antiphon/base/logger.ts";
+import { localSttRoutes } from "@antiphon/contracts/local-stt/operations.ts";
+import * as validators from "@antiphon/contracts/local-stt/validators.js";
+import type { Handler, HandlerTable } from "@antiphon/http-kit/handler.ts";
+import { type Application, createApplication } from "@antiphon/http-kit/http/application.ts";
+import { listen, type RunningServer } from "@antiphon/http-kit/http/server.ts";
+import type { Upgrade } from "@antiphon/http-kit/websocket/websocket.ts";
+import { type CloudCaller, createKeyCheck } from "@antiphon/speech/cloud-stt/authenticate-key.ts";
+import {
+  type CloudParts,
+  countStream,
+  openCloudStream,
+  refuseAsUpgrade,
+} from "@antiphon/speech/cloud-stt/cloud-stream.ts";
+import { errorMessage } from "@antiphon/speech/cloud-stt/errors.ts";
+import { cloudSttFaults } from "@antiphon/speech/cloud-stt/faults.ts";
+import type { StreamRates } from "@antiphon/speech/cloud-stt/ports.ts";
+import { inactiveTier } from "@antiphon/speech/formatting/formatting-tier.ts";
+import { upgradeRequired } from "@antiphon/speech/local-stt/errors.ts";
+import { getHealth } from "@antiphon/speech/local-stt/operations/get-health.ts";
+import { StreamPlaces } from "@antiphon/speech/local-stt/stream-places.ts";
+import type { SpeechEngine } from "@antiphon/speech/recognition/speech-engine.ts";
 import type { Config } from "../config/load-config.ts";
-import { inactiveTier } from "../formatting/formatting-tier.ts";
-import { upgradeRequired } from "../local-stt/errors.ts";
-import { getHealth } from "../local-stt/operations/get-health.ts";
-import { StreamPlaces } from "../local-stt/stream-places.ts";
 import { getMetrics } from "../responses-api/operations/get-metrics.ts";
 import { type ApiKeys, openApiKeys } from "../secrets/secrets-on-disk.ts";
-import type { SpeechEngine } from "../speech/speech-engine.ts";
 import { Meters } from "../telemetry/meters.ts";
 import { observeRequests } from "../telemetry/requests/request-watch.ts";
 import { measureSpeech } from "../telemetry/speech-metrics.ts";
-import type { Handler, HandlerTable } from "../transport/handler.ts";
-import { type Application, createApplication } from "../transport/http/application.ts";
-import { listen, type RunningServer } from "../transport/http/server.ts";
-import type { Upgrade } from "../transport/websocket/websocket.ts";
 import { byteBudgetsOf } from "./byte-budgets.ts";
 import { shownMetrics } from "./choices/choose-metrics.ts";
 import { chooseStreamRates } from "./choices/choose-rates.ts";

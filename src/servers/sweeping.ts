@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Logger } from "../base/logger.ts";
+import type { Logger } from "@antiphon/base/logger.ts";
 import type { Config } from "../config/load-config.ts";
 import type { Store } from "../store/open-store.ts";
 import type { Erasure, ErasureCursor, ErasureStep } from "../store/owner/upkeep/erasure.ts";

@@ -1,3 +1,4 @@
+import type { Upgrade } from "@antiphon/http-kit/websocket/websocket.ts";
 import type { Config } from "../config/load-config.ts";
 import type { Principal } from "../responses-api/access/authenticate.ts";
 import type { CreateContext } from "../responses-api/create/begin-response.ts";
@@ -6,7 +7,6 @@ import { tooManyWebSockets, tooManyWebSocketsOfKey } from "../responses-api/erro
 import { ALL_CONNECTIONS_CHARACTERS_MAX, CharacterBudget } from "../responses-api/websocket/connection-memory.ts";
 import { errorFrame } from "../responses-api/websocket/error-frame.ts";
 import { serveConnection } from "../responses-api/websocket/serve-connection.ts";
-import type { Upgrade } from "../transport/websocket/websocket.ts";
 import { byteBudgetsOf } from "./byte-budgets.ts";
 
 const PATH = "/v1/responses";

@@ -1,5 +1,5 @@
+import { ApprovalSpent } from "@antiphon/domain/tool-ledger.ts";
 import { expect } from "vitest";
-import { ApprovalSpent } from "../domain/tool-ledger.ts";
 import type { AbandonedRun } from "../runs/ports/run-ledger.ts";
 import { RunLost, StoreBusy } from "../runs/ports/store-faults.ts";
 import { claimUnmade } from "./claim-unmade.fixture.ts";

@@ -1,12 +1,12 @@
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import type { Owner } from "@antiphon/domain/owner.ts";
 import { Client } from "pg";
 import { onTestFinished, test } from "vitest";
 import { temporaryFolder } from "../../tests/kit/temporary-folder.ts";
 import { whyNoPostgres } from "../../tests/services/postgres-server.ts";
 import { databaseOfTest } from "../../tests/services/services-of-run.ts";
 import type { EventLog } from "../runs/ports/event-log.ts";
-import type { Owner } from "../runs/ports/owner.ts";
 import type { RecordedEvent } from "../runs/recorded-event.ts";
 import { migratePostgres } from "./database/postgres/migrate-postgres.ts";
 import { READ_AS_SQLITE } from "./database/postgres/postgres-values.ts";

@@ -1,5 +1,5 @@
-import type { OutputItem, Response, StoredItem } from "../../generated/responses-api/types.ts";
-import type { Owner } from "../runs/ports/owner.ts";
+import type { OutputItem, Response, StoredItem } from "@antiphon/contracts/responses-api/types.ts";
+import type { Owner } from "@antiphon/domain/owner.ts";
 import type { NewKey } from "./stores/key-store.ts";
 
 export const OURS: Owner = { organization: "org_a", project: "proj_a" };

@@ -1,5 +1,5 @@
+import { ModelError } from "@antiphon/domain/models/model-error.ts";
 import { RunsExhausted } from "../runs/index.ts";
-import { ModelError } from "../runs/ports/model-error.ts";
 
 /** Why a model server gave no answer. A closed list, so that servers cannot add metric labels. */
 export const MODEL_ERROR_REASONS = [

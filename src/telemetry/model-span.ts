@@ -1,7 +1,7 @@
+import type { ModelEngine } from "@antiphon/domain/models/model-engine.ts";
+import type { ModelEvent, ModelUsage } from "@antiphon/domain/models/model-events.ts";
+import type { ModelRequest } from "@antiphon/domain/models/model-request.ts";
 import { type Attributes, type Span, SpanKind, SpanStatusCode, type Tracer } from "@opentelemetry/api";
-import type { ModelEngine } from "../runs/ports/model-engine.ts";
-import type { ModelEvent, ModelUsage } from "../runs/ports/model-events.ts";
-import type { ModelRequest } from "../runs/request/model-request.ts";
 import { faultReason } from "./fault-reason.ts";
 import type { ModelServer } from "./model-server.ts";
 import { contextOf, traceOf } from "./span-context.ts";

@@ -1,3 +1,4 @@
+import type { Logger } from "@antiphon/base/logger.ts";
 import { type Attributes, DiagLogLevel, diag } from "@opentelemetry/api";
 import { parseKeyPairsIntoRecord } from "@opentelemetry/core";
 import { OTLPTraceExporter } from "@opentelemetry/exporter-trace-otlp-http";
@@ -11,7 +12,6 @@ import {
   TraceIdRatioBasedSampler,
   TracerProvider,
 } from "@opentelemetry/sdk-trace";
-import type { Logger } from "../base/logger.ts";
 import { watchEngine } from "./model-span.ts";
 import { beginRequestSpan } from "./request-span.ts";
 import { beginRunSpan, beginToolSpan } from "./run-span.ts";

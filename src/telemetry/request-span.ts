@@ -1,6 +1,6 @@
+import { readTraceContext } from "@antiphon/base/trace-context.ts";
+import type { RequestHead } from "@antiphon/http-kit/request-head.ts";
 import { SpanKind, SpanStatusCode, type Tracer } from "@opentelemetry/api";
-import { readTraceContext } from "../base/trace-context.ts";
-import type { RequestHead } from "../transport/request-head.ts";
 import { contextOf, traceOf } from "./span-context.ts";
 import type { RequestSpan } from "./tracing.ts";
 

@@ -1,6 +1,6 @@
-import type { Response } from "../../generated/responses-api/types.ts";
-import { assertNever } from "../base/assert.ts";
-import { ModelError } from "../runs/ports/model-error.ts";
+import { assertNever } from "@antiphon/base/assert.ts";
+import type { Response } from "@antiphon/contracts/responses-api/types.ts";
+import { ModelError } from "@antiphon/domain/models/model-error.ts";
 import type { RunHappening } from "../runs/ports/run-watch.ts";
 import { MODEL_ERROR_REASONS, modelErrorReason, REFUSAL_REASONS, refusalReason } from "./fault-reason.ts";
 import type { Meters } from "./meters.ts";

@@ -1,5 +1,5 @@
+import type { WatchedToolCall } from "@antiphon/domain/tool-watch.ts";
 import { type Span, SpanKind, SpanStatusCode, type Tracer } from "@opentelemetry/api";
-import type { WatchedToolCall } from "../domain/tool-watch.ts";
 import type { WatchedRun } from "../runs/ports/run-watch.ts";
 import { contextIn, contextOf, traceOf } from "./span-context.ts";
 import type { RunSpan, ToolSpan } from "./tracing.ts";

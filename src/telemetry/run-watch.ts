@@ -1,7 +1,7 @@
-import type { Response } from "../../generated/responses-api/types.ts";
-import type { Logger } from "../base/logger.ts";
-import type { TraceContext } from "../base/trace-context.ts";
-import { ModelError } from "../runs/ports/model-error.ts";
+import type { Logger } from "@antiphon/base/logger.ts";
+import type { TraceContext } from "@antiphon/base/trace-context.ts";
+import type { Response } from "@antiphon/contracts/responses-api/types.ts";
+import { ModelError } from "@antiphon/domain/models/model-error.ts";
 import type { RunHappening, RunObserver, RunWatch, WatchedRun } from "../runs/ports/run-watch.ts";
 import { faultReason } from "./fault-reason.ts";
 import type { RequestFacts } from "./requests/request-facts.ts";

@@ -1,6 +1,6 @@
+import { type TraceContext, traceHeaders } from "@antiphon/base/trace-context.ts";
 import { type Context, ROOT_CONTEXT, type Span, trace } from "@opentelemetry/api";
 import { W3CTraceContextPropagator } from "@opentelemetry/core";
-import { type TraceContext, traceHeaders } from "../base/trace-context.ts";
 
 const PROPAGATOR = new W3CTraceContextPropagator();
 

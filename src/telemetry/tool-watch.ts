@@ -1,5 +1,5 @@
-import type { Logger } from "../base/logger.ts";
-import type { ToolCallEnd, ToolObserver, ToolWatch, WatchedToolCall } from "../domain/tool-watch.ts";
+import type { Logger } from "@antiphon/base/logger.ts";
+import type { ToolCallEnd, ToolObserver, ToolWatch, WatchedToolCall } from "@antiphon/domain/tool-watch.ts";
 import type { Meters } from "./meters.ts";
 import { METRICS } from "./metric-table.ts";
 import type { ToolSpan, Tracing } from "./tracing.ts";

@@ -1,10 +1,10 @@
-import type { Response } from "../../generated/responses-api/types.ts";
-import type { TraceContext } from "../base/trace-context.ts";
-import type { ToolCallEnd, WatchedToolCall } from "../domain/tool-watch.ts";
-import type { ModelEngine } from "../runs/ports/model-engine.ts";
+import type { TraceContext } from "@antiphon/base/trace-context.ts";
+import type { Response } from "@antiphon/contracts/responses-api/types.ts";
+import type { ModelEngine } from "@antiphon/domain/models/model-engine.ts";
+import type { ToolCallEnd, WatchedToolCall } from "@antiphon/domain/tool-watch.ts";
+import type { RequestHead } from "@antiphon/http-kit/request-head.ts";
+import type { RequestOutcome } from "@antiphon/http-kit/request-observer.ts";
 import type { WatchedRun } from "../runs/ports/run-watch.ts";
-import type { RequestHead } from "../transport/request-head.ts";
-import type { RequestOutcome } from "../transport/request-observer.ts";
 import type { ModelServer } from "./model-server.ts";
 
 /** The spans of this server. No tracing library is loaded unless a collector is configured. */

@@ -1,5 +1,5 @@
-import type { ToolOutcome } from "../domain/hosted-tool.ts";
-import type { HostedItem } from "../runs/hosted.ts";
+import type { ToolOutcome } from "@antiphon/domain/hosted-tool.ts";
+import type { HostedItem } from "@antiphon/domain/models/hosted.ts";
 
 /** An item whose calls can end as failed. */
 type FailableItem = Extract<

@@ -1,4 +1,4 @@
-import { ModelError } from "../runs/ports/model-error.ts";
+import { ModelError } from "@antiphon/domain/models/model-error.ts";
 
 /** The error of a request with an unusable entry in `tools`. */
 export function invalidToolsError(status: number, message: string): ModelError {

@@ -1,5 +1,5 @@
-import { jsonOrUndefined } from "../base/json/read-json.ts";
-import { isRecord } from "../base/json/records.ts";
+import { jsonOrUndefined } from "@antiphon/base/json/read-json.ts";
+import { isRecord } from "@antiphon/base/json/records.ts";
 
 /** The arguments of a call; null if they are not a JSON object. Empty text counts as an empty object. */
 export function readArguments(text: string): Readonly<Record<string, unknown>> | null {

@@ -1,5 +1,5 @@
-import type { MadeCall, OpenTool, ToolOutcome, ToolScope } from "../domain/hosted-tool.ts";
-import type { ToolStep } from "../runs/hosted.ts";
+import type { MadeCall, OpenTool, ToolOutcome, ToolScope } from "@antiphon/domain/hosted-tool.ts";
+import type { ToolStep } from "@antiphon/domain/models/hosted.ts";
 
 /** A user of a tool in tests, whose model has vision. */
 export const USER = {

@@ -1,5 +1,5 @@
-import type { ToolOutcome } from "../domain/hosted-tool.ts";
-import type { ToolStep } from "../runs/hosted.ts";
+import type { ToolOutcome } from "@antiphon/domain/hosted-tool.ts";
+import type { ToolStep } from "@antiphon/domain/models/hosted.ts";
 
 /** Runs a call that shows nothing before its end. */
 export async function* withoutSteps(

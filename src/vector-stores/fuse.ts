@@ -1,4 +1,4 @@
-import type { Passage, PassageSearch } from "../domain/vector-stores.ts";
+import type { Passage, PassageSearch } from "@antiphon/domain/vector-stores.ts";
 import type { ChunkHit, FoundChunk } from "./ports.ts";
 
 /**

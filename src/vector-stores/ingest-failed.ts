@@ -1,4 +1,4 @@
-import type { VectorStoreFileError } from "../../generated/responses-api/types.ts";
+import type { VectorStoreFileError } from "@antiphon/contracts/responses-api/types.ts";
 
 /** A file cannot be ingested. The message is a sentence for the client. */
 export class IngestFailed extends Error {

@@ -1,7 +1,7 @@
-import { Slices } from "../base/limits/slices.ts";
-import type { Logger } from "../base/logger.ts";
-import type { PassageFinder, PassageSearch, PassagesFound } from "../domain/vector-stores.ts";
-import type { Owner } from "../runs/ports/owner.ts";
+import { Slices } from "@antiphon/base/limits/slices.ts";
+import type { Logger } from "@antiphon/base/logger.ts";
+import type { Owner } from "@antiphon/domain/owner.ts";
+import type { PassageFinder, PassageSearch, PassagesFound } from "@antiphon/domain/vector-stores.ts";
 import { fuse } from "./fuse.ts";
 import { type ChunkFinder, type Embedder, EmbeddingFailed, type SearchScope } from "./ports.ts";
 import { wordsOf } from "./words.ts";

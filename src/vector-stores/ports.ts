@@ -3,8 +3,8 @@ import type {
   FileSearchFilter,
   StaticChunking,
   VectorStoreFileError,
-} from "../../generated/responses-api/types.ts";
-import type { Owner } from "../runs/ports/owner.ts";
+} from "@antiphon/contracts/responses-api/types.ts";
+import type { Owner } from "@antiphon/domain/owner.ts";
 
 /** A file that this worker has claimed and ingests. */
 export interface IngestTask {

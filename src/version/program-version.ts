@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
-import { readJson } from "../base/json/read-json.ts";
-import { isRecord } from "../base/json/records.ts";
+import { readJson } from "@antiphon/base/json/read-json.ts";
+import { isRecord } from "@antiphon/base/json/records.ts";
 
 /** The version in package.json. */
 export function programVersion(): string {

@@ -1,4 +1,4 @@
-import { isRecord } from "../../src/base/json/records.ts";
+import { isRecord } from "@antiphon/base/json/records.ts";
 import type { ChildServer } from "../kit/child-server.ts";
 import { namedFile, uploadFile } from "../kit/upload.ts";
 

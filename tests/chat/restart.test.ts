@@ -1,7 +1,7 @@
 import { readUIMessageStream, type UIMessage } from "ai";
 import { expect, test } from "vitest";
-import { AntiphonChatTransport } from "../../src/client/chat/index.ts";
-import { Antiphon } from "../../src/client/index.ts";
+import { AntiphonChatTransport } from "../../packages/client/src/chat/index.ts";
+import { Antiphon } from "../../packages/client/src/index.ts";
 import { type ChildServer, startChildServer } from "../kit/child-server.ts";
 import { temporaryFolder } from "../kit/temporary-folder.ts";
 import { verifies } from "../verifies.ts";

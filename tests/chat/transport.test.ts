@@ -1,7 +1,7 @@
 import { readUIMessageStream, type UIMessage } from "ai";
 import { expect, test } from "vitest";
-import { AntiphonChatTransport } from "../../src/client/chat/index.ts";
-import { Antiphon, type Fetch } from "../../src/client/index.ts";
+import { AntiphonChatTransport } from "../../packages/client/src/chat/index.ts";
+import { Antiphon, type Fetch } from "../../packages/client/src/index.ts";
 import { startTestServer } from "../kit/test-server.ts";
 import { verifies } from "../verifies.ts";
 import { serveWrittenModel } from "./reloaded-model.ts";

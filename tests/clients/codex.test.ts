@@ -1,7 +1,7 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { type Logger, silentLogger } from "@antiphon/base/logger.ts";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
-import { type Logger, silentLogger } from "../../src/base/logger.ts";
 import { startTestServer, type TestServer } from "../kit/test-server.ts";
 import { startModern } from "../tools/mcp/mcp-servers.ts";
 import { verifies } from "../verifies.ts";

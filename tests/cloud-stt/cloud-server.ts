@@ -1,8 +1,8 @@
+import { type Logger, silentLogger } from "@antiphon/base/logger.ts";
+import type { SpeechEngine } from "@antiphon/speech/recognition/speech-engine.ts";
 import { onTestFinished } from "vitest";
-import { type Logger, silentLogger } from "../../src/base/logger.ts";
 import { loadConfig } from "../../src/config/load-config.ts";
 import { startSttCloud } from "../../src/servers/stt-cloud.ts";
-import type { SpeechEngine } from "../../src/speech/speech-engine.ts";
 
 export const API_KEY = "sk-cloud-callers-own-key-0123456789";
 /** A second key with limits of its own. */

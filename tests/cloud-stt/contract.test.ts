@@ -1,8 +1,8 @@
 import { once } from "node:events";
+import { silentLogger } from "@antiphon/base/logger.ts";
+import { createDisabledEngine } from "@antiphon/speech/recognition/disabled-engine.ts";
+import type { SpeechEngine } from "@antiphon/speech/recognition/speech-engine.ts";
 import { describe, expect, test } from "vitest";
-import { silentLogger } from "../../src/base/logger.ts";
-import { createDisabledEngine } from "../../src/speech/disabled-engine.ts";
-import type { SpeechEngine } from "../../src/speech/speech-engine.ts";
 import { sound, tones } from "../speech/tones.ts";
 import { verifies } from "../verifies.ts";
 import { API_KEY, OTHER_KEY, startCloudServer } from "./cloud-server.ts";

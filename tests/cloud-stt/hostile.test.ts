@@ -1,9 +1,9 @@
 import { once } from "node:events";
+import { createDisabledEngine } from "@antiphon/speech/recognition/disabled-engine.ts";
+import { type SpeechEngine, SpeechError } from "@antiphon/speech/recognition/speech-engine.ts";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { WebSocket } from "ws";
-import { createDisabledEngine } from "../../src/speech/disabled-engine.ts";
-import { type SpeechEngine, SpeechError } from "../../src/speech/speech-engine.ts";
 import { sound } from "../speech/tones.ts";
 import { verifies } from "../verifies.ts";
 import { API_KEY, type CloudServer, startCloudServer } from "./cloud-server.ts";

@@ -1,9 +1,8 @@
 import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
+import { pcmBytes } from "@antiphon/speech/audio/pcm.ts";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { WebSocket as WsSocket } from "ws";
-import type { ToneWord } from "../../scripts/fixture-model/tone-words.ts";
-import { pcmBytes } from "../../src/audio/pcm.ts";
 import {
   AntiphonCloudSpeech,
   APIUserAbortError,
@@ -17,8 +16,9 @@ import {
   RateLimitError,
   StreamBrokenError,
   UnsupportedFormatError,
-} from "../../src/client/index.ts";
-import { pausingAfter } from "../../src/client/speech/pausing-source.fixture.ts";
+} from "../../packages/client/src/index.ts";
+import { pausingAfter } from "../../packages/client/src/speech/pausing-source.fixture.ts";
+import type { ToneWord } from "../../scripts/fixture-model/tone-words.ts";
 import { sound } from "../speech/tones.ts";
 import { verifies } from "../verifies.ts";
 import { API_KEY, startCloudServer } from "./cloud-server.ts";

@@ -1,9 +1,9 @@
 import { once } from "node:events";
 import type { IncomingMessage } from "node:http";
+import { validateCloudServerMessage } from "@antiphon/contracts/local-stt/validators.js";
+import { pcmBytes } from "@antiphon/speech/audio/pcm.ts";
 import { expect, onTestFinished } from "vitest";
 import { WebSocket } from "ws";
-import { validateCloudServerMessage } from "../../generated/local-stt/validators.js";
-import { pcmBytes } from "../../src/audio/pcm.ts";
 import { API_KEY } from "./cloud-server.ts";
 
 export const HEARTBEAT = { type: "heartbeat" };

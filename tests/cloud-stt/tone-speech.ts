@@ -1,5 +1,5 @@
+import type { SpeechEngine } from "@antiphon/speech/recognition/speech-engine.ts";
 import { afterAll, beforeAll } from "vitest";
-import type { SpeechEngine } from "../../src/speech/speech-engine.ts";
 import { settled } from "../local-stt-server.ts";
 import { openEngine, toneModelFile, whisperForTests } from "../speech/whisper-for-tests.ts";
 

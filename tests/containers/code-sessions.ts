@@ -1,10 +1,10 @@
+import { silentLogger } from "@antiphon/base/logger.ts";
+import type { CodeOutput, Ran } from "@antiphon/domain/containers.ts";
+import type { Owner } from "@antiphon/domain/owner.ts";
+import { probeBubblewrap } from "@antiphon/sandbox/engines/bubblewrap/bubblewrap-engine.ts";
+import type { SandboxEngine, SessionKill } from "@antiphon/sandbox/ports.ts";
+import { SandboxSessions, type SessionsOptions } from "@antiphon/sandbox/sessions/sandbox-sessions.ts";
 import { onTestFinished } from "vitest";
-import { silentLogger } from "../../src/base/logger.ts";
-import { probeBubblewrap } from "../../src/containers/engines/bubblewrap/bubblewrap-engine.ts";
-import type { SandboxEngine, SessionKill } from "../../src/containers/ports.ts";
-import { SandboxSessions, type SessionsOptions } from "../../src/containers/sessions/sandbox-sessions.ts";
-import type { CodeOutput, Ran } from "../../src/domain/containers.ts";
-import type { Owner } from "../../src/runs/ports/owner.ts";
 import type { Store } from "../../src/store/open-store.ts";
 import { OURS } from "../../src/store/stored-shapes.fixture.ts";
 

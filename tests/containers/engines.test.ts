@@ -1,8 +1,8 @@
 import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
+import type { CommandRun } from "@antiphon/domain/containers.ts";
+import { FileRefused, type Sandbox, type SandboxRun } from "@antiphon/sandbox/ports.ts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { FileRefused, type Sandbox, type SandboxRun } from "../../src/containers/ports.ts";
-import type { CommandRun } from "../../src/domain/containers.ts";
 import { isAlive } from "../kit/processes.ts";
 import { sandboxEngines } from "./sandbox-engines.ts";
 

@@ -1,12 +1,12 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { startPiped } from "@antiphon/programs/piped-child.ts";
+import { readProcessTree } from "@antiphon/sandbox/engines/process-tree.ts";
+import { HARNESS_STARTER, harnessOpening } from "@antiphon/sandbox/harness/harness-opening.ts";
+import { SandboxLink } from "@antiphon/sandbox/harness/sandbox-link.ts";
+import type { Sandbox, SandboxRun } from "@antiphon/sandbox/ports.ts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { readProcessTree } from "../../src/containers/engines/process-tree.ts";
-import { HARNESS_STARTER, harnessOpening } from "../../src/containers/harness/harness-opening.ts";
-import { SandboxLink } from "../../src/containers/harness/sandbox-link.ts";
-import type { Sandbox, SandboxRun } from "../../src/containers/ports.ts";
-import { startPiped } from "../../src/programs/piped-child.ts";
 import { someCases } from "../trials.ts";
 import { type EscapeAttempt, PRELUDE, PYODIDE_PRELUDE } from "./attempts/escape-attempt.ts";
 import { ESCAPE_ATTEMPTS } from "./escape-attempts.ts";

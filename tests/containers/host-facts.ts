@@ -5,7 +5,7 @@ import { chmod, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promis
 import { createServer, type ListenOptions, type Server } from "node:net";
 import { networkInterfaces, tmpdir } from "node:os";
 import { join } from "node:path";
-import { randomHex } from "../../src/base/ids.ts";
+import { randomHex } from "@antiphon/base/ids.ts";
 import type { HostFacts } from "./attempts/escape-attempt.ts";
 
 const ALL_CAN_WRITE = 0o777;

@@ -1,7 +1,7 @@
+import type { SessionEnd } from "@antiphon/domain/containers.ts";
+import type { Sandbox, SandboxEngine, SandboxFile } from "@antiphon/sandbox/ports.ts";
+import { FileRefused, SandboxFailed } from "@antiphon/sandbox/ports.ts";
 import { expect, test } from "vitest";
-import type { Sandbox, SandboxEngine, SandboxFile } from "../../src/containers/ports.ts";
-import { FileRefused, SandboxFailed } from "../../src/containers/ports.ts";
-import type { SessionEnd } from "../../src/domain/containers.ts";
 import type { Store, StoreOptions } from "../../src/store/open-store.ts";
 import { openTestStore } from "../../src/store/store.fixture.ts";
 import { OURS } from "../../src/store/stored-shapes.fixture.ts";

@@ -8,9 +8,9 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
+import { childCommand, PYODIDE_VERSION } from "@antiphon/sandbox/engines/pyodide/child-command.ts";
+import type { Sandbox, SandboxEngine, SandboxRun } from "@antiphon/sandbox/ports.ts";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { childCommand, PYODIDE_VERSION } from "../../src/containers/engines/pyodide/child-command.ts";
-import type { Sandbox, SandboxEngine, SandboxRun } from "../../src/containers/ports.ts";
 import { PYODIDE_CONFINEMENTS, probePyodideHere } from "./pyodide-here.ts";
 import { LOOKED_AT_VERSION, PYODIDE_ROUTES, type PyodideRoute, ROUTES_START } from "./pyodide-routes.ts";
 

@@ -4,9 +4,9 @@ import { mkdtemp, readdir, readFile, rm, truncate, writeFile } from "node:fs/pro
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { processIsGone, readProcess, readProcessTree } from "@antiphon/sandbox/engines/process-tree.ts";
+import { FileRefused, type Sandbox, type SandboxEngine, type SandboxRun } from "@antiphon/sandbox/ports.ts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { processIsGone, readProcess, readProcessTree } from "../../src/containers/engines/process-tree.ts";
-import { FileRefused, type Sandbox, type SandboxEngine, type SandboxRun } from "../../src/containers/ports.ts";
 import { PYODIDE_CONFINEMENTS, probePyodideHere } from "./pyodide-here.ts";
 
 const MEBIBYTE = 1024 * 1024;

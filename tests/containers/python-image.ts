@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { isRecord } from "../../src/base/json/records.ts";
+import { isRecord } from "@antiphon/base/json/records.ts";
 
 const IMAGE = "localhost/antiphon-test-python:latest";
 const PODMAN = fileURLToPath(new URL("podman-without-hybrid-groups.sh", import.meta.url));

@@ -1,7 +1,7 @@
 import { DatabaseSync } from "node:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
+import type { SandboxEngine } from "@antiphon/sandbox/ports.ts";
 import { beforeAll, describe, expect, test } from "vitest";
-import type { SandboxEngine } from "../../src/containers/ports.ts";
 import type { Store } from "../../src/store/open-store.ts";
 import { openTestStore, temporaryFile } from "../../src/store/store.fixture.ts";
 import { OTHERS, OURS } from "../../src/store/stored-shapes.fixture.ts";

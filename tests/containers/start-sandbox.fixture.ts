@@ -1,6 +1,6 @@
 /** Starts a sandbox that leaves a daemon, prints the ids of its processes, and kills itself as `kill -9` does. */
 
-import { readProcessTree } from "../../src/containers/engines/process-tree.ts";
+import { readProcessTree } from "@antiphon/sandbox/engines/process-tree.ts";
 import { sandboxEngines } from "./sandbox-engines.ts";
 
 const signal = new AbortController().signal;

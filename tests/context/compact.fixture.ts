@@ -1,4 +1,8 @@
-import type { Response as ApiResponse, CompactedResponse, StoredItem } from "../../generated/responses-api/types.ts";
+import type {
+  Response as ApiResponse,
+  CompactedResponse,
+  StoredItem,
+} from "@antiphon/contracts/responses-api/types.ts";
 import { startTestServer, type TestServer, type TestServerOptions } from "../kit/test-server.ts";
 
 export const MODEL = "antiphon-built-in";

@@ -1,5 +1,5 @@
+import { type Logger, silentLogger } from "@antiphon/base/logger.ts";
 import { expect, test } from "vitest";
-import { type Logger, silentLogger } from "../../src/base/logger.ts";
 import { checkStreamLaws } from "../responses/check-stream-laws.ts";
 import { eventsOf, readStream } from "../responses/read-stream.ts";
 import { verifies } from "../verifies.ts";

@@ -1,5 +1,5 @@
+import { counterFor } from "@antiphon/tokenizers/count-texts.ts";
 import { lastChunk, serveChat, sse, textChunk } from "../../src/model-engines/chat-completions/chat-server.fixture.ts";
-import { counterFor } from "../../src/tokenizers/count-texts.ts";
 import { serveHttp } from "../kit/http-server.ts";
 import { startTestServer, type TestServer } from "../kit/test-server.ts";
 import { toolDelta, usageChunk } from "../responses/behind-upstream.ts";

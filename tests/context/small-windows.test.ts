@@ -1,5 +1,5 @@
+import type { Response as ResponseBody } from "@antiphon/contracts/responses-api/types.ts";
 import { expect, test } from "vitest";
-import type { Response as ResponseBody } from "../../generated/responses-api/types.ts";
 import { readResponse } from "../responses/read-stream.ts";
 import { CODE_ENGINE, HAS_BUBBLEWRAP } from "../tools/code-engines.ts";
 import { createStore, takenIn, upload } from "../vector-stores/store-client.ts";

@@ -1,6 +1,6 @@
+import type { Response as ResponseBody } from "@antiphon/contracts/responses-api/types.ts";
 import { describe, expect, test } from "vitest";
-import type { Response as ResponseBody } from "../../generated/responses-api/types.ts";
-import { Antiphon } from "../../src/client/index.ts";
+import { Antiphon } from "../../packages/client/src/index.ts";
 import { lastChunk, sse, textChunk } from "../../src/model-engines/chat-completions/chat-server.fixture.ts";
 import { readUntil } from "../kit/event-stream.ts";
 import {

@@ -1,6 +1,6 @@
+import type { Conversation, ItemList, StoredItem } from "@antiphon/contracts/responses-api/types.ts";
+import { validateConversation } from "@antiphon/contracts/responses-api/validators.js";
 import { expect } from "vitest";
-import type { Conversation, ItemList, StoredItem } from "../../generated/responses-api/types.ts";
-import { validateConversation } from "../../generated/responses-api/validators.js";
 import type { TestServer } from "../kit/test-server.ts";
 import { readItemList } from "../responses/read-item-list.ts";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { Antiphon } from "../../src/client/index.ts";
+import { Antiphon } from "../../packages/client/src/index.ts";
 import { temporaryFolder } from "../kit/temporary-folder.ts";
 import { readStream } from "../responses/read-stream.ts";
 import { someCases } from "../trials.ts";

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import type { ResponseStreamEvent } from "@antiphon/contracts/responses-api/types.ts";
 import { expect, test } from "vitest";
-import type { ResponseStreamEvent } from "../../generated/responses-api/types.ts";
 import { ResponseFold } from "../../src/runs/index.ts";
 import type { ChildServer } from "../kit/child-server.ts";
 import { dataLines } from "../kit/event-stream.ts";

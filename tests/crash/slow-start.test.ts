@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { type Logger, silentLogger } from "@antiphon/base/logger.ts";
 import { expect, onTestFinished, test } from "vitest";
-import { type Logger, silentLogger } from "../../src/base/logger.ts";
 import { ApprovalsInUse } from "../../src/responses-api/create/response-hold.ts";
 import { RunKeeper } from "../../src/responses-api/keeping/run-keeper.ts";
 import { createSealer } from "../../src/responses-api/seal.ts";

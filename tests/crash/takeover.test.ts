@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import type { Response } from "@antiphon/contracts/responses-api/types.ts";
 import { expect, test } from "vitest";
-import type { Response } from "../../generated/responses-api/types.ts";
 import type { ChildServer } from "../kit/child-server.ts";
 import { dataLines } from "../kit/event-stream.ts";
 import { temporaryFolder } from "../kit/temporary-folder.ts";

@@ -1,5 +1,5 @@
+import type { Response as ResponseBody } from "@antiphon/contracts/responses-api/types.ts";
 import { expect, test } from "vitest";
-import type { Response as ResponseBody } from "../../generated/responses-api/types.ts";
 import type { ChildServer } from "../kit/child-server.ts";
 import { temporaryFolder } from "../kit/temporary-folder.ts";
 import { query } from "../kit/tested-store.ts";

@@ -1,5 +1,5 @@
+import { isRecord } from "@antiphon/base/json/records.ts";
 import { describe, expect, test } from "vitest";
-import { isRecord } from "../../src/base/json/records.ts";
 import { verifies } from "../verifies.ts";
 import { at, readRoot, readYaml, secondsOf, unknownVariables } from "./manifests.ts";
 

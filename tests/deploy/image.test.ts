@@ -2,8 +2,8 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { cp, mkdir, mkdtemp, rm } from "node:fs/promises";
 import { join } from "node:path";
+import { isRecord } from "@antiphon/base/json/records.ts";
 import { expect, onTestFinished, test } from "vitest";
-import { isRecord } from "../../src/base/json/records.ts";
 import { verifies } from "../verifies.ts";
 import { at, ROOT, readRoot } from "./manifests.ts";
 

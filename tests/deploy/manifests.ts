@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { isRecord } from "@antiphon/base/json/records.ts";
 import { parse, parseAllDocuments } from "yaml";
-import { isRecord } from "../../src/base/json/records.ts";
 import { SETTINGS } from "../../src/config/settings.ts";
 
 export const ROOT = join(import.meta.dirname, "../..");

@@ -26,8 +26,8 @@ const TSCONFIG = {
     types: ["node"],
     paths: Object.fromEntries(
       ["antiphon-client", "antiphon/client"].flatMap((name) => [
-        [name, [join(ROOT, "src/client/index.ts")]],
-        [`${name}/chat`, [join(ROOT, "src/client/chat/index.ts")]],
+        [name, [join(ROOT, "packages/client/src/index.ts")]],
+        [`${name}/chat`, [join(ROOT, "packages/client/src/chat/index.ts")]],
       ]),
     ),
   },

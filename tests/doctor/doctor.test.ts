@@ -1,7 +1,7 @@
 import type { RequestListener } from "node:http";
 import { json } from "node:stream/consumers";
+import { isRecord } from "@antiphon/base/json/records.ts";
 import { expect, test } from "vitest";
-import { isRecord } from "../../src/base/json/records.ts";
 import { runDoctor } from "../../src/commands/doctor-command.ts";
 import { serveHttp } from "../kit/http-server.ts";
 import { verifies } from "../verifies.ts";

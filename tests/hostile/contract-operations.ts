@@ -1,4 +1,4 @@
-import { isRecord } from "../../src/base/json/records.ts";
+import { isRecord } from "@antiphon/base/json/records.ts";
 import { contractDocument, nameOf, type Schema } from "./contract-schema.ts";
 
 /** One operation of the published contract. */

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
-import { assert } from "../../src/base/assert.ts";
-import { isRecord } from "../../src/base/json/records.ts";
+import { assert } from "@antiphon/base/assert.ts";
+import { isRecord } from "@antiphon/base/json/records.ts";
 
 /** A JSON Schema of the published contract. */
 export type Schema = Readonly<Record<string, unknown>>;

@@ -1,8 +1,8 @@
+import { assert } from "@antiphon/base/assert.ts";
+import { isRecord } from "@antiphon/base/json/records.ts";
+import * as validators from "@antiphon/contracts/responses-api/validators.js";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import * as validators from "../../generated/responses-api/validators.js";
-import { assert } from "../../src/base/assert.ts";
-import { isRecord } from "../../src/base/json/records.ts";
 import { notImplementedOperations } from "../../src/servers/handlers/responses-api-handlers.ts";
 import { startTestServer, type TestServer } from "../kit/test-server.ts";
 import { formOf, namedFile } from "../kit/upload.ts";

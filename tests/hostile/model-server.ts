@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { createServer, type RequestListener } from "node:http";
 import { createServer as createSocketServer, type Server, type Socket } from "node:net";
-import { assert } from "../../src/base/assert.ts";
+import { assert } from "@antiphon/base/assert.ts";
 
 /** A model server with an answer of the test. */
 export interface ModelServer {

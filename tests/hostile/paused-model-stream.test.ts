@@ -1,10 +1,10 @@
 import { once } from "node:events";
 import type { Socket } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
+import { aRequest } from "@antiphon/domain/models/model-request.fixture.ts";
 import { expect, test } from "vitest";
 import { sse } from "../../src/model-engines/chat-completions/chat-server.fixture.ts";
 import { createChatCompletionsEngine } from "../../src/model-engines/chat-completions/engine.ts";
-import { aRequest } from "../../src/runs/request/model-request.fixture.ts";
 import { verifies } from "../verifies.ts";
 import { chunk, serveBytes } from "./model-server.ts";
 

@@ -1,5 +1,5 @@
+import { isRecord } from "@antiphon/base/json/records.ts";
 import fc from "fast-check";
-import { isRecord } from "../../src/base/json/records.ts";
 import {
   choicesOf,
   numberAt,

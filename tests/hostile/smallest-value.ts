@@ -1,5 +1,5 @@
-import { assert } from "../../src/base/assert.ts";
-import { isRecord } from "../../src/base/json/records.ts";
+import { assert } from "@antiphon/base/assert.ts";
+import { isRecord } from "@antiphon/base/json/records.ts";
 import { choicesOf, numberAt, propertiesOf, requiredOf, type Schema, typesOf, variantsOf } from "./contract-schema.ts";
 
 /** The smallest value that a schema allows: required members only, the shortest strings, the first choice. */

@@ -1,7 +1,7 @@
+import { localSttRoutes } from "@antiphon/contracts/local-stt/operations.ts";
+import { responsesApiRoutes } from "@antiphon/contracts/responses-api/operations.ts";
+import { createDisabledEngine } from "@antiphon/speech/recognition/disabled-engine.ts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { localSttRoutes } from "../../generated/local-stt/operations.ts";
-import { responsesApiRoutes } from "../../generated/responses-api/operations.ts";
-import { createDisabledEngine } from "../../src/speech/disabled-engine.ts";
 import { API_KEY, openCloudServer } from "../cloud-stt/cloud-server.ts";
 import { startTestServer } from "../kit/test-server.ts";
 import { startLocalSttServer } from "../local-stt-server.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { Antiphon } from "../../src/client/index.ts";
+import { Antiphon } from "../../packages/client/src/index.ts";
 import { lastChunk, textChunk } from "../../src/model-engines/chat-completions/chat-server.fixture.ts";
 import { chunks, says, serveBehind, UPSTREAM_KEY, usageChunk } from "../responses/behind-upstream.ts";
 import { calls, saysText } from "../tools/behind-script.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { Antiphon } from "../../src/client/index.ts";
+import { Antiphon } from "../../packages/client/src/index.ts";
 import { startTestServer, type TestServerOptions } from "../kit/test-server.ts";
 import { verifies } from "../verifies.ts";
 

@@ -1,6 +1,6 @@
+import type { ResponseNote } from "@antiphon/contracts/responses-api/types.ts";
 import { expect, test } from "vitest";
-import type { ResponseNote } from "../../generated/responses-api/types.ts";
-import { Antiphon } from "../../src/client/index.ts";
+import { Antiphon } from "../../packages/client/src/index.ts";
 import { lastChunk, textChunk } from "../../src/model-engines/chat-completions/chat-server.fixture.ts";
 import { COUNTS, chunks, serveBehind } from "../responses/behind-upstream.ts";
 import { verifies } from "../verifies.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { Antiphon } from "../../src/client/index.ts";
+import { Antiphon } from "../../packages/client/src/index.ts";
 import { startTestServer } from "../kit/test-server.ts";
 import { serveBehind } from "../responses/behind-upstream.ts";
 import { verifies } from "../verifies.ts";

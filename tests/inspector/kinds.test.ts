@@ -1,6 +1,6 @@
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { Antiphon, type CreateResponseRequest, type Response } from "../../src/client/index.ts";
+import { Antiphon, type CreateResponseRequest, type Response } from "../../packages/client/src/index.ts";
 import { CHROMIUM, startChromium } from "../chromium.ts";
 import { startToolServers, toolScenarios } from "../clients/tool-servers.ts";
 import { startTestServer, type TestServer } from "../kit/test-server.ts";

@@ -1,12 +1,12 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { wavFile } from "@antiphon/speech/audio-formats/encoded-sound.fixture.ts";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { Antiphon } from "../../packages/client/src/index.ts";
 import { type DemoRuns, makeDemoRuns } from "../../scripts/demo/demo-runs.ts";
 import { type DemoServer, startDemoServer } from "../../scripts/demo/demo-server.ts";
-import { wavFile } from "../../src/audio-formats/encoded-sound.fixture.ts";
-import { Antiphon } from "../../src/client/index.ts";
 import { CHROMIUM, startChromium } from "../chromium.ts";
 import { accessibilityFaults, keep } from "../local-stt/chat-lab-page.ts";
 import { sound } from "../speech/tones.ts";

@@ -1,10 +1,10 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { wavFile } from "@antiphon/speech/audio-formats/encoded-sound.fixture.ts";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { startDemoServer } from "../../scripts/demo/demo-server.ts";
-import { wavFile } from "../../src/audio-formats/encoded-sound.fixture.ts";
 import { CHROMIUM, startChromium } from "../chromium.ts";
 import { accessibilityFaults, keep } from "../local-stt/chat-lab-page.ts";
 import { serveTranscriptions } from "../responses/transcription-server.ts";

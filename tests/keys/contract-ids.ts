@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { isRecord } from "../../src/base/json/records.ts";
+import { isRecord } from "@antiphon/base/json/records.ts";
 
 /** The places of ids in one operation. */
 export interface IdOperation {

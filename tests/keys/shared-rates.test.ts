@@ -1,5 +1,5 @@
+import { silentLogger } from "@antiphon/base/logger.ts";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { silentLogger } from "../../src/base/logger.ts";
 import { startTestServer, type TestServer } from "../kit/test-server.ts";
 import { MODEL } from "../responses/check-refusal.ts";
 import { whyNoPostgres } from "../services/postgres-server.ts";

@@ -1,13 +1,13 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { type Logger, silentLogger } from "@antiphon/base/logger.ts";
+import type { HostedTool } from "@antiphon/domain/hosted-tool.ts";
+import type { FileTranscriber } from "@antiphon/speech/recognition/speech-engine.ts";
 import { onTestFinished, TestRunner } from "vitest";
-import { type Logger, silentLogger } from "../../src/base/logger.ts";
 import { loadConfig } from "../../src/config/load-config.ts";
-import type { HostedTool } from "../../src/domain/hosted-tool.ts";
 import { readConfiguredKey } from "../../src/secrets/key-owners.ts";
 import { startResponsesApi } from "../../src/servers/responses-api.ts";
-import type { FileTranscriber } from "../../src/speech/speech-engine.ts";
 import { forgetDatabase, storeSettings } from "./tested-store.ts";
 import { withSealKeys } from "./with-seal-keys.ts";
 

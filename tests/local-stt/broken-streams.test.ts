@@ -1,10 +1,10 @@
 import { once } from "node:events";
 import { request } from "node:http";
+import type { Logger } from "@antiphon/base/logger.ts";
+import { silentLogger } from "@antiphon/base/logger.ts";
+import { wavFile } from "@antiphon/speech/audio-formats/encoded-sound.fixture.ts";
 import { describe, expect, test } from "vitest";
 import { WebSocket } from "ws";
-import { wavFile } from "../../src/audio-formats/encoded-sound.fixture.ts";
-import type { Logger } from "../../src/base/logger.ts";
-import { silentLogger } from "../../src/base/logger.ts";
 import { settled } from "../local-stt-server.ts";
 import { sound, tones } from "../speech/tones.ts";
 import { enginePids } from "../speech/whisper-for-tests.ts";

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { isRecord } from "@antiphon/base/json/records.ts";
+import { wavFile } from "@antiphon/speech/audio-formats/encoded-sound.fixture.ts";
 import { expect, test } from "vitest";
-import { wavFile } from "../../src/audio-formats/encoded-sound.fixture.ts";
-import { isRecord } from "../../src/base/json/records.ts";
 import { memoryOf } from "../kit/processes.ts";
 import { postAudio } from "../kit/upload.ts";
 import { tones } from "../speech/tones.ts";

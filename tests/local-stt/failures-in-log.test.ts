@@ -1,6 +1,6 @@
+import { silentLogger } from "@antiphon/base/logger.ts";
+import { wavFile } from "@antiphon/speech/audio-formats/encoded-sound.fixture.ts";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { wavFile } from "../../src/audio-formats/encoded-sound.fixture.ts";
-import { silentLogger } from "../../src/base/logger.ts";
 import { postAudio } from "../kit/upload.ts";
 import { type LocalSttServerOptions, startLocalSttServer } from "../local-stt-server.ts";
 import { type EngineName, isMissing, openEngines } from "../speech/staged-engines.ts";

@@ -1,7 +1,7 @@
+import { isRecord } from "@antiphon/base/json/records.ts";
+import { wavFile } from "@antiphon/speech/audio-formats/encoded-sound.fixture.ts";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { wavFile } from "../../src/audio-formats/encoded-sound.fixture.ts";
-import { isRecord } from "../../src/base/json/records.ts";
-import { AntiphonSpeech } from "../../src/client/index.ts";
+import { AntiphonSpeech } from "../../packages/client/src/index.ts";
 import {
   type ChatServer,
   lastChunk,

@@ -1,7 +1,7 @@
 import { once } from "node:events";
+import { wavFile } from "@antiphon/speech/audio-formats/encoded-sound.fixture.ts";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { WebSocket } from "ws";
-import { wavFile } from "../../src/audio-formats/encoded-sound.fixture.ts";
 import { RawConnection } from "../hostile/raw-connection.ts";
 import { memoryOf } from "../kit/processes.ts";
 import { postAudio } from "../kit/upload.ts";

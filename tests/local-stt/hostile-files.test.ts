@@ -1,7 +1,7 @@
 import { gzipSync } from "node:zlib";
+import { mapSomeAtOnce } from "@antiphon/base/limits/map-some-at-once.ts";
+import { HAS_FFMPEG, soundFoldersOf, wavFile } from "@antiphon/speech/audio-formats/encoded-sound.fixture.ts";
 import { describe, expect, test } from "vitest";
-import { HAS_FFMPEG, soundFoldersOf, wavFile } from "../../src/audio-formats/encoded-sound.fixture.ts";
-import { mapSomeAtOnce } from "../../src/base/limits/map-some-at-once.ts";
 import { memoryOf } from "../kit/processes.ts";
 import { postAudio } from "../kit/upload.ts";
 import { tones } from "../speech/tones.ts";

@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { encoded } from "../../src/audio-formats/encoded-sound.fixture.ts";
+import { encoded } from "@antiphon/speech/audio-formats/encoded-sound.fixture.ts";
 
 /** A fixed sequence of numbers from 0 to below 1. */
 export function randomNumbers(seed: number): () => number {

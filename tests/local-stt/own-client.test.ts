@@ -1,8 +1,8 @@
+import type { SttClientMessage } from "@antiphon/contracts/local-stt/types.ts";
+import { pcmBytes } from "@antiphon/speech/audio/pcm.ts";
+import { wavFile } from "@antiphon/speech/audio-formats/encoded-sound.fixture.ts";
 import { describe, expect, test } from "vitest";
-import type { SttClientMessage } from "../../generated/local-stt/types.ts";
-import { pcmBytes } from "../../src/audio/pcm.ts";
-import { wavFile } from "../../src/audio-formats/encoded-sound.fixture.ts";
-import { AntiphonSpeech } from "../../src/client/index.ts";
+import { AntiphonSpeech } from "../../packages/client/src/index.ts";
 import { sound, tones } from "../speech/tones.ts";
 import { verifies } from "../verifies.ts";
 import { program, startToneServer } from "./tone-server.ts";

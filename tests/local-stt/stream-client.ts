@@ -1,9 +1,9 @@
 import { once } from "node:events";
 import { type ClientRequest, type IncomingMessage, request } from "node:http";
 import { createInterface } from "node:readline";
+import { pcmBytes } from "@antiphon/speech/audio/pcm.ts";
 import { onTestFinished } from "vitest";
 import { WebSocket } from "ws";
-import { pcmBytes } from "../../src/audio/pcm.ts";
 
 export const TRANSPORTS = ["ndjson", "websocket"] as const;
 export type Transport = (typeof TRANSPORTS)[number];

@@ -1,6 +1,6 @@
+import { Resampler } from "@antiphon/speech/audio/resampler.ts";
 import { describe, expect, test } from "vitest";
 import type { ToneWord } from "../../scripts/fixture-model/tone-words.ts";
-import { Resampler } from "../../src/audio/resampler.ts";
 import { sound, tones } from "../speech/tones.ts";
 import { verifies } from "../verifies.ts";
 import { chunk, chunks, exchange, type Message, openStream, TRANSPORTS } from "./stream-client.ts";

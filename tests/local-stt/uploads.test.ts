@@ -1,14 +1,14 @@
 import { once } from "node:events";
 import { request } from "node:http";
-import { describe, expect, test } from "vitest";
+import { silentLogger } from "@antiphon/base/logger.ts";
 import {
   encoded,
   encodedFile,
   HAS_FFMPEG,
   soundFoldersOf,
   wavFile,
-} from "../../src/audio-formats/encoded-sound.fixture.ts";
-import { silentLogger } from "../../src/base/logger.ts";
+} from "@antiphon/speech/audio-formats/encoded-sound.fixture.ts";
+import { describe, expect, test } from "vitest";
 import { startLocalSttServer } from "../local-stt-server.ts";
 import { sound, tones } from "../speech/tones.ts";
 import { verifies } from "../verifies.ts";

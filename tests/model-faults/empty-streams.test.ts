@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http";
+import { isRecord } from "@antiphon/base/json/records.ts";
 import { expect, test } from "vitest";
-import { isRecord } from "../../src/base/json/records.ts";
-import { Antiphon } from "../../src/client/index.ts";
+import { Antiphon } from "../../packages/client/src/index.ts";
 import { type ReceivedCall, textChunk } from "../../src/model-engines/chat-completions/chat-server.fixture.ts";
 import { serveBehind } from "../responses/behind-upstream.ts";
 import { readStream } from "../responses/read-stream.ts";

@@ -1,5 +1,5 @@
+import type { Response as ResponseBody } from "@antiphon/contracts/responses-api/types.ts";
 import { expect, test } from "vitest";
-import type { Response as ResponseBody } from "../../generated/responses-api/types.ts";
 import { startTestServer, type TestServer } from "../kit/test-server.ts";
 import { checkStreamLaws } from "../responses/check-stream-laws.ts";
 import { readResponse, readStream } from "../responses/read-stream.ts";

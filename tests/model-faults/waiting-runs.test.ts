@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { Antiphon } from "../../src/client/index.ts";
+import { Antiphon } from "../../packages/client/src/index.ts";
 import { until } from "../crash/lives.ts";
 import { type ChildServer, startChildServer } from "../kit/child-server.ts";
 import { temporaryFolder } from "../kit/temporary-folder.ts";

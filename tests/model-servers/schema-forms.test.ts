@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http";
+import { isRecord } from "@antiphon/base/json/records.ts";
 import { expect, test } from "vitest";
-import { isRecord } from "../../src/base/json/records.ts";
-import { Antiphon } from "../../src/client/index.ts";
+import { Antiphon } from "../../packages/client/src/index.ts";
 import {
   lastChunk,
   type ReceivedCall,

@@ -1,5 +1,5 @@
+import type { Response as ResponseBody } from "@antiphon/contracts/responses-api/types.ts";
 import { describe, expect, test } from "vitest";
-import type { Response as ResponseBody } from "../../generated/responses-api/types.ts";
 import { payingWorld } from "../crash/paying-world.ts";
 import type { ChildServer } from "../kit/child-server.ts";
 import { readResponse } from "../responses/read-stream.ts";

@@ -1,5 +1,5 @@
+import { silentLogger } from "@antiphon/base/logger.ts";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { silentLogger } from "../../src/base/logger.ts";
 import { NotifyBroker } from "../../src/bus/brokers/notify-broker.ts";
 import { readMessage } from "../../src/bus/bus-message.ts";
 import { EVERYONE, silentBusObserver } from "../../src/bus/ports.ts";

@@ -1,5 +1,5 @@
+import { silentLogger } from "@antiphon/base/logger.ts";
 import { expect, onTestFinished, test } from "vitest";
-import { silentLogger } from "../../src/base/logger.ts";
 import { runKeysCommand } from "../../src/commands/keys-command.ts";
 import { loadConfig } from "../../src/config/load-config.ts";
 import { startResponsesApi } from "../../src/servers/responses-api.ts";

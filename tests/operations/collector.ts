@@ -1,4 +1,4 @@
-import { isRecord } from "../../src/base/json/records.ts";
+import { isRecord } from "@antiphon/base/json/records.ts";
 import { serveHttp } from "../kit/http-server.ts";
 
 export interface CollectedSpan {

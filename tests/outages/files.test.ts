@@ -1,5 +1,5 @@
+import { silentLogger } from "@antiphon/base/logger.ts";
 import { expect, test } from "vitest";
-import { silentLogger } from "../../src/base/logger.ts";
 import { startTestServer, type TestServer } from "../kit/test-server.ts";
 import { formOf } from "../kit/upload.ts";
 import { startTcpProxy } from "../services/proxy-of-test.ts";

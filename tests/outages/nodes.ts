@@ -1,5 +1,5 @@
+import { isRecord } from "@antiphon/base/json/records.ts";
 import { expect } from "vitest";
-import { isRecord } from "../../src/base/json/records.ts";
 import { type ChildServer, startChildServer } from "../kit/child-server.ts";
 import { streamedData } from "../kit/event-stream.ts";
 

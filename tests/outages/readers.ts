@@ -1,5 +1,5 @@
+import { isRecord } from "@antiphon/base/json/records.ts";
 import { expect } from "vitest";
-import { isRecord } from "../../src/base/json/records.ts";
 import type { ChildServer } from "../kit/child-server.ts";
 import { openSocket } from "../websocket/socket.ts";
 import { type Answer, answerOf, create, type ReadStream, readStream, replay, stream } from "./nodes.ts";

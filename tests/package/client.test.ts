@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 import type { Browser } from "playwright-core";
 import { build } from "vite";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { sendJson, startLocalServer } from "../../src/client/http/local-server.fixture.ts";
+import { sendJson, startLocalServer } from "../../packages/client/src/http/local-server.fixture.ts";
 import { CHROMIUM, startChromium } from "../chromium.ts";
 import { verifies } from "../verifies.ts";
 import { filesOf, linkPackages, PACK_TIMEOUT_MS, packClient, unpack } from "./packed.ts";

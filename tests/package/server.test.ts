@@ -4,9 +4,9 @@ import { existsSync } from "node:fs";
 import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { readJson } from "@antiphon/base/json/read-json.ts";
+import { isRecord } from "@antiphon/base/json/records.ts";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
-import { readJson } from "../../src/base/json/read-json.ts";
-import { isRecord } from "../../src/base/json/records.ts";
 import { verifies } from "../verifies.ts";
 import { filesOf, linkPackages, PACK_TIMEOUT_MS, packServer, unpack } from "./packed.ts";
 

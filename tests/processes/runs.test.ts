@@ -1,5 +1,5 @@
+import type { Response as ResponseBody } from "@antiphon/contracts/responses-api/types.ts";
 import { expect, test } from "vitest";
-import type { Response as ResponseBody } from "../../generated/responses-api/types.ts";
 import { serveModel } from "../crash/lives.ts";
 import { dataLines } from "../kit/event-stream.ts";
 import { readResponse } from "../responses/read-stream.ts";

@@ -1,6 +1,6 @@
+import { fieldLedger, type LedgerEntry } from "@antiphon/contracts/responses-api/field-ledger.ts";
+import { createResponseFields } from "@antiphon/contracts/responses-api/field-names.ts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { fieldLedger, type LedgerEntry } from "../../generated/responses-api/field-ledger.ts";
-import { createResponseFields } from "../../generated/responses-api/field-names.ts";
 import { startTestServer, type TestServer } from "../kit/test-server.ts";
 import { verifies } from "../verifies.ts";
 import { says, serveBehind } from "./behind-upstream.ts";

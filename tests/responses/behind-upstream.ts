@@ -1,11 +1,11 @@
 import type { ServerResponse } from "node:http";
+import type { FileTranscriber } from "@antiphon/speech/recognition/speech-engine.ts";
 import { lastChunk, sse, textChunk, usageChunk } from "../../src/model-engines/chat-completions/chat-chunks.fixture.ts";
 import {
   type ChatServer,
   type ReceivedCall,
   serveChat,
 } from "../../src/model-engines/chat-completions/chat-server.fixture.ts";
-import type { FileTranscriber } from "../../src/speech/speech-engine.ts";
 import { startTestServer, type TestServer } from "../kit/test-server.ts";
 
 export { delta, toolDelta, usageChunk } from "../../src/model-engines/chat-completions/chat-chunks.fixture.ts";

@@ -1,5 +1,5 @@
+import type { Response as ResponseBody } from "@antiphon/contracts/responses-api/types.ts";
 import { describe, expect, test } from "vitest";
-import type { Response as ResponseBody } from "../../generated/responses-api/types.ts";
 import { lastChunk, sse, textChunk } from "../../src/model-engines/chat-completions/chat-server.fixture.ts";
 import { verifies } from "../verifies.ts";
 import { type BehindUpstream, serveBehind } from "./behind-upstream.ts";

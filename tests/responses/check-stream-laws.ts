@@ -1,5 +1,5 @@
+import type { ResponseStreamEvent } from "@antiphon/contracts/responses-api/types.ts";
 import { expect } from "vitest";
-import type { ResponseStreamEvent } from "../../generated/responses-api/types.ts";
 import { eventsOf, type ReadStream, responseOf } from "./read-stream.ts";
 
 /** Checks what holds for the stream of every foreground run. */

@@ -1,6 +1,6 @@
+import type { Response as ResponseBody } from "@antiphon/contracts/responses-api/types.ts";
+import { validateCompactedResponse } from "@antiphon/contracts/responses-api/validators.js";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Response as ResponseBody } from "../../generated/responses-api/types.ts";
-import { validateCompactedResponse } from "../../generated/responses-api/validators.js";
 import { startTestServer, type TestServer } from "../kit/test-server.ts";
 import { verifies } from "../verifies.ts";
 import { checkReply, MODEL, missing } from "./check-refusal.ts";

@@ -1,6 +1,6 @@
+import type { DialectStreamEvent } from "@antiphon/contracts/responses-api/types.ts";
+import { validateDialectStreamEvent } from "@antiphon/contracts/responses-api/validators.js";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { DialectStreamEvent } from "../../generated/responses-api/types.ts";
-import { validateDialectStreamEvent } from "../../generated/responses-api/validators.js";
 import { dataLines } from "../kit/event-stream.ts";
 import { startTestServer, type TestServer } from "../kit/test-server.ts";
 import { verifies } from "../verifies.ts";

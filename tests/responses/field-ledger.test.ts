@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
-import { describe, expect, test } from "vitest";
-import { fieldLedger, type LedgerEntry } from "../../generated/responses-api/field-ledger.ts";
+import { isRecord } from "@antiphon/base/json/records.ts";
+import { fieldLedger, type LedgerEntry } from "@antiphon/contracts/responses-api/field-ledger.ts";
 import {
   contentPartTypes,
   createResponseFields,
@@ -8,8 +8,8 @@ import {
   inputItemTypes,
   toolChoiceTypes,
   toolTypes,
-} from "../../generated/responses-api/field-names.ts";
-import { isRecord } from "../../src/base/json/records.ts";
+} from "@antiphon/contracts/responses-api/field-names.ts";
+import { describe, expect, test } from "vitest";
 import { verifies } from "../verifies.ts";
 
 const LISTED = Object.keys(fieldLedger);

@@ -1,6 +1,6 @@
+import type { FunctionCall } from "@antiphon/contracts/responses-api/types.ts";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { FunctionCall } from "../../generated/responses-api/types.ts";
 import { startTestServer, type TestServer } from "../kit/test-server.ts";
 import { verifies } from "../verifies.ts";
 import { MODEL } from "./check-refusal.ts";

@@ -1,5 +1,5 @@
+import { isRecord } from "@antiphon/base/json/records.ts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { isRecord } from "../../src/base/json/records.ts";
 import { choicesOf, propertiesOf, schemaNamed, variantsOf } from "../hostile/contract-schema.ts";
 import { smallestOf } from "../hostile/smallest-value.ts";
 import { startTestServer, type TestServer } from "../kit/test-server.ts";

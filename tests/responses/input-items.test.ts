@@ -1,5 +1,5 @@
+import type { ItemList } from "@antiphon/contracts/responses-api/types.ts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { ItemList } from "../../generated/responses-api/types.ts";
 import { startTestServer, type TestServer } from "../kit/test-server.ts";
 import { verifies } from "../verifies.ts";
 import { MODEL } from "./check-refusal.ts";

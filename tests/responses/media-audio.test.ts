@@ -1,5 +1,5 @@
+import { SpeechError } from "@antiphon/speech/recognition/speech-engine.ts";
 import { describe, expect, test } from "vitest";
-import { SpeechError } from "../../src/speech/speech-engine.ts";
 import { startTestServer } from "../kit/test-server.ts";
 import { verifies } from "../verifies.ts";
 import { type BehindUpstream, says, serveBehind } from "./behind-upstream.ts";

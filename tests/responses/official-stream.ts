@@ -1,6 +1,6 @@
+import type { Response as ResponseBody, ResponseStreamEvent } from "@antiphon/contracts/responses-api/types.ts";
 import OpenAI from "openai";
 import { expect } from "vitest";
-import type { Response as ResponseBody, ResponseStreamEvent } from "../../generated/responses-api/types.ts";
 
 /**
  * Deltas at which the official client's helper throws, although the reference sends them too. Its plain streams read

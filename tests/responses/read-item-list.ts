@@ -1,6 +1,6 @@
+import type { ItemList } from "@antiphon/contracts/responses-api/types.ts";
+import { validateItemList } from "@antiphon/contracts/responses-api/validators.js";
 import { expect } from "vitest";
-import type { ItemList } from "../../generated/responses-api/types.ts";
-import { validateItemList } from "../../generated/responses-api/validators.js";
 
 /** The items of a reply, whose envelope and order of keys must be the reference's. */
 export async function readItemList(reply: Response): Promise<ItemList> {

@@ -1,7 +1,7 @@
+import type { Response as ResponseBody, ResponseStreamEvent } from "@antiphon/contracts/responses-api/types.ts";
+import { validateResponse, validateResponseStreamEvent } from "@antiphon/contracts/responses-api/validators.js";
+import { lintText } from "@antiphon/stream-grammar/index.ts";
 import { expect } from "vitest";
-import type { Response as ResponseBody, ResponseStreamEvent } from "../../generated/responses-api/types.ts";
-import { validateResponse, validateResponseStreamEvent } from "../../generated/responses-api/validators.js";
-import { lintText } from "../../src/stream-grammar/index.ts";
 import { dataLines } from "../kit/event-stream.ts";
 import { checkOfficialStream } from "./official-stream.ts";
 

@@ -1,5 +1,5 @@
+import { readResponse, readResponseStreamEvent } from "@antiphon/contracts/responses-api/readers.js";
 import { expect, test } from "vitest";
-import { readResponse, readResponseStreamEvent } from "../../generated/responses-api/readers.js";
 import { verifies } from "../verifies.ts";
 import { says, serveBehind } from "./behind-upstream.ts";
 import { readResponse as responseOf } from "./read-stream.ts";

@@ -1,5 +1,5 @@
+import type { Response as ResponseBody } from "@antiphon/contracts/responses-api/types.ts";
 import { expect, test } from "vitest";
-import type { Response as ResponseBody } from "../../generated/responses-api/types.ts";
 import { lastChunk, textChunk } from "../../src/model-engines/chat-completions/chat-server.fixture.ts";
 import { conversationCalls, user } from "../conversations/call-conversations.ts";
 import { verifies } from "../verifies.ts";

@@ -1,5 +1,5 @@
+import type { Response as ResponseBody } from "@antiphon/contracts/responses-api/types.ts";
 import { describe, expect, test } from "vitest";
-import type { Response as ResponseBody } from "../../generated/responses-api/types.ts";
 import { lastChunk } from "../../src/model-engines/chat-completions/chat-server.fixture.ts";
 import { conversationCalls, user } from "../conversations/call-conversations.ts";
 import { cpuMsOf } from "../kit/cpu-time.ts";

@@ -1,5 +1,5 @@
+import { sdkLedger } from "@antiphon/contracts/responses-api/sdk-ledger.ts";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { sdkLedger } from "../../generated/responses-api/sdk-ledger.ts";
 import { startTestServer, type TestServer } from "../kit/test-server.ts";
 import { verifies } from "../verifies.ts";
 import { openSocket } from "../websocket/socket.ts";

@@ -1,5 +1,5 @@
+import type { Response as ApiResponse } from "@antiphon/contracts/responses-api/types.ts";
 import { expect, test } from "vitest";
-import type { Response as ApiResponse } from "../../generated/responses-api/types.ts";
 import { verifies } from "../verifies.ts";
 import { type BehindUpstream, chunks, delta, serveBehind } from "./behind-upstream.ts";
 import { readResponse, readStream } from "./read-stream.ts";

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { silentLogger } from "@antiphon/base/logger.ts";
 import { expect, test } from "vitest";
-import { silentLogger } from "../../src/base/logger.ts";
 import { startTestServer } from "../kit/test-server.ts";
 import { verifies } from "../verifies.ts";
 import { checkReply } from "./check-refusal.ts";

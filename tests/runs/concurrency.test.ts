@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import type { Response as ResponseBody } from "@antiphon/contracts/responses-api/types.ts";
 import { expect, test } from "vitest";
-import type { Response as ResponseBody } from "../../generated/responses-api/types.ts";
 import { dataLines } from "../kit/event-stream.ts";
 import { startTestServer, type TestServer } from "../kit/test-server.ts";
 import { readResponse } from "../responses/read-stream.ts";

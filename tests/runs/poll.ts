@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Response as ResponseBody } from "../../generated/responses-api/types.ts";
+import type { Response as ResponseBody } from "@antiphon/contracts/responses-api/types.ts";
 import type { TestServer } from "../kit/test-server.ts";
 import { readResponse } from "../responses/read-stream.ts";
 

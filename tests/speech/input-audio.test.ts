@@ -1,6 +1,6 @@
+import { pcmBytes } from "@antiphon/speech/audio/pcm.ts";
+import type { RecordingTranscriber } from "@antiphon/speech/recognition/recording-transcriber.ts";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { pcmBytes } from "../../src/audio/pcm.ts";
-import type { RecordingTranscriber } from "../../src/speech/recording-transcriber.ts";
 import { settled, startLocalSttServer } from "../local-stt-server.ts";
 import { says, serveBehind } from "../responses/behind-upstream.ts";
 import { wav } from "../responses/media-samples.ts";

@@ -1,5 +1,5 @@
+import { silentLogger } from "@antiphon/base/logger.ts";
 import { expect, test } from "vitest";
-import { silentLogger } from "../../src/base/logger.ts";
 import { startLocalSttServer } from "../local-stt-server.ts";
 import { verifies } from "../verifies.ts";
 import { tones } from "./tones.ts";

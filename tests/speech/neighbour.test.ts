@@ -1,7 +1,7 @@
+import { pcmBytes } from "@antiphon/speech/audio/pcm.ts";
+import { createNeighbourTranscriber } from "@antiphon/speech/recognition/neighbour-transcriber.ts";
+import type { FileTranscriber, SoundFile } from "@antiphon/speech/recognition/speech-engine.ts";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { pcmBytes } from "../../src/audio/pcm.ts";
-import { createNeighbourTranscriber } from "../../src/speech/neighbour-transcriber.ts";
-import type { FileTranscriber, SoundFile } from "../../src/speech/speech-engine.ts";
 import { startLocalSttServer } from "../local-stt-server.ts";
 import { wav } from "../responses/media-samples.ts";
 import { verifies } from "../verifies.ts";

@@ -1,6 +1,6 @@
+import { pcmBytes } from "@antiphon/speech/audio/pcm.ts";
+import { wavFile } from "@antiphon/speech/audio-formats/encoded-sound.fixture.ts";
 import type { ToneWord } from "../../scripts/fixture-model/tone-words.ts";
-import { pcmBytes } from "../../src/audio/pcm.ts";
-import { wavFile } from "../../src/audio-formats/encoded-sound.fixture.ts";
 import { sound, tones } from "./tones.ts";
 
 /** Half the usual sample rate of tones, to keep pact files short. */

@@ -2,8 +2,10 @@ import { createHash } from "node:crypto";
 import { copyFile, mkdtemp, readFile, rename, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import type { Health, Version } from "@antiphon/contracts/local-stt/types.ts";
+import { WavReader } from "@antiphon/speech/audio/wav.ts";
+import { SPOKEN_WORDS } from "@antiphon/speech/recognition/whisper/model/spoken-words.ts";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import type { Health, Version } from "../../generated/local-stt/types.ts";
 import {
   canSpeak,
   faults,
@@ -11,8 +13,6 @@ import {
   speak,
   wordsIn,
 } from "../../scripts/fixture-model/spoken-words/held-out.ts";
-import { WavReader } from "../../src/audio/wav.ts";
-import { SPOKEN_WORDS } from "../../src/speech/whisper/model/spoken-words.ts";
 import { temporaryFolder } from "../kit/temporary-folder.ts";
 import { postAudio } from "../kit/upload.ts";
 import { chunks, exchange, TRANSPORTS } from "../local-stt/stream-client.ts";

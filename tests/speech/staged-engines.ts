@@ -1,10 +1,10 @@
-import { createDisabledEngine } from "../../src/speech/disabled-engine.ts";
+import { createDisabledEngine } from "@antiphon/speech/recognition/disabled-engine.ts";
 import {
   type EngineStatus,
   type SpeechEngine,
   SpeechError,
   type SpeechErrorReason,
-} from "../../src/speech/speech-engine.ts";
+} from "@antiphon/speech/recognition/speech-engine.ts";
 import { settled } from "../local-stt-server.ts";
 import { openEngine, toneModelFile, whisperForTests } from "./whisper-for-tests.ts";
 

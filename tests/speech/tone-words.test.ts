@@ -1,6 +1,6 @@
+import { pcmBytes } from "@antiphon/speech/audio/pcm.ts";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { HALLUCINATION, TONE_WORDS, type ToneWord } from "../../scripts/fixture-model/tone-words.ts";
-import { pcmBytes } from "../../src/audio/pcm.ts";
 import { loadConfig } from "../../src/config/load-config.ts";
 import { hearingWith } from "../../src/servers/choices/choose-speech.ts";
 import { settled } from "../local-stt-server.ts";

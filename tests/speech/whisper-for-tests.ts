@@ -1,14 +1,14 @@
 import { createHash } from "node:crypto";
 import { mkdir, readdir, readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { silentLogger } from "@antiphon/base/logger.ts";
+import type { SpeechEngine, Transcript, TranscriptionRequest } from "@antiphon/speech/recognition/speech-engine.ts";
+import { BuildError, builtServer, checkServer } from "@antiphon/speech/recognition/whisper/process/build-server.ts";
+import { WhisperEngine, type WhisperOptions } from "@antiphon/speech/recognition/whisper/whisper-engine.ts";
 import { onTestFinished } from "vitest";
 import { type ToneModelOptions, toneWordsModel } from "../../scripts/fixture-model/tone-words.ts";
-import { silentLogger } from "../../src/base/logger.ts";
 import { loadConfig } from "../../src/config/load-config.ts";
 import { engineFolder } from "../../src/servers/choices/choose-speech.ts";
-import type { SpeechEngine, Transcript, TranscriptionRequest } from "../../src/speech/speech-engine.ts";
-import { BuildError, builtServer, checkServer } from "../../src/speech/whisper/process/build-server.ts";
-import { WhisperEngine, type WhisperOptions } from "../../src/speech/whisper/whisper-engine.ts";
 import { settled } from "../local-stt-server.ts";
 
 const CACHE = join(import.meta.dirname, "../../.cache/speech");

@@ -1,7 +1,7 @@
+import { misjudgedMutations } from "@antiphon/stream-grammar/check-mutations.fixture.ts";
+import { type Dialect, lintText } from "@antiphon/stream-grammar/index.ts";
+import type { SampleEvent } from "@antiphon/stream-grammar/sample-streams.fixture.ts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { misjudgedMutations } from "../../src/stream-grammar/check-mutations.fixture.ts";
-import { type Dialect, lintText } from "../../src/stream-grammar/index.ts";
-import type { SampleEvent } from "../../src/stream-grammar/sample-streams.fixture.ts";
 import { dataLines } from "../kit/event-stream.ts";
 import { startTestServer, type TestServer } from "../kit/test-server.ts";
 import { verifies } from "../verifies.ts";

@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { misjudgedMutations } from "@antiphon/stream-grammar/check-mutations.fixture.ts";
+import { lintText } from "@antiphon/stream-grammar/index.ts";
+import type { SampleEvent } from "@antiphon/stream-grammar/sample-streams.fixture.ts";
 import { describe, expect, test } from "vitest";
-import { misjudgedMutations } from "../../src/stream-grammar/check-mutations.fixture.ts";
-import { lintText } from "../../src/stream-grammar/index.ts";
-import type { SampleEvent } from "../../src/stream-grammar/sample-streams.fixture.ts";
 import { verifies } from "../verifies.ts";
 
 const folder = process.env["REFERENCE_RECORDINGS"];

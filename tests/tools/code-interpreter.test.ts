@@ -1,5 +1,5 @@
+import type { Response as ResponseBody } from "@antiphon/contracts/responses-api/types.ts";
 import { describe, expect, onTestFinished, test } from "vitest";
-import type { Response as ResponseBody } from "../../generated/responses-api/types.ts";
 import { startToolServers } from "../clients/tool-servers.ts";
 import { startTestServer } from "../kit/test-server.ts";
 import { namedFile, uploadFile } from "../kit/upload.ts";

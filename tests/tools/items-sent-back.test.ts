@@ -1,6 +1,6 @@
+import type { OutputItem } from "@antiphon/contracts/responses-api/types.ts";
+import { SAMPLE_ITEMS } from "@antiphon/domain/models/hosted-items.fixture.ts";
 import { describe, expect, test } from "vitest";
-import type { OutputItem } from "../../generated/responses-api/types.ts";
-import { SAMPLE_ITEMS } from "../../src/runs/hosted-items.fixture.ts";
 import { cutForm } from "../../src/runs/index.ts";
 import { readResponse } from "../responses/read-stream.ts";
 import { MCP, saysText, serveScript } from "./behind-script.ts";

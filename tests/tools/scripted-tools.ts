@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { McpCall } from "../../generated/responses-api/types.ts";
-import type { HostedTool, MadeCall, OpenTool, ToolCall, ToolOutcome, ToolScope } from "../../src/domain/hosted-tool.ts";
-import type { HostedFunction, ToolStep } from "../../src/runs/hosted.ts";
+import type { McpCall } from "@antiphon/contracts/responses-api/types.ts";
+import type { HostedTool, MadeCall, OpenTool, ToolCall, ToolOutcome, ToolScope } from "@antiphon/domain/hosted-tool.ts";
+import type { HostedFunction, ToolStep } from "@antiphon/domain/models/hosted.ts";
 
 /** What the tools of a test were asked to do. */
 export interface Journal {

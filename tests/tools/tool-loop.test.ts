@@ -1,5 +1,5 @@
+import { UNKNOWN_EFFECT } from "@antiphon/domain/hosted-tool.ts";
 import { expect, test, vi } from "vitest";
-import { UNKNOWN_EFFECT } from "../../src/domain/hosted-tool.ts";
 import { lastChunk, textChunk } from "../../src/model-engines/chat-completions/chat-server.fixture.ts";
 import { query } from "../kit/tested-store.ts";
 import { usageChunk } from "../responses/behind-upstream.ts";

@@ -1,5 +1,5 @@
+import { silentLogger } from "@antiphon/base/logger.ts";
 import { expect, test } from "vitest";
-import { silentLogger } from "../../src/base/logger.ts";
 import { openTestStore } from "../../src/store/store.fixture.ts";
 import { storeWith } from "../../src/store/stores/vector-stores/taken-in.fixture.ts";
 import { EmbeddingServer } from "../../src/vector-stores/embeddings/embedding-server.ts";

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { VectorStore, VectorStoreFile } from "../../generated/responses-api/types.ts";
+import type { VectorStore, VectorStoreFile } from "@antiphon/contracts/responses-api/types.ts";
 import { namedFile, uploadFile } from "../kit/upload.ts";
 
 /** A server that can be called with its key. */

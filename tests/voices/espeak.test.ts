@@ -1,7 +1,7 @@
 import { chmod, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { HAS_FFMPEG } from "@antiphon/speech/audio-formats/encoded-sound.fixture.ts";
 import { describe, expect, test } from "vitest";
-import { HAS_FFMPEG } from "../../src/audio-formats/encoded-sound.fixture.ts";
 import { isAlive } from "../kit/processes.ts";
 import { temporaryFolder } from "../kit/temporary-folder.ts";
 import { says, serveBehind } from "../responses/behind-upstream.ts";

@@ -1,6 +1,6 @@
+import type { DialectStreamEvent } from "@antiphon/contracts/responses-api/types.ts";
+import { validateDialectStreamEvent } from "@antiphon/contracts/responses-api/validators.js";
 import { expect } from "vitest";
-import type { DialectStreamEvent } from "../../generated/responses-api/types.ts";
-import { validateDialectStreamEvent } from "../../generated/responses-api/validators.js";
 import { streamedData } from "../kit/event-stream.ts";
 
 export type EventOf<Type extends DialectStreamEvent["type"]> = Extract<DialectStreamEvent, { type: Type }>;

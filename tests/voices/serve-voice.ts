@@ -1,5 +1,5 @@
 import type { ServerResponse } from "node:http";
-import { wavHeader } from "../../src/audio/wav.ts";
+import { wavHeader } from "@antiphon/speech/audio/wav.ts";
 import {
   type ChatServer,
   type ReceivedCall,

@@ -1,7 +1,7 @@
 import { inspect } from "node:util";
+import { type Logger, silentLogger } from "@antiphon/base/logger.ts";
+import { wavHeader } from "@antiphon/speech/audio/wav.ts";
 import { expect, test } from "vitest";
-import { wavHeader } from "../../src/audio/wav.ts";
-import { type Logger, silentLogger } from "../../src/base/logger.ts";
 import { startTestServer } from "../kit/test-server.ts";
 import { says, serveBehind } from "../responses/behind-upstream.ts";
 import { readResponse, readStream } from "../responses/read-stream.ts";

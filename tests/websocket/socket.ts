@@ -1,10 +1,10 @@
 import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
+import type { AnyStreamEvent, Response, WebSocketErrorFrame } from "@antiphon/contracts/responses-api/types.ts";
+import { validateAnyStreamEvent, validateWebSocketErrorFrame } from "@antiphon/contracts/responses-api/validators.js";
+import { lintEvents } from "@antiphon/stream-grammar/stream-linter.ts";
 import { expect, onTestFinished } from "vitest";
 import { WebSocket } from "ws";
-import type { AnyStreamEvent, Response, WebSocketErrorFrame } from "../../generated/responses-api/types.ts";
-import { validateAnyStreamEvent, validateWebSocketErrorFrame } from "../../generated/responses-api/validators.js";
-import { lintEvents } from "../../src/stream-grammar/stream-linter.ts";
 
 export const MODEL = "antiphon-built-in";
 

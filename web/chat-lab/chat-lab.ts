@@ -1,4 +1,4 @@
-import { AntiphonSpeech } from "../../src/client/index.ts";
+import { AntiphonSpeech } from "../../packages/client/src/index.ts";
 import { openChat } from "./chat.ts";
 import { Dictation, type DictationPhase } from "./dictation.ts";
 import { byId, setText } from "./elements.ts";

@@ -1,4 +1,4 @@
-import type { AntiphonSpeech, LocalStt } from "../../src/client/index.ts";
+import type { AntiphonSpeech, LocalStt } from "../../packages/client/src/index.ts";
 import { Conversation } from "./conversation.ts";
 import { isRecord, keep, kept } from "./kept.ts";
 

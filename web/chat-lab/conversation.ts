@@ -1,4 +1,4 @@
-import { APIUserAbortError } from "../../src/client/index.ts";
+import { APIUserAbortError } from "../../packages/client/src/index.ts";
 import { copyText } from "./clipboard.ts";
 import { byId, sendByKeys, setText } from "./elements.ts";
 import { type Exchange, keepExchanges, keptExchanges } from "./exchanges.ts";

@@ -1,4 +1,4 @@
-import { type AntiphonSpeech, APIConnectionError, APIError, type LocalStt } from "../../src/client/index.ts";
+import { type AntiphonSpeech, APIConnectionError, APIError, type LocalStt } from "../../packages/client/src/index.ts";
 import { type Heard, type Microphone, openMicrophone } from "./microphone.ts";
 import { sentenceOf } from "./sentence-of.ts";
 import { SpokenAudio } from "./spoken-audio.ts";

@@ -1,4 +1,4 @@
-import { type AntiphonSpeech, APIUserAbortError } from "../../src/client/index.ts";
+import { type AntiphonSpeech, APIUserAbortError } from "../../packages/client/src/index.ts";
 import { byId, sendByKeys, setText } from "./elements.ts";
 import { keepField } from "./kept.ts";
 import { sentenceOf } from "./sentence-of.ts";

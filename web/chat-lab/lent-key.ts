@@ -1,4 +1,4 @@
-import type { AntiphonSpeech, LocalStt } from "../../src/client/index.ts";
+import type { AntiphonSpeech, LocalStt } from "../../packages/client/src/index.ts";
 import { byId, setText } from "./elements.ts";
 
 interface Fields {

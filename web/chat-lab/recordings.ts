@@ -1,4 +1,4 @@
-import { type AntiphonSpeech, APIUserAbortError } from "../../src/client/index.ts";
+import { type AntiphonSpeech, APIUserAbortError } from "../../packages/client/src/index.ts";
 import { copyText } from "./clipboard.ts";
 import { byId, setText } from "./elements.ts";
 import { isRecord, keep, kept } from "./kept.ts";

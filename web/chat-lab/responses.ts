@@ -1,4 +1,9 @@
-import { Antiphon, type AntiphonSpeech, type AnyStreamEvent, APIConnectionError } from "../../src/client/index.ts";
+import {
+  Antiphon,
+  type AntiphonSpeech,
+  type AnyStreamEvent,
+  APIConnectionError,
+} from "../../packages/client/src/index.ts";
 import { Conversation } from "./conversation.ts";
 import { byId, setText } from "./elements.ts";
 import { keep, keepField, keptText } from "./kept.ts";

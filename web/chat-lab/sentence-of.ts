@@ -1,4 +1,4 @@
-import { APIConnectionError, APIError } from "../../src/client/index.ts";
+import { APIConnectionError, APIError } from "../../packages/client/src/index.ts";
 
 /** The sentence that the page shows for an error. */
 export function sentenceOf(error: unknown): string {

@@ -1,4 +1,4 @@
-import { base64Of, type LocalStt } from "../../src/client/index.ts";
+import { base64Of, type LocalStt } from "../../packages/client/src/index.ts";
 
 /** Maximum bytes of kept audio: four minutes at 48,000 16-bit samples per second. */
 export const KEPT_BYTES_MAX = 24 * 1024 * 1024;

@@ -1,4 +1,4 @@
-import type { AntiphonSpeech, LocalStt } from "../../src/client/index.ts";
+import type { AntiphonSpeech, LocalStt } from "../../packages/client/src/index.ts";
 import { byId, setText } from "./elements.ts";
 
 const READY_PAUSE_MS = 4000;

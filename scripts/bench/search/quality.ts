@@ -1,4 +1,4 @@
-import { silentLogger } from "../../../src/base/logger.ts";
+import { silentLogger } from "@antiphon/base/logger.ts";
 import type { Store } from "../../../src/store/open-store.ts";
 import { StoredPassages } from "../../../src/vector-stores/passage-finder.ts";
 import type { Embedder } from "../../../src/vector-stores/ports.ts";

@@ -1,8 +1,8 @@
 import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
+import { isRecord } from "@antiphon/base/json/records.ts";
+import { pcmBytes } from "@antiphon/speech/audio/pcm.ts";
 import { WebSocket } from "ws";
-import { pcmBytes } from "../../../src/audio/pcm.ts";
-import { isRecord } from "../../../src/base/json/records.ts";
 import { BYTES_PER_MS } from "./spoken-sound.ts";
 
 const CHUNK_MS = 100;

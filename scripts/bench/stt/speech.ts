@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
-import { threadCount } from "../../../src/speech/whisper/process/thread-count.ts";
+import { threadCount } from "@antiphon/speech/recognition/whisper/process/thread-count.ts";
 import { cpuOfTree } from "../processes.ts";
 import { median } from "../statistics.ts";
 import { streamSound } from "./live-stream.ts";

@@ -1,5 +1,5 @@
-import { pcmBytes } from "../../../src/audio/pcm.ts";
-import { wavHeader } from "../../../src/audio/wav.ts";
+import { pcmBytes } from "@antiphon/speech/audio/pcm.ts";
+import { wavHeader } from "@antiphon/speech/audio/wav.ts";
 import { TONE_HZ } from "./timed-model.ts";
 
 export const RATE_HZ = 16_000;

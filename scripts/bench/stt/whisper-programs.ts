@@ -4,9 +4,9 @@ import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
-import { isRecord } from "../../../src/base/json/records.ts";
-import { startGuarded } from "../../../src/programs/guarded-child.ts";
-import { engineSource } from "../../../src/speech/whisper/process/build-server.ts";
+import { isRecord } from "@antiphon/base/json/records.ts";
+import { startGuarded } from "@antiphon/programs/guarded-child.ts";
+import { engineSource } from "@antiphon/speech/recognition/whisper/process/build-server.ts";
 import type { Measured } from "./measured.ts";
 
 const run = promisify(execFile);

@@ -1,4 +1,4 @@
-import { lintText } from "../../../src/stream-grammar/index.ts";
+import { lintText } from "@antiphon/stream-grammar/index.ts";
 import type { Outcome } from "../figures/outcome.ts";
 import type { Options } from "../options.ts";
 import { raceKills } from "../race-kills.ts";

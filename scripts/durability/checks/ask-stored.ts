@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { readJson } from "../../../src/base/json/read-json.ts";
+import { readJson } from "@antiphon/base/json/read-json.ts";
 import { CHECK_MS_MAX, READ_MS_MAX, RETRY_MS } from "../limits.ts";
 import type { Run } from "../runs/run.ts";
 import { sseData } from "../runs/sse-data.ts";

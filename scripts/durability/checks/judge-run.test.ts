@@ -1,5 +1,5 @@
+import { SAMPLE_STREAMS } from "@antiphon/stream-grammar/sample-streams.fixture.ts";
 import { expect, test } from "vitest";
-import { SAMPLE_STREAMS } from "../../../src/stream-grammar/sample-streams.fixture.ts";
 import { Run } from "../runs/run.ts";
 import { judgeRun } from "./judge-run.ts";
 

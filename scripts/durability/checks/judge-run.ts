@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from "node:util";
-import type { ResponseStreamEvent } from "../../../generated/responses-api/types.ts";
-import { jsonOrText, readOwnJson } from "../../../src/base/json/read-json.ts";
-import { isRecord } from "../../../src/base/json/records.ts";
+import { jsonOrText, readOwnJson } from "@antiphon/base/json/read-json.ts";
+import { isRecord } from "@antiphon/base/json/records.ts";
+import type { ResponseStreamEvent } from "@antiphon/contracts/responses-api/types.ts";
+import { lintText } from "@antiphon/stream-grammar/index.ts";
 import { ResponseFold } from "../../../src/runs/index.ts";
-import { lintText } from "../../../src/stream-grammar/index.ts";
 import type { Run } from "../runs/run.ts";
 import type { ShownEvents } from "../runs/shown-events.ts";
 import type { Judging } from "../systems/system.ts";

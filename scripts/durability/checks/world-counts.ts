@@ -1,5 +1,5 @@
-import { jsonOrUndefined } from "../../../src/base/json/read-json.ts";
-import { isRecord } from "../../../src/base/json/records.ts";
+import { jsonOrUndefined } from "@antiphon/base/json/read-json.ts";
+import { isRecord } from "@antiphon/base/json/records.ts";
 import type { Run } from "../runs/run.ts";
 import type { AskedTurn, ToolCall } from "../world/script.ts";
 import type { Verdict } from "./judge-run.ts";

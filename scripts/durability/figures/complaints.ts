@@ -1,5 +1,5 @@
-import { jsonOrUndefined } from "../../../src/base/json/read-json.ts";
-import { isRecord } from "../../../src/base/json/records.ts";
+import { jsonOrUndefined } from "@antiphon/base/json/read-json.ts";
+import { isRecord } from "@antiphon/base/json/records.ts";
 import type { Finding, Verdict } from "../checks/judge-run.ts";
 import { isCompleted, type Outcome } from "./outcome.ts";
 

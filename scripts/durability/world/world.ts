@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { readOwnJson } from "../../../src/base/json/read-json.ts";
+import { readOwnJson } from "@antiphon/base/json/read-json.ts";
 import { cleanUp } from "../../bench/clean-up.ts";
 import { startProgram } from "../../bench/processes.ts";
 import type { AskedTurn, ToolCall } from "./script.ts";

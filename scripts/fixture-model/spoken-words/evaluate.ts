@@ -1,5 +1,5 @@
 import { parseArgs } from "node:util";
-import { isRecord } from "../../../src/base/json/records.ts";
+import { isRecord } from "@antiphon/base/json/records.ts";
 import { CONDITIONS, faults, type HeldOut, heldOutUtterances, speak, wordsIn } from "./held-out.ts";
 
 /**

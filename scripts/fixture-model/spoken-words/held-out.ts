@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
-import { wavHeader } from "../../../src/audio/wav.ts";
+import { wavHeader } from "@antiphon/speech/audio/wav.ts";
 import spoken from "./words.json" with { type: "json" };
 
 /** A test utterance. The training data has neither its sentence, voice, speed nor pitch. */

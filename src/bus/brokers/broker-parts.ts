@@ -1,4 +1,4 @@
-import type { Logger } from "../../base/logger.ts";
+import type { Logger } from "@antiphon/base/logger.ts";
 import type { BusObserver } from "../ports.ts";
 
 /** The common parts of brokers on a network. */

@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { randomHex } from "@antiphon/base/ids.ts";
+import { silentLogger } from "@antiphon/base/logger.ts";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { childrenOf } from "../../../tests/kit/processes.ts";
 import { createDatabase } from "../../../tests/services/databases.ts";
 import { startPostgres, whyNoPostgres } from "../../../tests/services/postgres-server.ts";
 import { startRedis, whyNoRedis } from "../../../tests/services/redis-server.ts";
 import { databaseOfTest, redisOfRun } from "../../../tests/services/services-of-run.ts";
-import { randomHex } from "../../base/ids.ts";
-import { silentLogger } from "../../base/logger.ts";
 import type { Broker } from "../ports.ts";
 import { NotifyBroker } from "./notify-broker.ts";
 import { RedisBroker } from "./redis-broker.ts";

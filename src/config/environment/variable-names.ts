@@ -1,5 +1,5 @@
+import { nearestWord } from "@antiphon/base/nearest-word.ts";
 import { distance } from "fastest-levenshtein";
-import { nearestWord } from "../../base/nearest-word.ts";
 import { SETTINGS } from "../settings.ts";
 
 /** Member of an environment: the names in `.env`, even if the environment overrides their values. */

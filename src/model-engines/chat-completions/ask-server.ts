@@ -1,6 +1,6 @@
+import { jsonOrUndefined } from "@antiphon/base/json/read-json.ts";
+import { readBodyStart } from "@antiphon/base/limits/read-body-start.ts";
 import type { Dispatcher } from "undici";
-import { jsonOrUndefined } from "../../base/json/read-json.ts";
-import { readBodyStart } from "../../base/limits/read-body-start.ts";
 import { requestBody } from "./connections/request-body.ts";
 
 /** Address and headers of a model server, for calls other than turns. */

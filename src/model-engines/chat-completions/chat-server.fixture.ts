@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
+import type { ModelEngine } from "@antiphon/domain/models/model-engine.ts";
+import type { ModelEvent } from "@antiphon/domain/models/model-events.ts";
 import { serveHttp } from "../../../tests/kit/http-server.ts";
-import type { ModelEngine } from "../../runs/ports/model-engine.ts";
-import type { ModelEvent } from "../../runs/ports/model-events.ts";
 import { type ChatCompletionsOptions, createChatCompletionsEngine } from "./engine.ts";
 
 export { lastChunk, sse, textChunk } from "./chat-chunks.fixture.ts";

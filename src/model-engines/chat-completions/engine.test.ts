@@ -1,9 +1,9 @@
 import { createServer } from "node:net";
+import { ModelError } from "@antiphon/domain/models/model-error.ts";
+import type { ModelEvent } from "@antiphon/domain/models/model-events.ts";
+import { aRequest } from "@antiphon/domain/models/model-request.fixture.ts";
 import { describe, expect, test } from "vitest";
 import { verifies } from "../../../tests/verifies.ts";
-import { ModelError } from "../../runs/ports/model-error.ts";
-import type { ModelEvent } from "../../runs/ports/model-events.ts";
-import { aRequest } from "../../runs/request/model-request.fixture.ts";
 import { collect, engineFor, lastChunk, serveChat, sse, textChunk } from "./chat-server.fixture.ts";
 import type { ChatCompletionsOptions } from "./engine.ts";
 import { transcript } from "./reply/transcript.fixture.ts";

@@ -1,7 +1,7 @@
+import { assert } from "@antiphon/base/assert.ts";
+import type { ModelEngine } from "@antiphon/domain/models/model-engine.ts";
+import { withNearModel } from "@antiphon/domain/models/near-model.ts";
 import type { Dispatcher } from "undici";
-import { assert } from "../../base/assert.ts";
-import type { ModelEngine } from "../../runs/ports/model-engine.ts";
-import { withNearModel } from "../near-model.ts";
 import { askServer, type ServerAddress } from "./ask-server.ts";
 import { ApiPath } from "./connections/api-path.ts";
 import { openConnections } from "./connections/model-connections.ts";

@@ -1,7 +1,7 @@
+import { jsonOrUndefined } from "@antiphon/base/json/read-json.ts";
+import { isRecord } from "@antiphon/base/json/records.ts";
+import { readBodyStart } from "@antiphon/base/limits/read-body-start.ts";
 import { type Dispatcher, request } from "undici";
-import { jsonOrUndefined } from "../../base/json/read-json.ts";
-import { isRecord } from "../../base/json/records.ts";
-import { readBodyStart } from "../../base/limits/read-body-start.ts";
 import { textOrNull } from "./json-values.ts";
 
 const OLLAMA_ORIGIN = "http://127.0.0.1:11434";

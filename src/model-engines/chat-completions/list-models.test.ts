@@ -1,6 +1,6 @@
 import { createServer } from "node:net";
+import { ModelError } from "@antiphon/domain/models/model-error.ts";
 import { expect, test } from "vitest";
-import { ModelError } from "../../runs/ports/model-error.ts";
 import { engineFor, serveChat } from "./chat-server.fixture.ts";
 import { findLocalDaemon } from "./find-local-daemon.ts";
 import { readModels } from "./list-models.ts";

@@ -1,8 +1,8 @@
-import { jsonOrUndefined } from "../../base/json/read-json.ts";
-import { isRecord } from "../../base/json/records.ts";
-import { readBodyStart } from "../../base/limits/read-body-start.ts";
-import type { ModelDescription } from "../../runs/ports/model-engine.ts";
-import { ModelError, NO_MODEL_LIST } from "../../runs/ports/model-error.ts";
+import { jsonOrUndefined } from "@antiphon/base/json/read-json.ts";
+import { isRecord } from "@antiphon/base/json/records.ts";
+import { readBodyStart } from "@antiphon/base/limits/read-body-start.ts";
+import type { ModelDescription } from "@antiphon/domain/models/model-engine.ts";
+import { ModelError, NO_MODEL_LIST } from "@antiphon/domain/models/model-error.ts";
 import type { ServerAddress } from "./ask-server.ts";
 import { brokenAnswer, tooSlow } from "./errors/model-errors.ts";
 import { explainTransportError } from "./errors/transport-error.ts";

@@ -1,4 +1,4 @@
-import type { ModelAbilities, ReasoningDefaults } from "../../runs/ports/model-engine.ts";
+import type { ModelAbilities, ReasoningDefaults } from "@antiphon/domain/models/model-engine.ts";
 
 /**
  * How a server marks reasoning in `content`: `leading` if content may begin with `<think>`, `already_open` if the chat

@@ -1,9 +1,9 @@
+import { type ExchangeRecorder, exchangeRecorder, RecordedReply } from "@antiphon/base/exchanges/exchange-recording.ts";
+import { traceHeaders } from "@antiphon/base/trace-context.ts";
+import { ModelError } from "@antiphon/domain/models/model-error.ts";
+import type { ModelEvent } from "@antiphon/domain/models/model-events.ts";
+import type { ModelRequest } from "@antiphon/domain/models/model-request.ts";
 import type { Dispatcher } from "undici";
-import { type ExchangeRecorder, exchangeRecorder, RecordedReply } from "../../base/exchanges/exchange-recording.ts";
-import { traceHeaders } from "../../base/trace-context.ts";
-import { ModelError } from "../../runs/ports/model-error.ts";
-import type { ModelEvent } from "../../runs/ports/model-events.ts";
-import type { ModelRequest } from "../../runs/request/model-request.ts";
 import type { ServerAddress } from "./ask-server.ts";
 import { requestBody } from "./connections/request-body.ts";
 import type { BackendProfile } from "./profile.ts";

@@ -1,8 +1,8 @@
-import { fieldLedger } from "../../../generated/responses-api/field-ledger.ts";
-import { ledgerNote } from "../../base/ledger/ledger-note.ts";
-import type { ModelEngine } from "../../runs/ports/model-engine.ts";
-import { ModelError } from "../../runs/ports/model-error.ts";
-import { PLAIN_REQUEST } from "../../runs/request/model-request.ts";
+import { ledgerNote } from "@antiphon/base/ledger/ledger-note.ts";
+import { fieldLedger } from "@antiphon/contracts/responses-api/field-ledger.ts";
+import type { ModelEngine } from "@antiphon/domain/models/model-engine.ts";
+import { ModelError } from "@antiphon/domain/models/model-error.ts";
+import { PLAIN_REQUEST } from "@antiphon/domain/models/model-request.ts";
 import { hearAnswer } from "./heard-answer.ts";
 import { PROBES, type Probe } from "./probes.ts";
 

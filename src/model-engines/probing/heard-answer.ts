@@ -1,6 +1,6 @@
-import { jsonOrUndefined } from "../../base/json/read-json.ts";
-import { isRecord } from "../../base/json/records.ts";
-import type { ModelEvent } from "../../runs/ports/model-events.ts";
+import { jsonOrUndefined } from "@antiphon/base/json/read-json.ts";
+import { isRecord } from "@antiphon/base/json/records.ts";
+import type { ModelEvent } from "@antiphon/domain/models/model-events.ts";
 
 /** A probe's view of one turn. */
 export interface HeardAnswer {

@@ -1,6 +1,6 @@
-import { jsonOrUndefined } from "../../base/json/read-json.ts";
-import { isRecord } from "../../base/json/records.ts";
-import type { ModelRequest } from "../../runs/request/model-request.ts";
+import { jsonOrUndefined } from "@antiphon/base/json/read-json.ts";
+import { isRecord } from "@antiphon/base/json/records.ts";
+import type { ModelRequest } from "@antiphon/domain/models/model-request.ts";
 import { callsNamePlaces, type HeardAnswer, member } from "./heard-answer.ts";
 
 /** One request to a model server, and the judgement of its answer. */

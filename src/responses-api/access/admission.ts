@@ -1,5 +1,5 @@
-import { assert } from "../../base/assert.ts";
-import type { RateBucket, RateLimiter, RateStanding, RateTaking } from "../../domain/rates.ts";
+import { assert } from "@antiphon/base/assert.ts";
+import type { RateBucket, RateLimiter, RateStanding, RateTaking } from "@antiphon/domain/rates.ts";
 import { type RateLimitRefusal, rateLimitBelowRequest, rateLimitReached } from "../errors/rate-limit-errors.ts";
 import type { Principal } from "./authenticate.ts";
 

@@ -1,6 +1,6 @@
+import { hashApiKey } from "@antiphon/base/api-key.ts";
+import type { KeyFinder, KnownKey } from "@antiphon/domain/keys.ts";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { hashApiKey } from "../../base/api-key.ts";
-import type { KeyFinder, KnownKey } from "../../domain/keys.ts";
 import { createAuthenticator } from "./authenticate.ts";
 import { CachedKeys, KEY_CACHE_MS } from "./cached-keys.ts";
 

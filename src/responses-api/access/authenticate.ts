@@ -1,7 +1,7 @@
-import { hashApiKey, maskApiKey } from "../../base/api-key.ts";
-import type { KeyFinder, KnownKey } from "../../domain/keys.ts";
-import type { RatedKey } from "../../domain/rates.ts";
-import type { Owner } from "../../runs/ports/owner.ts";
+import { hashApiKey, maskApiKey } from "@antiphon/base/api-key.ts";
+import type { KeyFinder, KnownKey } from "@antiphon/domain/keys.ts";
+import type { Owner } from "@antiphon/domain/owner.ts";
+import type { RatedKey } from "@antiphon/domain/rates.ts";
 import { incorrectApiKey, mismatchedOrganization, mismatchedProject, missingApiKey } from "../errors/request-errors.ts";
 
 /** The calling API key, and the owner that it acts for. */

@@ -1,4 +1,4 @@
-import type { KeyFinder, KnownKey } from "../../domain/keys.ts";
+import type { KeyFinder, KnownKey } from "@antiphon/domain/keys.ts";
 
 /** The maximum of cached keys. */
 const CACHED_KEYS_MAX = 1024;

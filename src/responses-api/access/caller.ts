@@ -1,7 +1,7 @@
-import type { StoredItem } from "../../../generated/responses-api/types.ts";
-import type { Logger } from "../../base/logger.ts";
-import type { TraceContext } from "../../base/trace-context.ts";
-import type { KnownExchange } from "../../domain/tool-ledger.ts";
+import type { Logger } from "@antiphon/base/logger.ts";
+import type { TraceContext } from "@antiphon/base/trace-context.ts";
+import type { StoredItem } from "@antiphon/contracts/responses-api/types.ts";
+import type { KnownExchange } from "@antiphon/domain/tool-ledger.ts";
 import type { Principal } from "./authenticate.ts";
 
 /** The sender of one request, over HTTP or WebSocket. */

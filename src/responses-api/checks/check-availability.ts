@@ -1,8 +1,8 @@
-import { fieldLedger, type LedgerEntry } from "../../../generated/responses-api/field-ledger.ts";
-import type { CreateResponseRequest, InputItem } from "../../../generated/responses-api/types.ts";
-import { isRecord } from "../../base/json/records.ts";
-import type { EngineKind } from "../../base/ledger/ledger-note.ts";
-import { Slices } from "../../base/limits/slices.ts";
+import { isRecord } from "@antiphon/base/json/records.ts";
+import type { EngineKind } from "@antiphon/base/ledger/ledger-note.ts";
+import { Slices } from "@antiphon/base/limits/slices.ts";
+import { fieldLedger, type LedgerEntry } from "@antiphon/contracts/responses-api/field-ledger.ts";
+import type { CreateResponseRequest, InputItem } from "@antiphon/contracts/responses-api/types.ts";
 import { modelInBodyNotFound } from "../errors/model-errors.ts";
 import { backgroundWithoutStore, unsupportedParameter } from "../errors/parameter-errors.ts";
 

@@ -1,7 +1,7 @@
-import type { Validate } from "../../../generated/responses-api/readers.js";
-import type { CreateResponseRequest } from "../../../generated/responses-api/types.ts";
-import { createResponseRequestFields, type RequestFields } from "../../../generated/responses-api/validators.js";
-import { isRecord } from "../../base/json/records.ts";
+import { isRecord } from "@antiphon/base/json/records.ts";
+import type { Validate } from "@antiphon/contracts/responses-api/readers.js";
+import type { CreateResponseRequest } from "@antiphon/contracts/responses-api/types.ts";
+import { createResponseRequestFields, type RequestFields } from "@antiphon/contracts/responses-api/validators.js";
 import {
   illFormedId,
   illFormedItemId,

@@ -1,6 +1,6 @@
-import type { CreateContainerFileCall } from "../../../generated/responses-api/operations.ts";
-import { validateCreateContainerFileRequest } from "../../../generated/responses-api/validators.js";
-import { isRecord } from "../../base/json/records.ts";
+import { isRecord } from "@antiphon/base/json/records.ts";
+import type { CreateContainerFileCall } from "@antiphon/contracts/responses-api/operations.ts";
+import { validateCreateContainerFileRequest } from "@antiphon/contracts/responses-api/validators.js";
 import { invalidType, mutuallyExclusive, unknownParameter } from "../errors/parameter-errors.ts";
 import { typeWords, validationError } from "../errors/validation/validation-error.ts";
 import { checkFilename, isUploadedFile } from "./check-file-upload.ts";

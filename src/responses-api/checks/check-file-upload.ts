@@ -1,8 +1,8 @@
 import { text } from "node:stream/consumers";
-import type { CreateFileCall, UploadedFile } from "../../../generated/responses-api/operations.ts";
-import { validateFileExpiresAfter, validateFilePurpose } from "../../../generated/responses-api/validators.js";
-import { jsonOrText } from "../../base/json/read-json.ts";
-import { isRecord } from "../../base/json/records.ts";
+import { jsonOrText } from "@antiphon/base/json/read-json.ts";
+import { isRecord } from "@antiphon/base/json/records.ts";
+import type { CreateFileCall, UploadedFile } from "@antiphon/contracts/responses-api/operations.ts";
+import { validateFileExpiresAfter, validateFilePurpose } from "@antiphon/contracts/responses-api/validators.js";
 import { fileEmpty } from "../errors/file-errors.ts";
 import { invalidType, missingParameter, unknownParameter } from "../errors/parameter-errors.ts";
 import { sizeError } from "../errors/validation/limit-error.ts";

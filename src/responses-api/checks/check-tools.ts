@@ -1,5 +1,5 @@
-import type { CreateResponseRequest, Tool } from "../../../generated/responses-api/types.ts";
-import { eachInSlices } from "../../base/limits/slices.ts";
+import { eachInSlices } from "@antiphon/base/limits/slices.ts";
+import type { CreateResponseRequest, Tool } from "@antiphon/contracts/responses-api/types.ts";
 import {
   invalidFunctionParameters,
   invalidJsonSchema,

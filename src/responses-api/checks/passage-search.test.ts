@@ -1,5 +1,5 @@
+import { validateVectorStoreSearchRequest } from "@antiphon/contracts/responses-api/validators.js";
 import { expect, test } from "vitest";
-import { validateVectorStoreSearchRequest } from "../../../generated/responses-api/validators.js";
 import { verifies } from "../../../tests/verifies.ts";
 import { refusalOf, schemaRefusalOf } from "../errors/validation/refusal.fixture.ts";
 import { echoHostedTool } from "../offered-tools/echo-hosted-tool.ts";

@@ -1,5 +1,5 @@
-import type { FileSearchToolInput, VectorStoreSearchRequest } from "../../../generated/responses-api/types.ts";
-import type { PassageSearch } from "../../domain/vector-stores.ts";
+import type { FileSearchToolInput, VectorStoreSearchRequest } from "@antiphon/contracts/responses-api/types.ts";
+import type { PassageSearch } from "@antiphon/domain/vector-stores.ts";
 import { outOfBounds } from "../errors/parameter-errors.ts";
 import { checkFilter } from "../vector-store-requests/check-filter.ts";
 

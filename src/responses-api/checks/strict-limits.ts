@@ -1,4 +1,4 @@
-import { isRecord } from "../../base/json/records.ts";
+import { isRecord } from "@antiphon/base/json/records.ts";
 
 /** The reference's published limits for strict schemas. */
 const PROPERTIES_MAX = 5_000;

@@ -1,4 +1,4 @@
-import { isRecord } from "../../base/json/records.ts";
+import { isRecord } from "@antiphon/base/json/records.ts";
 import { strictSizeFault } from "./strict-limits.ts";
 
 /** Levels of nesting in a strict schema. */

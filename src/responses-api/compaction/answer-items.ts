@@ -1,7 +1,7 @@
-import type { StoredItem } from "../../../generated/responses-api/types.ts";
-import { assertNever } from "../../base/assert.ts";
-import { randomHex } from "../../base/ids.ts";
-import type { ModelEvent } from "../../runs/ports/model-events.ts";
+import { assertNever } from "@antiphon/base/assert.ts";
+import { randomHex } from "@antiphon/base/ids.ts";
+import type { StoredItem } from "@antiphon/contracts/responses-api/types.ts";
+import type { ModelEvent } from "@antiphon/domain/models/model-events.ts";
 import { answeredBy, handleOf, isToolCall, type OpenCall } from "./compacted-context.ts";
 
 type Named<Event extends { readonly callId: string | null }> = Event & { readonly callId: string };

@@ -1,5 +1,5 @@
+import type { StoredItem } from "@antiphon/contracts/responses-api/types.ts";
 import { expect, test } from "vitest";
-import type { StoredItem } from "../../../generated/responses-api/types.ts";
 import { verifies } from "../../../tests/verifies.ts";
 import { beginAtCompaction } from "./begin-at-compaction.ts";
 import type { CompactedContext, OpenCall } from "./compacted-context.ts";

@@ -1,4 +1,4 @@
-import type { StoredItem } from "../../../generated/responses-api/types.ts";
+import type { StoredItem } from "@antiphon/contracts/responses-api/types.ts";
 import { answeredBy, type CompactedContext, handleOf, isToolCall, type OpenCall } from "./compacted-context.ts";
 
 type Compaction = Extract<StoredItem, { type: "compaction" }>;

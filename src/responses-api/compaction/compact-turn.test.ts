@@ -1,8 +1,8 @@
+import type { StoredItem } from "@antiphon/contracts/responses-api/types.ts";
+import { SAMPLE_ITEMS } from "@antiphon/domain/models/hosted-items.fixture.ts";
+import type { ModelEvent } from "@antiphon/domain/models/model-events.ts";
 import { expect, test } from "vitest";
-import type { StoredItem } from "../../../generated/responses-api/types.ts";
 import { verifies } from "../../../tests/verifies.ts";
-import { SAMPLE_ITEMS } from "../../runs/hosted-items.fixture.ts";
-import type { ModelEvent } from "../../runs/ports/model-events.ts";
 import { beginAtCompaction } from "./begin-at-compaction.ts";
 import { compactTurn, type TurnCompaction } from "./compact-turn.ts";
 import { type CompactedContext, handleOf } from "./compacted-context.ts";

@@ -1,6 +1,6 @@
+import type { ModelEvent } from "@antiphon/domain/models/model-events.ts";
+import type { ModelRequest } from "@antiphon/domain/models/model-request.ts";
 import { estimateTokens } from "../../runs/index.ts";
-import type { ModelEvent } from "../../runs/ports/model-events.ts";
-import type { ModelRequest } from "../../runs/request/model-request.ts";
 import { AnswerItems } from "./answer-items.ts";
 import type { CompactedContext } from "./compacted-context.ts";
 import { readSummary, type Summary } from "./summary-turn.ts";

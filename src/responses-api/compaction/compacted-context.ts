@@ -1,7 +1,7 @@
-import { readStoredItem } from "../../../generated/responses-api/readers.js";
-import type { StoredItem } from "../../../generated/responses-api/types.ts";
-import { jsonOrUndefined } from "../../base/json/read-json.ts";
-import { isRecord } from "../../base/json/records.ts";
+import { jsonOrUndefined } from "@antiphon/base/json/read-json.ts";
+import { isRecord } from "@antiphon/base/json/records.ts";
+import { readStoredItem } from "@antiphon/contracts/responses-api/readers.js";
+import type { StoredItem } from "@antiphon/contracts/responses-api/types.ts";
 import { invalidEncryptedContent } from "../errors/state-errors.ts";
 import type { Sealer } from "../seal.ts";
 

@@ -1,5 +1,5 @@
-import type { CreateResponseRequest } from "../../../generated/responses-api/types.ts";
-import type { ModelEngine } from "../../runs/ports/model-engine.ts";
+import type { CreateResponseRequest } from "@antiphon/contracts/responses-api/types.ts";
+import type { ModelEngine } from "@antiphon/domain/models/model-engine.ts";
 import { invalidValue, misplacedTrigger } from "../errors/parameter-errors.ts";
 
 /**

@@ -1,7 +1,7 @@
-import type { ModelEngine } from "../../runs/ports/model-engine.ts";
-import { ModelError } from "../../runs/ports/model-error.ts";
-import type { ModelEvent, ModelUsage } from "../../runs/ports/model-events.ts";
-import type { ModelRequest } from "../../runs/request/model-request.ts";
+import type { ModelEngine } from "@antiphon/domain/models/model-engine.ts";
+import { ModelError } from "@antiphon/domain/models/model-error.ts";
+import type { ModelEvent, ModelUsage } from "@antiphon/domain/models/model-events.ts";
+import type { ModelRequest } from "@antiphon/domain/models/model-request.ts";
 
 /** Output tokens for a summary, including the reasoning before it. */
 const SUMMARY_TOKENS_MAX = 8192;

@@ -3,14 +3,14 @@ import type {
   Response,
   ResponseNote,
   StoredItem,
-} from "../../../generated/responses-api/types.ts";
-import type { RateLimiter } from "../../domain/rates.ts";
-import type { StorageQuota } from "../../domain/storage.ts";
-import type { KnownExchange } from "../../domain/tool-ledger.ts";
+} from "@antiphon/contracts/responses-api/types.ts";
+import type { ModelEngine } from "@antiphon/domain/models/model-engine.ts";
+import { ModelError } from "@antiphon/domain/models/model-error.ts";
+import type { RateLimiter } from "@antiphon/domain/rates.ts";
+import type { StorageQuota } from "@antiphon/domain/storage.ts";
+import type { KnownExchange } from "@antiphon/domain/tool-ledger.ts";
 import { QueueClosed, type RunOrder, type RunOutcome, RunsExhausted, type ShownAnswer } from "../../runs/index.ts";
 import type { EventLog, OpenedRun } from "../../runs/ports/event-log.ts";
-import type { ModelEngine } from "../../runs/ports/model-engine.ts";
-import { ModelError } from "../../runs/ports/model-error.ts";
 import type { RunHappening, RunObserver, RunWatch } from "../../runs/ports/run-watch.ts";
 import { RunLost, type TurnAttempts } from "../../runs/ports/store-faults.ts";
 import type { RecordedEvent } from "../../runs/recorded-event.ts";

@@ -1,5 +1,5 @@
-import type { CreateResponseRequest, Response, Tool } from "../../../generated/responses-api/types.ts";
-import type { ReasoningDefaults } from "../../runs/ports/model-engine.ts";
+import type { CreateResponseRequest, Response, Tool } from "@antiphon/contracts/responses-api/types.ts";
+import type { ReasoningDefaults } from "@antiphon/domain/models/model-engine.ts";
 import { conversationIdOf } from "../input/conversation-hold.ts";
 import { settleStrictness } from "../offered-tools/strict-form.ts";
 

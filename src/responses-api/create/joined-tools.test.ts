@@ -1,5 +1,5 @@
+import type { StoredItem, Tool } from "@antiphon/contracts/responses-api/types.ts";
 import { expect, test } from "vitest";
-import type { StoredItem, Tool } from "../../../generated/responses-api/types.ts";
 import { cpuMsOf } from "../../../tests/kit/cpu-time.ts";
 import { withJoinedTools } from "./joined-tools.ts";
 

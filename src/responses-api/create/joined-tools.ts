@@ -1,4 +1,4 @@
-import type { NamespaceMember, StoredItem, Tool } from "../../../generated/responses-api/types.ts";
+import type { NamespaceMember, StoredItem, Tool } from "@antiphon/contracts/responses-api/types.ts";
 import { unsupportedParameter } from "../errors/parameter-errors.ts";
 import { echoClientTool } from "../offered-tools/echo-tools.ts";
 

@@ -1,10 +1,10 @@
-import type { CreateResponseRequest, Response, StoredItem } from "../../../generated/responses-api/types.ts";
-import { type IdStem, idFromStem, keyOfId, newIdStem } from "../../base/ids.ts";
-import type { ResponseStore } from "../../domain/responses.ts";
-import type { SpeechOutput, SpokenOutput } from "../../domain/speech.ts";
-import type { ToolLedger } from "../../domain/tool-ledger.ts";
+import { type IdStem, idFromStem, keyOfId, newIdStem } from "@antiphon/base/ids.ts";
+import type { CreateResponseRequest, Response, StoredItem } from "@antiphon/contracts/responses-api/types.ts";
+import type { ModelRequest } from "@antiphon/domain/models/model-request.ts";
+import type { ResponseStore } from "@antiphon/domain/responses.ts";
+import type { SpeechOutput, SpokenOutput } from "@antiphon/domain/speech.ts";
+import type { ToolLedger } from "@antiphon/domain/tool-ledger.ts";
 import type { OpenedRun, RunOrigin } from "../../runs/ports/event-log.ts";
-import type { ModelRequest } from "../../runs/request/model-request.ts";
 import type { Caller } from "../access/caller.ts";
 import { checkAvailability, checkBackground, checkModelName, type EmulatedUse } from "../checks/check-availability.ts";
 import { checkTextFormat } from "../checks/check-tools.ts";

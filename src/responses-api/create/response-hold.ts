@@ -1,4 +1,4 @@
-import type { Owner } from "../../runs/ports/owner.ts";
+import type { Owner } from "@antiphon/domain/owner.ts";
 import { approvalSpent } from "../errors/approval-errors.ts";
 import type { ConversationHold } from "../input/conversation-hold.ts";
 

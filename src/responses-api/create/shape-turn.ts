@@ -1,7 +1,7 @@
-import type { CreateResponseRequest, Response, StoredItem, Tool } from "../../../generated/responses-api/types.ts";
-import { type IdStem, idFromStem } from "../../base/ids.ts";
-import type { MediaReader } from "../../domain/media.ts";
-import type { ModelRequest } from "../../runs/request/model-request.ts";
+import { type IdStem, idFromStem } from "@antiphon/base/ids.ts";
+import type { CreateResponseRequest, Response, StoredItem, Tool } from "@antiphon/contracts/responses-api/types.ts";
+import type { MediaReader } from "@antiphon/domain/media.ts";
+import type { ModelRequest } from "@antiphon/domain/models/model-request.ts";
 import type { Caller } from "../access/caller.ts";
 import { checkToolChoice, checkTools } from "../checks/check-tools.ts";
 import { type HistoryContext, loadHistory } from "../input/load-history.ts";

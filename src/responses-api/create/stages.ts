@@ -1,4 +1,4 @@
-import { Slices } from "../../base/limits/slices.ts";
+import { Slices } from "@antiphon/base/limits/slices.ts";
 
 /** One step of a longer work: takes what is known so far, and returns it with more. */
 export type Stage<Draft, Next, Ports> = (draft: Draft, ports: Ports) => Next | Promise<Next>;

@@ -1,4 +1,4 @@
-import { responsesApiRoutes } from "../../../generated/responses-api/operations.ts";
+import { responsesApiRoutes } from "@antiphon/contracts/responses-api/operations.ts";
 
 const CHAT = "Use POST /v1/responses, with 'input' in place of 'messages'.";
 

@@ -1,4 +1,4 @@
-import type { ApiError } from "../../base/api-error.ts";
+import type { ApiError } from "@antiphon/base/api-error.ts";
 import { invalidRequest } from "./invalid-request.ts";
 
 /** The error for an unusable approval of an MCP call. `message` is a whole sentence. */

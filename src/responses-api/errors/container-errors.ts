@@ -1,6 +1,6 @@
-import { ApiError } from "../../base/api-error.ts";
-import { assertNever } from "../../base/assert.ts";
-import type { ContainerRefusal } from "../../domain/containers.ts";
+import { ApiError } from "@antiphon/base/api-error.ts";
+import { assertNever } from "@antiphon/base/assert.ts";
+import type { ContainerRefusal } from "@antiphon/domain/containers.ts";
 import { invalidRequest } from "./invalid-request.ts";
 
 /**

@@ -1,6 +1,6 @@
-import type { ApiError } from "../../base/api-error.ts";
-import { assertNever } from "../../base/assert.ts";
-import type { ConversationRefusal } from "../../domain/conversations.ts";
+import type { ApiError } from "@antiphon/base/api-error.ts";
+import { assertNever } from "@antiphon/base/assert.ts";
+import type { ConversationRefusal } from "@antiphon/domain/conversations.ts";
 import { invalidRequest } from "./invalid-request.ts";
 import { duplicateItem } from "./state-errors.ts";
 

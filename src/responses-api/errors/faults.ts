@@ -1,8 +1,8 @@
-import type { ApiError } from "../../base/api-error.ts";
-import { assertNever } from "../../base/assert.ts";
-import type { SchemaRefusal } from "../../base/json/schema-refusal.ts";
-import type { QueryRefusal } from "../../base/query-refusal.ts";
-import { isStorageFull } from "../../base/storage-full.ts";
+import type { ApiError } from "@antiphon/base/api-error.ts";
+import { assertNever } from "@antiphon/base/assert.ts";
+import type { SchemaRefusal } from "@antiphon/base/json/schema-refusal.ts";
+import type { QueryRefusal } from "@antiphon/base/query-refusal.ts";
+import { isStorageFull } from "@antiphon/base/storage-full.ts";
 import { renderError } from "./invalid-request.ts";
 import { invalidType, invalidValue, missingParameter } from "./parameter-errors.ts";
 import {

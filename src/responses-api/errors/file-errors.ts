@@ -1,4 +1,4 @@
-import type { ApiError } from "../../base/api-error.ts";
+import type { ApiError } from "@antiphon/base/api-error.ts";
 import { invalidRequest } from "./invalid-request.ts";
 
 /** The error for unknown files. Deleted and expired files, and files of other owners, get the same error. */

@@ -1,4 +1,4 @@
-import { ApiError } from "../../base/api-error.ts";
+import { ApiError } from "@antiphon/base/api-error.ts";
 
 export const INVALID = "invalid_request_error";
 

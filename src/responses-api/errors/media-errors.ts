@@ -1,5 +1,5 @@
-import { ApiError } from "../../base/api-error.ts";
-import type { MediaError } from "../../domain/media.ts";
+import { ApiError } from "@antiphon/base/api-error.ts";
+import type { MediaError } from "@antiphon/domain/media.ts";
 import { invalidRequest } from "./invalid-request.ts";
 import { serverOverloaded } from "./server-errors.ts";
 

@@ -1,7 +1,7 @@
-import type { Model } from "../../../generated/responses-api/types.ts";
-import { ApiError } from "../../base/api-error.ts";
-import { nearestModel } from "../../base/nearest-word.ts";
-import { ModelError } from "../../runs/ports/model-error.ts";
+import { ApiError } from "@antiphon/base/api-error.ts";
+import { nearestModel } from "@antiphon/base/nearest-word.ts";
+import type { Model } from "@antiphon/contracts/responses-api/types.ts";
+import { ModelError } from "@antiphon/domain/models/model-error.ts";
 import { invalidRequest } from "./invalid-request.ts";
 
 /** `offered`: the existing models. */

@@ -1,5 +1,5 @@
-import { ApiError } from "../../base/api-error.ts";
-import type { RateBucket, RateStanding } from "../../domain/rates.ts";
+import { ApiError } from "@antiphon/base/api-error.ts";
+import type { RateBucket, RateStanding } from "@antiphon/domain/rates.ts";
 
 const RATE_LIMIT = "rate_limit_error";
 

@@ -1,4 +1,4 @@
-import { ApiError } from "../../base/api-error.ts";
+import { ApiError } from "@antiphon/base/api-error.ts";
 import { adviceOnPath } from "./absent-paths.ts";
 import { INVALID, invalidRequest } from "./invalid-request.ts";
 

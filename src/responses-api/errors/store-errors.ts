@@ -1,5 +1,5 @@
-import type { ApiError } from "../../base/api-error.ts";
-import { FileStorageAway, StorageQuotaExceeded } from "../../domain/storage.ts";
+import type { ApiError } from "@antiphon/base/api-error.ts";
+import { FileStorageAway, StorageQuotaExceeded } from "@antiphon/domain/storage.ts";
 import { StoreAway, StoreBusy } from "../../runs/ports/store-faults.ts";
 import { fileStorageAway, storageQuotaExceeded, storeAway, storeBusy } from "./server-errors.ts";
 

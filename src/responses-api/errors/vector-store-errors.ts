@@ -1,6 +1,6 @@
-import { ApiError } from "../../base/api-error.ts";
-import { assertNever } from "../../base/assert.ts";
-import type { VectorStoreRefusal } from "../../domain/vector-stores.ts";
+import { ApiError } from "@antiphon/base/api-error.ts";
+import { assertNever } from "@antiphon/base/assert.ts";
+import type { VectorStoreRefusal } from "@antiphon/domain/vector-stores.ts";
 import { invalidRequest } from "./invalid-request.ts";
 import { cursorNotFound } from "./state-errors.ts";
 

@@ -1,4 +1,4 @@
-import { ApiError } from "../../base/api-error.ts";
+import { ApiError } from "@antiphon/base/api-error.ts";
 import { invalidRequest } from "./invalid-request.ts";
 import { unsupportedParameter } from "./parameter-errors.ts";
 import { serverOverloaded } from "./server-errors.ts";

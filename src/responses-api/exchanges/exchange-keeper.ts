@@ -1,9 +1,9 @@
-import type { ResponseExchange } from "../../../generated/responses-api/types.ts";
-import type { ExchangeRecorder, OutgoingCall, RecordedCall } from "../../base/exchanges/exchange-recording.ts";
-import { redactHeaders, redactText, redactUrl, writtenForms } from "../../base/exchanges/redact.ts";
-import { newId } from "../../base/ids.ts";
-import type { ExchangeStore } from "../../domain/inspection.ts";
-import type { Owner } from "../../runs/ports/owner.ts";
+import type { ExchangeRecorder, OutgoingCall, RecordedCall } from "@antiphon/base/exchanges/exchange-recording.ts";
+import { redactHeaders, redactText, redactUrl, writtenForms } from "@antiphon/base/exchanges/redact.ts";
+import { newId } from "@antiphon/base/ids.ts";
+import type { ResponseExchange } from "@antiphon/contracts/responses-api/types.ts";
+import type { ExchangeStore } from "@antiphon/domain/inspection.ts";
+import type { Owner } from "@antiphon/domain/owner.ts";
 import { KeptBody } from "./kept-body.ts";
 
 /** The maximum stored exchanges per response, and bytes of their bodies. */

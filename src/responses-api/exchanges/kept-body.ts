@@ -1,6 +1,6 @@
 import { isUtf8 } from "node:buffer";
-import type { ExchangeBody } from "../../../generated/responses-api/types.ts";
-import { redactText } from "../../base/exchanges/redact.ts";
+import { redactText } from "@antiphon/base/exchanges/redact.ts";
+import type { ExchangeBody } from "@antiphon/contracts/responses-api/types.ts";
 
 /** A secret at the end of the stored part is detected if it ends within this many more bytes. */
 const BEYOND_BYTES = 4 * 1024;

@@ -1,7 +1,7 @@
+import { ApiError } from "@antiphon/base/api-error.ts";
+import type { RefusedRequest } from "@antiphon/contracts/responses-api/types.ts";
 import { expect, test } from "vitest";
-import type { RefusedRequest } from "../../../generated/responses-api/types.ts";
 import { verifies } from "../../../tests/verifies.ts";
-import { ApiError } from "../../base/api-error.ts";
 import type { Principal } from "../access/authenticate.ts";
 import { RefusalKeeper } from "./refusal-keeper.ts";
 

@@ -1,8 +1,8 @@
-import type { RefusedRequest } from "../../../generated/responses-api/types.ts";
-import { ApiError } from "../../base/api-error.ts";
-import { redactText } from "../../base/exchanges/redact.ts";
-import { isRecord } from "../../base/json/records.ts";
-import type { RefusalStore } from "../../domain/inspection.ts";
+import { ApiError } from "@antiphon/base/api-error.ts";
+import { redactText } from "@antiphon/base/exchanges/redact.ts";
+import { isRecord } from "@antiphon/base/json/records.ts";
+import type { RefusedRequest } from "@antiphon/contracts/responses-api/types.ts";
+import type { RefusalStore } from "@antiphon/domain/inspection.ts";
 import type { Principal } from "../access/authenticate.ts";
 import { runKind } from "../task/run-task.ts";
 

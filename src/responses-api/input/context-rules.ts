@@ -1,5 +1,5 @@
-import type { StoredItem } from "../../../generated/responses-api/types.ts";
-import { eachInSlices } from "../../base/limits/slices.ts";
+import { eachInSlices } from "@antiphon/base/limits/slices.ts";
+import type { StoredItem } from "@antiphon/contracts/responses-api/types.ts";
 import { duplicateItem, reasoningWithoutFollower } from "../errors/state-errors.ts";
 import { isInputId, outputSeedOf } from "./item-numbers.ts";
 

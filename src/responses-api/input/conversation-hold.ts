@@ -1,6 +1,6 @@
-import type { CreateResponseRequest } from "../../../generated/responses-api/types.ts";
-import type { ConversationStore } from "../../domain/conversations.ts";
-import type { Owner } from "../../runs/ports/owner.ts";
+import type { CreateResponseRequest } from "@antiphon/contracts/responses-api/types.ts";
+import type { ConversationStore } from "@antiphon/domain/conversations.ts";
+import type { Owner } from "@antiphon/domain/owner.ts";
 import { conversationRefused } from "../errors/conversation-errors.ts";
 
 /** The members of a request that decide whether it writes to a conversation. */

@@ -1,11 +1,11 @@
-import type { InputItem, MessageInput, ToolOutputContentPart } from "../../../generated/responses-api/types.ts";
+import { assertNever } from "@antiphon/base/assert.ts";
+import type { InputItem, MessageInput, ToolOutputContentPart } from "@antiphon/contracts/responses-api/types.ts";
 import {
   validateToolOutputContentPart,
   validateTopLevelInputFile,
   validateTopLevelInputImage,
   validateTopLevelInputText,
-} from "../../../generated/responses-api/validators.js";
-import { assertNever } from "../../base/assert.ts";
+} from "@antiphon/contracts/responses-api/validators.js";
 import { missingParameter, mutuallyExclusive } from "../errors/parameter-errors.ts";
 
 type InputOf<T extends string> = Extract<InputItem, { type: T }>;

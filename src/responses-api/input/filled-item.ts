@@ -1,6 +1,6 @@
-import type { StoredItem } from "../../../generated/responses-api/types.ts";
-import { validateStoredItem } from "../../../generated/responses-api/validators.js";
-import { isRecord } from "../../base/json/records.ts";
+import { isRecord } from "@antiphon/base/json/records.ts";
+import type { StoredItem } from "@antiphon/contracts/responses-api/types.ts";
+import { validateStoredItem } from "@antiphon/contracts/responses-api/validators.js";
 
 /** More distinct members than an item can lack. */
 const FILLED_KINDS_MAX = 200;

@@ -1,4 +1,4 @@
-import type { StoredItem } from "../../../generated/responses-api/types.ts";
+import type { StoredItem } from "@antiphon/contracts/responses-api/types.ts";
 
 /**
  * The context without interrupted items that the model then wrote again: messages and client calls that are incomplete

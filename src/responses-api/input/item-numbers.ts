@@ -1,4 +1,4 @@
-import { numberOfId, stemFromId } from "../../base/ids.ts";
+import { numberOfId, stemFromId } from "@antiphon/base/ids.ts";
 
 /**
  * Output items of a request are numbered from 0 and its input items from this number, so that their ids never collide.

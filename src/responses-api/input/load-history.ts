@@ -1,10 +1,10 @@
-import type { CreateResponseRequest, StoredItem } from "../../../generated/responses-api/types.ts";
-import { newId } from "../../base/ids.ts";
-import { Slices } from "../../base/limits/slices.ts";
-import type { ConversationStore } from "../../domain/conversations.ts";
-import type { ConversationItems, ResponseStore } from "../../domain/responses.ts";
-import { ContextTooLong } from "../../domain/storage.ts";
-import type { Owner } from "../../runs/ports/owner.ts";
+import { newId } from "@antiphon/base/ids.ts";
+import { Slices } from "@antiphon/base/limits/slices.ts";
+import type { CreateResponseRequest, StoredItem } from "@antiphon/contracts/responses-api/types.ts";
+import type { ConversationStore } from "@antiphon/domain/conversations.ts";
+import type { Owner } from "@antiphon/domain/owner.ts";
+import type { ConversationItems, ResponseStore } from "@antiphon/domain/responses.ts";
+import { ContextTooLong } from "@antiphon/domain/storage.ts";
 import type { Caller } from "../access/caller.ts";
 import { conversationNotFound } from "../errors/conversation-errors.ts";
 import { contextTooLong, previousResponseNotFound, previousResponseRunning } from "../errors/state-errors.ts";

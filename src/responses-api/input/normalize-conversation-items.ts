@@ -1,7 +1,7 @@
-import type { InputItem, StoredItem } from "../../../generated/responses-api/types.ts";
-import { keyOfId, newId } from "../../base/ids.ts";
-import { ContextTooLong } from "../../domain/storage.ts";
-import type { Owner } from "../../runs/ports/owner.ts";
+import { keyOfId, newId } from "@antiphon/base/ids.ts";
+import type { InputItem, StoredItem } from "@antiphon/contracts/responses-api/types.ts";
+import type { Owner } from "@antiphon/domain/owner.ts";
+import { ContextTooLong } from "@antiphon/domain/storage.ts";
 import { contextTooLong } from "../errors/state-errors.ts";
 import { checkIdsUnique } from "./context-rules.ts";
 import type { HistoryContext } from "./load-history.ts";

@@ -1,16 +1,16 @@
 import { createHash } from "node:crypto";
+import { assertNever } from "@antiphon/base/assert.ts";
+import { isRecord } from "@antiphon/base/json/records.ts";
+import { mapInSlices } from "@antiphon/base/limits/slices.ts";
 import type {
   InputItem,
   ItemReferenceInput,
   MessageInput,
   StoredItem,
-} from "../../../generated/responses-api/types.ts";
-import { assertNever } from "../../base/assert.ts";
-import { isRecord } from "../../base/json/records.ts";
-import { mapInSlices } from "../../base/limits/slices.ts";
-import type { ResponseStore } from "../../domain/responses.ts";
-import { ContextTooLong } from "../../domain/storage.ts";
-import type { Owner } from "../../runs/ports/owner.ts";
+} from "@antiphon/contracts/responses-api/types.ts";
+import type { Owner } from "@antiphon/domain/owner.ts";
+import type { ResponseStore } from "@antiphon/domain/responses.ts";
+import { ContextTooLong } from "@antiphon/domain/storage.ts";
 import {
   emptyArray,
   illFormedItemId,

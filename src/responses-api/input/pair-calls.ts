@@ -1,5 +1,5 @@
-import type { StoredItem } from "../../../generated/responses-api/types.ts";
-import { anyInSlices, eachInSlices } from "../../base/limits/slices.ts";
+import { anyInSlices, eachInSlices } from "@antiphon/base/limits/slices.ts";
+import type { StoredItem } from "@antiphon/contracts/responses-api/types.ts";
 import { toolCallMissing, toolOutputMissing } from "../errors/state-errors.ts";
 import { localShellOutputId } from "./normalize-items.ts";
 

@@ -1,8 +1,8 @@
-import type { CreateResponseRequest, InputItem, StoredItem } from "../../../generated/responses-api/types.ts";
-import { type IdStem, idFromStem } from "../../base/ids.ts";
-import { anyInSlices, eachInSlices, mapInSlices, Slices } from "../../base/limits/slices.ts";
-import type { ResponseStore } from "../../domain/responses.ts";
-import type { Owner } from "../../runs/ports/owner.ts";
+import { type IdStem, idFromStem } from "@antiphon/base/ids.ts";
+import { anyInSlices, eachInSlices, mapInSlices, Slices } from "@antiphon/base/limits/slices.ts";
+import type { CreateResponseRequest, InputItem, StoredItem } from "@antiphon/contracts/responses-api/types.ts";
+import type { Owner } from "@antiphon/domain/owner.ts";
+import type { ResponseStore } from "@antiphon/domain/responses.ts";
 import { beginAtCompaction } from "../compaction/begin-at-compaction.ts";
 import { openCompaction } from "../compaction/compacted-context.ts";
 import type { Sealer } from "../seal.ts";

@@ -1,8 +1,8 @@
-import type { StoredItem, StoredToolOutputContentPart } from "../../../generated/responses-api/types.ts";
-import { assert } from "../../base/assert.ts";
-import { mapSomeAtOnce } from "../../base/limits/map-some-at-once.ts";
-import { eachInSlices, mapInSlices, Slices } from "../../base/limits/slices.ts";
-import { MediaError, type MediaReader, type RequestMedia } from "../../domain/media.ts";
+import { assert } from "@antiphon/base/assert.ts";
+import { mapSomeAtOnce } from "@antiphon/base/limits/map-some-at-once.ts";
+import { eachInSlices, mapInSlices, Slices } from "@antiphon/base/limits/slices.ts";
+import type { StoredItem, StoredToolOutputContentPart } from "@antiphon/contracts/responses-api/types.ts";
+import { MediaError, type MediaReader, type RequestMedia } from "@antiphon/domain/media.ts";
 import type { Caller } from "../access/caller.ts";
 import { mediaRefused } from "../errors/media-errors.ts";
 import { invalidEncryptedContent } from "../errors/state-errors.ts";

@@ -1,6 +1,6 @@
+import type { StoredItem } from "@antiphon/contracts/responses-api/types.ts";
+import type { KnownExchange, ToolLedger } from "@antiphon/domain/tool-ledger.ts";
 import { expect, test } from "vitest";
-import type { StoredItem } from "../../../generated/responses-api/types.ts";
-import type { KnownExchange, ToolLedger } from "../../domain/tool-ledger.ts";
 import { withExchanges } from "./with-exchanges.ts";
 
 const OWNER = { organization: "org", project: "project" };

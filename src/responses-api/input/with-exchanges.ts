@@ -1,8 +1,8 @@
-import type { CreateResponseRequest, StoredItem } from "../../../generated/responses-api/types.ts";
-import { UNKNOWN_EFFECT } from "../../domain/hosted-tool.ts";
-import type { KnownExchange, ToolLedger } from "../../domain/tool-ledger.ts";
-import type { Owner } from "../../runs/ports/owner.ts";
-import type { ContextItem } from "../../runs/request/model-request.ts";
+import type { CreateResponseRequest, StoredItem } from "@antiphon/contracts/responses-api/types.ts";
+import { UNKNOWN_EFFECT } from "@antiphon/domain/hosted-tool.ts";
+import type { ContextItem } from "@antiphon/domain/models/model-request.ts";
+import type { Owner } from "@antiphon/domain/owner.ts";
+import type { KnownExchange, ToolLedger } from "@antiphon/domain/tool-ledger.ts";
 import type { Caller } from "../access/caller.ts";
 
 const CALL_TYPES: ReadonlySet<StoredItem["type"]> = new Set([

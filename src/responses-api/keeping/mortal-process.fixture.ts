@@ -1,5 +1,5 @@
-import type { Response, ResponseNote } from "../../../generated/responses-api/types.ts";
-import type { KnownExchange, ToolLedger, TurnInLedger } from "../../domain/tool-ledger.ts";
+import type { Response, ResponseNote } from "@antiphon/contracts/responses-api/types.ts";
+import type { KnownExchange, ToolLedger, TurnInLedger } from "@antiphon/domain/tool-ledger.ts";
 import type { EventLog } from "../../runs/ports/event-log.ts";
 import type { WaitingEvent } from "../../runs/ports/packed-deltas.ts";
 import { unpackDeltas } from "../../runs/ports/packed-deltas.ts";

@@ -1,6 +1,6 @@
-import { mapSomeAtOnce } from "../../base/limits/map-some-at-once.ts";
-import type { Logger } from "../../base/logger.ts";
-import type { ToolLedger } from "../../domain/tool-ledger.ts";
+import { mapSomeAtOnce } from "@antiphon/base/limits/map-some-at-once.ts";
+import type { Logger } from "@antiphon/base/logger.ts";
+import type { ToolLedger } from "@antiphon/domain/tool-ledger.ts";
 import type { RunHost } from "../../runs/index.ts";
 import {
   INTERRUPTED_FAILURE,

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Logger } from "../../base/logger.ts";
+import type { Logger } from "@antiphon/base/logger.ts";
 import { type ClaimContext, RunClaimer } from "./run-claimer.ts";
 
 /** The interval of polling for stop requests, in milliseconds. */

@@ -1,10 +1,10 @@
-import type { CreateResponseRequest, Response, Tool, ToolInput } from "../../../generated/responses-api/types.ts";
-import { eachInSlices } from "../../base/limits/slices.ts";
-import type { Logger } from "../../base/logger.ts";
-import type { ToolKind, ToolRefusal, ToolUser } from "../../domain/hosted-tool.ts";
-import type { HostedTools } from "../../domain/hosted-tools.ts";
-import type { ToolObserver } from "../../domain/tool-watch.ts";
-import type { ModelEngine } from "../../runs/ports/model-engine.ts";
+import { eachInSlices } from "@antiphon/base/limits/slices.ts";
+import type { Logger } from "@antiphon/base/logger.ts";
+import type { CreateResponseRequest, Response, Tool, ToolInput } from "@antiphon/contracts/responses-api/types.ts";
+import type { ToolKind, ToolRefusal, ToolUser } from "@antiphon/domain/hosted-tool.ts";
+import type { HostedTools } from "@antiphon/domain/hosted-tools.ts";
+import type { ModelEngine } from "@antiphon/domain/models/model-engine.ts";
+import type { ToolObserver } from "@antiphon/domain/tool-watch.ts";
 import type { Principal } from "../access/authenticate.ts";
 import { invalidTool, unsupportedParameter } from "../errors/parameter-errors.ts";
 import { echoHostedTool } from "./echo-hosted-tool.ts";

@@ -1,4 +1,4 @@
-import type { Tool, ToolInput, UserLocation, UserLocationInput } from "../../../generated/responses-api/types.ts";
+import type { Tool, ToolInput, UserLocation, UserLocationInput } from "@antiphon/contracts/responses-api/types.ts";
 
 type Accepted<T extends ToolInput["type"]> = Extract<ToolInput, { type: T }>;
 type WebSearch = Accepted<"web_search" | "web_search_2025_08_26">;

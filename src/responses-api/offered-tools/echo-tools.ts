@@ -1,11 +1,11 @@
+import { isRecord } from "@antiphon/base/json/records.ts";
 import type {
   CustomTool,
   FunctionTool,
   NamespaceMember,
   Tool,
   ToolInput,
-} from "../../../generated/responses-api/types.ts";
-import { isRecord } from "../../base/json/records.ts";
+} from "@antiphon/contracts/responses-api/types.ts";
 import { settleStrictness } from "./strict-form.ts";
 
 /** The echo of parameters of `{}`. */

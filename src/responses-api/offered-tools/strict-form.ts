@@ -1,4 +1,4 @@
-import { isRecord } from "../../base/json/records.ts";
+import { isRecord } from "@antiphon/base/json/records.ts";
 
 type Schema = Record<string, unknown>;
 

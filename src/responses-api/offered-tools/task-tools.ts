@@ -1,4 +1,4 @@
-import type { StoredItem } from "../../../generated/responses-api/types.ts";
+import type { StoredItem } from "@antiphon/contracts/responses-api/types.ts";
 import type { OfferedHostedTool } from "./accept-tools.ts";
 
 /** The tool loop's part of a response's task, so plain JSON. */

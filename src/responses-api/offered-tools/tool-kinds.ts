@@ -1,5 +1,5 @@
-import type { Tool, ToolInput } from "../../../generated/responses-api/types.ts";
-import type { ToolKind } from "../../domain/hosted-tool.ts";
+import type { Tool, ToolInput } from "@antiphon/contracts/responses-api/types.ts";
+import type { ToolKind } from "@antiphon/domain/hosted-tool.ts";
 
 export const TOOL_KINDS = [
   "web_search",

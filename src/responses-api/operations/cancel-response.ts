@@ -1,6 +1,6 @@
-import type { ResponsesApiHandlers } from "../../../generated/responses-api/operations.ts";
-import type { Response } from "../../../generated/responses-api/types.ts";
-import type { StoredResponse } from "../../domain/responses.ts";
+import type { ResponsesApiHandlers } from "@antiphon/contracts/responses-api/operations.ts";
+import type { Response } from "@antiphon/contracts/responses-api/types.ts";
+import type { StoredResponse } from "@antiphon/domain/responses.ts";
 import type { RunLedger } from "../../runs/ports/run-ledger.ts";
 import type { Caller } from "../access/caller.ts";
 import { cancelTimedOut } from "../errors/server-errors.ts";

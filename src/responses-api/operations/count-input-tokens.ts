@@ -1,8 +1,8 @@
-import type { ResponsesApiHandlers } from "../../../generated/responses-api/operations.ts";
-import type { CreateResponseRequest, InputTokensRequest } from "../../../generated/responses-api/types.ts";
-import { newIdStem } from "../../base/ids.ts";
-import type { RateLimiter } from "../../domain/rates.ts";
-import type { Owner } from "../../runs/ports/owner.ts";
+import { newIdStem } from "@antiphon/base/ids.ts";
+import type { ResponsesApiHandlers } from "@antiphon/contracts/responses-api/operations.ts";
+import type { CreateResponseRequest, InputTokensRequest } from "@antiphon/contracts/responses-api/types.ts";
+import type { Owner } from "@antiphon/domain/owner.ts";
+import type { RateLimiter } from "@antiphon/domain/rates.ts";
 import { Admission } from "../access/admission.ts";
 import type { Caller } from "../access/caller.ts";
 import { checkAvailability } from "../checks/check-availability.ts";

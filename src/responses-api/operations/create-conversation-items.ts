@@ -1,4 +1,4 @@
-import type { ResponsesApiHandlers } from "../../../generated/responses-api/operations.ts";
+import type { ResponsesApiHandlers } from "@antiphon/contracts/responses-api/operations.ts";
 import type { Caller } from "../access/caller.ts";
 import { conversationRefused } from "../errors/conversation-errors.ts";
 import type { HistoryContext } from "../input/load-history.ts";

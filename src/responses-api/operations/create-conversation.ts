@@ -1,6 +1,6 @@
-import type { ResponsesApiHandlers } from "../../../generated/responses-api/operations.ts";
-import type { Conversation } from "../../../generated/responses-api/types.ts";
-import { newId } from "../../base/ids.ts";
+import { newId } from "@antiphon/base/ids.ts";
+import type { ResponsesApiHandlers } from "@antiphon/contracts/responses-api/operations.ts";
+import type { Conversation } from "@antiphon/contracts/responses-api/types.ts";
 import type { Caller } from "../access/caller.ts";
 import type { HistoryContext } from "../input/load-history.ts";
 import { normalizeConversationItems } from "../input/normalize-conversation-items.ts";

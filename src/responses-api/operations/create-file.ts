@@ -1,5 +1,5 @@
-import type { ResponsesApiHandlers } from "../../../generated/responses-api/operations.ts";
-import type { FileStore } from "../../domain/files.ts";
+import type { ResponsesApiHandlers } from "@antiphon/contracts/responses-api/operations.ts";
+import type { FileStore } from "@antiphon/domain/files.ts";
 import type { Caller } from "../access/caller.ts";
 import { showFile } from "../show/show-file.ts";
 

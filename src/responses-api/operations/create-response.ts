@@ -1,6 +1,6 @@
-import type { CreateResponseReply, ResponsesApiHandlers } from "../../../generated/responses-api/operations.ts";
-import type { CreateResponseRequest } from "../../../generated/responses-api/types.ts";
-import { EventFrames } from "../../base/event-frames.ts";
+import { EventFrames } from "@antiphon/base/event-frames.ts";
+import type { CreateResponseReply, ResponsesApiHandlers } from "@antiphon/contracts/responses-api/operations.ts";
+import type { CreateResponseRequest } from "@antiphon/contracts/responses-api/types.ts";
 import type { Caller } from "../access/caller.ts";
 import { answerResponse, type BegunResponse, beginResponse, type CreateContext } from "../create/begin-response.ts";
 import type { PreparingContext } from "../create/prepare-run.ts";

@@ -1,5 +1,5 @@
-import type { ResponsesApiHandlers } from "../../../generated/responses-api/operations.ts";
-import type { ConversationStore } from "../../domain/conversations.ts";
+import type { ResponsesApiHandlers } from "@antiphon/contracts/responses-api/operations.ts";
+import type { ConversationStore } from "@antiphon/domain/conversations.ts";
 import type { Caller } from "../access/caller.ts";
 import { conversationNotFound, conversationRefused } from "../errors/conversation-errors.ts";
 

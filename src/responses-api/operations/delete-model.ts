@@ -1,5 +1,5 @@
-import type { ResponsesApiHandlers } from "../../../generated/responses-api/operations.ts";
-import type { ModelEngine } from "../../runs/ports/model-engine.ts";
+import type { ResponsesApiHandlers } from "@antiphon/contracts/responses-api/operations.ts";
+import type { ModelEngine } from "@antiphon/domain/models/model-engine.ts";
 import type { Caller } from "../access/caller.ts";
 import { modelInPathNotFound, modelNotDeletable } from "../errors/model-errors.ts";
 import { offeredModels } from "../show/offered-models.ts";

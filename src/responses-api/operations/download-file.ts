@@ -1,5 +1,5 @@
-import type { ResponsesApiHandlers } from "../../../generated/responses-api/operations.ts";
-import type { FileStore } from "../../domain/files.ts";
+import type { ResponsesApiHandlers } from "@antiphon/contracts/responses-api/operations.ts";
+import type { FileStore } from "@antiphon/domain/files.ts";
 import type { Caller } from "../access/caller.ts";
 import { fileNotFound } from "../errors/file-errors.ts";
 import { attachment } from "../show/attachment.ts";

@@ -1,4 +1,4 @@
-import type { ResponsesApiHandlers } from "../../../generated/responses-api/operations.ts";
+import type { ResponsesApiHandlers } from "@antiphon/contracts/responses-api/operations.ts";
 import type { Caller } from "../access/caller.ts";
 
 /** `GET /healthz`: the process responds. */

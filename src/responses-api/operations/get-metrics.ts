@@ -1,5 +1,5 @@
-import type { ResponsesApiHandlers } from "../../../generated/responses-api/operations.ts";
-import { hashApiKey } from "../../base/api-key.ts";
+import { hashApiKey } from "@antiphon/base/api-key.ts";
+import type { ResponsesApiHandlers } from "@antiphon/contracts/responses-api/operations.ts";
 import type { Caller, Peer } from "../access/caller.ts";
 import { isLoopbackAddress, namesProxy } from "../access/local-peer.ts";
 import { metricsKeyRequired, metricsNotShown } from "../errors/metrics-errors.ts";

@@ -1,6 +1,6 @@
-import type { ResponsesApiHandlers } from "../../../generated/responses-api/operations.ts";
-import type { CodeAbilities, CodeFinder, CodeOffer } from "../../domain/containers.ts";
-import type { PartHealth, PartState } from "../../domain/part-health.ts";
+import type { ResponsesApiHandlers } from "@antiphon/contracts/responses-api/operations.ts";
+import type { CodeAbilities, CodeFinder, CodeOffer } from "@antiphon/domain/containers.ts";
+import type { PartHealth, PartState } from "@antiphon/domain/part-health.ts";
 import type { Caller } from "../access/caller.ts";
 
 export interface Readiness {

@@ -1,4 +1,4 @@
-import type { ResponsesApiHandlers } from "../../../generated/responses-api/operations.ts";
+import type { ResponsesApiHandlers } from "@antiphon/contracts/responses-api/operations.ts";
 import type { EventLog } from "../../runs/ports/event-log.ts";
 import type { Caller } from "../access/caller.ts";
 import { responseHasNoSound, responseNotFound, responseStillRuns } from "../errors/state-errors.ts";

@@ -1,4 +1,4 @@
-import type { ResponsesApiHandlers } from "../../../generated/responses-api/operations.ts";
+import type { ResponsesApiHandlers } from "@antiphon/contracts/responses-api/operations.ts";
 import type { Caller } from "../access/caller.ts";
 import { notMadeInBackground, notMadeWithStream, responseNotFound } from "../errors/state-errors.ts";
 import { plainBody } from "../show/plain-body.ts";

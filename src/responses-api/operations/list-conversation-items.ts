@@ -1,7 +1,7 @@
-import type { ResponsesApiHandlers } from "../../../generated/responses-api/operations.ts";
-import type { ApiError } from "../../base/api-error.ts";
-import type { ConversationStore } from "../../domain/conversations.ts";
-import type { Owner } from "../../runs/ports/owner.ts";
+import type { ApiError } from "@antiphon/base/api-error.ts";
+import type { ResponsesApiHandlers } from "@antiphon/contracts/responses-api/operations.ts";
+import type { ConversationStore } from "@antiphon/domain/conversations.ts";
+import type { Owner } from "@antiphon/domain/owner.ts";
 import type { Caller } from "../access/caller.ts";
 import { conversationNotFound } from "../errors/conversation-errors.ts";
 import { cursorNotFound } from "../errors/state-errors.ts";

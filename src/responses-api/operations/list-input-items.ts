@@ -1,6 +1,6 @@
-import type { ResponsesApiHandlers } from "../../../generated/responses-api/operations.ts";
-import type { InputPageRequest, ResponseStore } from "../../domain/responses.ts";
-import { ContextTooLong } from "../../domain/storage.ts";
+import type { ResponsesApiHandlers } from "@antiphon/contracts/responses-api/operations.ts";
+import type { InputPageRequest, ResponseStore } from "@antiphon/domain/responses.ts";
+import { ContextTooLong } from "@antiphon/domain/storage.ts";
 import type { Caller } from "../access/caller.ts";
 import { contextTooLong, cursorNotFound, responseNotFound } from "../errors/state-errors.ts";
 import { itemList } from "../show/item-list.ts";

@@ -1,5 +1,5 @@
-import type { ItemList } from "../../../generated/responses-api/types.ts";
-import type { ItemPage } from "../../domain/responses.ts";
+import type { ItemList } from "@antiphon/contracts/responses-api/types.ts";
+import type { ItemPage } from "@antiphon/domain/responses.ts";
 
 /** A page of items as a list object, with its members in the reference's order. */
 export function itemList({ items, hasMore }: ItemPage): ItemList {

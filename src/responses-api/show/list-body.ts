@@ -1,4 +1,4 @@
-import type { ListPage } from "../../domain/vector-stores.ts";
+import type { ListPage } from "@antiphon/domain/vector-stores.ts";
 
 /** A page in the reference's list format. */
 export function listBody<Entry extends { readonly id: string }>({ entries, hasMore }: ListPage<Entry>) {

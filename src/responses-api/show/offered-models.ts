@@ -1,6 +1,6 @@
-import type { Model } from "../../../generated/responses-api/types.ts";
-import type { ModelDescription, ModelEngine } from "../../runs/ports/model-engine.ts";
-import { ModelError } from "../../runs/ports/model-error.ts";
+import type { Model } from "@antiphon/contracts/responses-api/types.ts";
+import type { ModelDescription, ModelEngine } from "@antiphon/domain/models/model-engine.ts";
+import { ModelError } from "@antiphon/domain/models/model-error.ts";
 import { modelRefused } from "../errors/model-errors.ts";
 
 /** The model server's models in the API's form. Throws an `ApiError` if it cannot list them. */

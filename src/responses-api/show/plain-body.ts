@@ -1,4 +1,4 @@
-import type { Response } from "../../../generated/responses-api/types.ts";
+import type { Response } from "@antiphon/contracts/responses-api/types.ts";
 
 const PAYER: NonNullable<Response["billing"]> = { payer: "developer" };
 

@@ -1,7 +1,7 @@
+import { dialectEventTypes, obfuscatedEventTypes } from "@antiphon/contracts/responses-api/events.ts";
+import type { StreamChannel } from "@antiphon/contracts/responses-api/types.ts";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { dialectEventTypes, obfuscatedEventTypes } from "../../../generated/responses-api/events.ts";
-import type { StreamChannel } from "../../../generated/responses-api/types.ts";
 import { Numbering } from "../../runs/numbering.ts";
 import type { RecordedEvent } from "../../runs/recorded-event.ts";
 import { aPlan } from "../../runs/run.fixture.ts";

@@ -1,9 +1,9 @@
+import { EventFrames, FRAME_END, frameOf, frameStart } from "@antiphon/base/event-frames.ts";
 import type {
   CreateResponseRequest,
   DialectStreamEvent,
   ResponseStreamEvent,
-} from "../../../generated/responses-api/types.ts";
-import { EventFrames, FRAME_END, frameOf, frameStart } from "../../base/event-frames.ts";
+} from "@antiphon/contracts/responses-api/types.ts";
 import type { DeltaTemplate, RecordedDelta, RecordedEvent } from "../../runs/recorded-event.ts";
 import { usesExtensionItems } from "../input/expand-input.ts";
 import { isPadded, paddingOf, renamedJson, type ShowOptions, shownJson, shownType } from "./shown-event.ts";

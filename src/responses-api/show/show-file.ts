@@ -1,5 +1,5 @@
-import type { FileObject } from "../../../generated/responses-api/types.ts";
-import type { StoredFile } from "../../domain/files.ts";
+import type { FileObject } from "@antiphon/contracts/responses-api/types.ts";
+import type { StoredFile } from "@antiphon/domain/files.ts";
 
 /** The API's form of a stored file. */
 export function showFile({ id, purpose, filename, bytes, createdAt, expiresAt }: StoredFile): FileObject {

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
-import { dialectEventTypes, obfuscatedEventTypes } from "../../../generated/responses-api/events.ts";
-import type { ResponseStreamEvent, StreamChannel } from "../../../generated/responses-api/types.ts";
-import { assert } from "../../base/assert.ts";
+import { assert } from "@antiphon/base/assert.ts";
+import { dialectEventTypes, obfuscatedEventTypes } from "@antiphon/contracts/responses-api/events.ts";
+import type { ResponseStreamEvent, StreamChannel } from "@antiphon/contracts/responses-api/types.ts";
 import type { RecordedEvent } from "../../runs/recorded-event.ts";
 
 /** The form of events for one reader. */

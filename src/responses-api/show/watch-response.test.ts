@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { UnfinishedStream } from "@antiphon/base/streams/unfinished-stream.ts";
 import { expect, test } from "vitest";
 import { verifies } from "../../../tests/verifies.ts";
-import { UnfinishedStream } from "../../base/streams/unfinished-stream.ts";
 import { RunHost, readEvents } from "../../runs/index.ts";
 import { StoreAway, StoreBusy, StoreStopped } from "../../runs/ports/store-faults.ts";
 import { LiveFeed, READER_LAG_CHARACTERS_MAX } from "../../runs/reading/live-feed.ts";

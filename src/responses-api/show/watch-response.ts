@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Response } from "../../../generated/responses-api/types.ts";
-import { UnfinishedStream } from "../../base/streams/unfinished-stream.ts";
-import type { ResponseStore } from "../../domain/responses.ts";
+import { UnfinishedStream } from "@antiphon/base/streams/unfinished-stream.ts";
+import type { Response } from "@antiphon/contracts/responses-api/types.ts";
+import type { Owner } from "@antiphon/domain/owner.ts";
+import type { ResponseStore } from "@antiphon/domain/responses.ts";
 import { type RunHost, readEvents } from "../../runs/index.ts";
 import type { EventLog } from "../../runs/ports/event-log.ts";
-import type { Owner } from "../../runs/ports/owner.ts";
 import type { Neighbours } from "../../runs/reading/neighbours.ts";
 import { endsRun, type RecordedEvent } from "../../runs/recorded-event.ts";
 import { StoreOutage } from "./store-outage.ts";

@@ -1,6 +1,6 @@
+import { rememberJson } from "@antiphon/base/json/json-text.ts";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { rememberJson } from "../../base/json/json-text.ts";
 import { shownCharacters } from "./model-request.ts";
 
 test("a value without attachments and escapes has the length of its JSON", () => {

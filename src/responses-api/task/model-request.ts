@@ -1,9 +1,9 @@
-import type { CreateResponseRequest, Response, StoredItem } from "../../../generated/responses-api/types.ts";
-import { rememberedJson } from "../../base/json/json-text.ts";
-import { isRecord } from "../../base/json/records.ts";
-import { eachInSlices, Slices } from "../../base/limits/slices.ts";
+import { rememberedJson } from "@antiphon/base/json/json-text.ts";
+import { isRecord } from "@antiphon/base/json/records.ts";
+import { eachInSlices, Slices } from "@antiphon/base/limits/slices.ts";
+import type { CreateResponseRequest, Response, StoredItem } from "@antiphon/contracts/responses-api/types.ts";
+import type { ContextItem, ModelRequest } from "@antiphon/domain/models/model-request.ts";
 import { estimateTokens } from "../../runs/index.ts";
-import type { ContextItem, ModelRequest } from "../../runs/request/model-request.ts";
 import { type AcceptedTools, choiceOfTheRest } from "../offered-tools/accept-tools.ts";
 import { isClientTool } from "../offered-tools/tool-kinds.ts";
 

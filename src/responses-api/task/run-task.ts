@@ -1,10 +1,10 @@
-import type { Response, RunKind } from "../../../generated/responses-api/types.ts";
-import { type IdStem, stemFromId } from "../../base/ids.ts";
-import type { SpeechOutput } from "../../domain/speech.ts";
+import { type IdStem, stemFromId } from "@antiphon/base/ids.ts";
+import type { Response, RunKind } from "@antiphon/contracts/responses-api/types.ts";
+import type { ModelRequest } from "@antiphon/domain/models/model-request.ts";
+import type { Owner } from "@antiphon/domain/owner.ts";
+import type { SpeechOutput } from "@antiphon/domain/speech.ts";
 import type { RunPlan } from "../../runs/index.ts";
-import type { Owner } from "../../runs/ports/owner.ts";
 import type { RecordedEvent } from "../../runs/recorded-event.ts";
-import type { ModelRequest } from "../../runs/request/model-request.ts";
 import type { CompactionPlan } from "../compaction/plan-compaction.ts";
 import { sealScope } from "../input/resolve-input.ts";
 import type { TaskTools } from "../offered-tools/task-tools.ts";

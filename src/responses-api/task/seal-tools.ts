@@ -1,5 +1,5 @@
-import type { ToolInput } from "../../../generated/responses-api/types.ts";
-import type { Owner } from "../../runs/ports/owner.ts";
+import type { ToolInput } from "@antiphon/contracts/responses-api/types.ts";
+import type { Owner } from "@antiphon/domain/owner.ts";
 import { sealScope } from "../input/resolve-input.ts";
 import type { OfferedHostedTool } from "../offered-tools/accept-tools.ts";
 import type { Sealer } from "../seal.ts";

@@ -1,8 +1,8 @@
+import type { StoredItem } from "@antiphon/contracts/responses-api/types.ts";
+import { aRequest } from "@antiphon/domain/models/model-request.fixture.ts";
 import { describe, expect, test } from "vitest";
-import type { StoredItem } from "../../../generated/responses-api/types.ts";
 import { verifies } from "../../../tests/verifies.ts";
 import { TASK_VERSION } from "../../runs/ports/event-log.ts";
-import { aRequest } from "../../runs/request/model-request.fixture.ts";
 import { createSealer } from "../seal.ts";
 import type { RunTask } from "./run-task.ts";
 import { toolSecrets } from "./seal-tools.ts";

@@ -1,8 +1,8 @@
-import { jsonOrUndefined } from "../../base/json/read-json.ts";
-import { isRecord } from "../../base/json/records.ts";
-import { writeJson } from "../../base/json/write-json.ts";
+import { jsonOrUndefined } from "@antiphon/base/json/read-json.ts";
+import { isRecord } from "@antiphon/base/json/records.ts";
+import { writeJson } from "@antiphon/base/json/write-json.ts";
+import type { ModelRequest } from "@antiphon/domain/models/model-request.ts";
 import { TASK_VERSION } from "../../runs/ports/event-log.ts";
-import type { ModelRequest } from "../../runs/request/model-request.ts";
 import type { TaskTools } from "../offered-tools/task-tools.ts";
 import type { RunTask } from "./run-task.ts";
 import type { ToolSecrets } from "./seal-tools.ts";

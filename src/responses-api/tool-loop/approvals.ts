@@ -1,8 +1,8 @@
-import type { StoredItem } from "../../../generated/responses-api/types.ts";
-import type { ApprovedCall } from "../../domain/hosted-tool.ts";
-import type { ResponseStore } from "../../domain/responses.ts";
-import type { Owner } from "../../runs/ports/owner.ts";
-import type { ContextItem } from "../../runs/request/model-request.ts";
+import type { StoredItem } from "@antiphon/contracts/responses-api/types.ts";
+import type { ApprovedCall } from "@antiphon/domain/hosted-tool.ts";
+import type { ContextItem } from "@antiphon/domain/models/model-request.ts";
+import type { Owner } from "@antiphon/domain/owner.ts";
+import type { ResponseStore } from "@antiphon/domain/responses.ts";
 import { approvalSpent, invalidApproval } from "../errors/approval-errors.ts";
 
 /** An approved call, as in the context. */

@@ -1,5 +1,5 @@
+import type { ModelEvent } from "@antiphon/domain/models/model-events.ts";
 import { expect, test } from "vitest";
-import type { ModelEvent } from "../../runs/ports/model-events.ts";
 import { CallLine, type LinePlace } from "./call-line.ts";
 
 function says(text: string): ModelEvent {

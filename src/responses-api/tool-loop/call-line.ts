@@ -1,5 +1,5 @@
-import type { HostedItem } from "../../runs/hosted.ts";
-import type { ModelEvent } from "../../runs/ports/model-events.ts";
+import type { HostedItem } from "@antiphon/domain/models/hosted.ts";
+import type { ModelEvent } from "@antiphon/domain/models/model-events.ts";
 
 type Batch = readonly ModelEvent[];
 

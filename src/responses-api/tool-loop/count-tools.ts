@@ -1,9 +1,9 @@
-import type { StoredItem } from "../../../generated/responses-api/types.ts";
-import { idFromStem, newIdStem } from "../../base/ids.ts";
-import type { HostedTools } from "../../domain/hosted-tools.ts";
-import type { ModelEngine } from "../../runs/ports/model-engine.ts";
-import type { Owner } from "../../runs/ports/owner.ts";
-import type { ModelRequest } from "../../runs/request/model-request.ts";
+import { idFromStem, newIdStem } from "@antiphon/base/ids.ts";
+import type { StoredItem } from "@antiphon/contracts/responses-api/types.ts";
+import type { HostedTools } from "@antiphon/domain/hosted-tools.ts";
+import type { ModelEngine } from "@antiphon/domain/models/model-engine.ts";
+import type { ModelRequest } from "@antiphon/domain/models/model-request.ts";
+import type { Owner } from "@antiphon/domain/owner.ts";
 import type { OfferedHostedTool } from "../offered-tools/accept-tools.ts";
 import { deferredTools, offerTools, withNotes } from "./offer-tools.ts";
 import { openTools } from "./open-tools.ts";

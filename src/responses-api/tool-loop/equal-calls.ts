@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
-import { jsonOrText } from "../../base/json/read-json.ts";
-import type { HostedOutput } from "../../runs/hosted.ts";
+import { jsonOrText } from "@antiphon/base/json/read-json.ts";
+import type { HostedOutput } from "@antiphon/domain/models/hosted.ts";
 import type { CallResult } from "./hosted-run.ts";
 import { readFence } from "./results/fence.ts";
 

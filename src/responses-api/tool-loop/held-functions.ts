@@ -1,8 +1,8 @@
-import type { Tool } from "../../../generated/responses-api/types.ts";
-import type { OpenTool, ToolCall, ToolOutcome, ToolScope } from "../../domain/hosted-tool.ts";
-import type { ToolStep } from "../../runs/hosted.ts";
+import type { Tool } from "@antiphon/contracts/responses-api/types.ts";
+import type { OpenTool, ToolCall, ToolOutcome, ToolScope } from "@antiphon/domain/hosted-tool.ts";
+import type { ToolStep } from "@antiphon/domain/models/hosted.ts";
+import type { ModelRequest } from "@antiphon/domain/models/model-request.ts";
 import { estimateTokens } from "../../runs/index.ts";
-import type { ModelRequest } from "../../runs/request/model-request.ts";
 import type { LoopServices } from "./loop-parts.ts";
 import type { PlacedFunction, ToolSet } from "./open-tools.ts";
 

@@ -1,19 +1,19 @@
-import type { OutputItem, StoredItem } from "../../../generated/responses-api/types.ts";
-import { randomHex } from "../../base/ids.ts";
+import { randomHex } from "@antiphon/base/ids.ts";
+import type { OutputItem, StoredItem } from "@antiphon/contracts/responses-api/types.ts";
 import {
   type ToolCall,
   type ToolKind,
   type ToolNotOpened,
   type ToolOutcome,
   UNKNOWN_EFFECT,
-} from "../../domain/hosted-tool.ts";
-import type { BegunExchange, FinishedExchange } from "../../domain/tool-ledger.ts";
-import type { ToolCallEnd } from "../../domain/tool-watch.ts";
-import type { HostedCall, HostedItem, HostedOutput } from "../../runs/hosted.ts";
+} from "@antiphon/domain/hosted-tool.ts";
+import type { HostedCall, HostedItem, HostedOutput } from "@antiphon/domain/models/hosted.ts";
+import { ModelError } from "@antiphon/domain/models/model-error.ts";
+import type { ModelEvent } from "@antiphon/domain/models/model-events.ts";
+import type { ContextItem } from "@antiphon/domain/models/model-request.ts";
+import type { BegunExchange, FinishedExchange } from "@antiphon/domain/tool-ledger.ts";
+import type { ToolCallEnd } from "@antiphon/domain/tool-watch.ts";
 import { cutForm, isUnfinishedCall } from "../../runs/index.ts";
-import { ModelError } from "../../runs/ports/model-error.ts";
-import type { ModelEvent } from "../../runs/ports/model-events.ts";
-import type { ContextItem } from "../../runs/request/model-request.ts";
 import type { LinePlace } from "./call-line.ts";
 import type { ShownArguments } from "./shown-arguments.ts";
 

@@ -1,10 +1,10 @@
-import type { HostedTools } from "../../domain/hosted-tools.ts";
-import type { ResponseStore } from "../../domain/responses.ts";
-import type { KnownExchange, ToolLedger } from "../../domain/tool-ledger.ts";
-import type { ToolObserver } from "../../domain/tool-watch.ts";
+import type { HostedTools } from "@antiphon/domain/hosted-tools.ts";
+import type { ModelEngine } from "@antiphon/domain/models/model-engine.ts";
+import type { Owner } from "@antiphon/domain/owner.ts";
+import type { ResponseStore } from "@antiphon/domain/responses.ts";
+import type { KnownExchange, ToolLedger } from "@antiphon/domain/tool-ledger.ts";
+import type { ToolObserver } from "@antiphon/domain/tool-watch.ts";
 import type { ShownAnswer } from "../../runs/index.ts";
-import type { ModelEngine } from "../../runs/ports/model-engine.ts";
-import type { Owner } from "../../runs/ports/owner.ts";
 import type { RunHappening } from "../../runs/ports/run-watch.ts";
 import type { TurnAttempts } from "../../runs/ports/store-faults.ts";
 import type { TaskTools } from "../offered-tools/task-tools.ts";

@@ -1,7 +1,7 @@
-import type { Tool, ToolInput } from "../../../generated/responses-api/types.ts";
-import type { ToolKind } from "../../domain/hosted-tool.ts";
-import type { HostedFunction, HostedFunctionChoice } from "../../runs/hosted.ts";
-import type { ModelRequest, OfferedTool } from "../../runs/request/model-request.ts";
+import type { Tool, ToolInput } from "@antiphon/contracts/responses-api/types.ts";
+import type { ToolKind } from "@antiphon/domain/hosted-tool.ts";
+import type { HostedFunction, HostedFunctionChoice } from "@antiphon/domain/models/hosted.ts";
+import type { ModelRequest, OfferedTool } from "@antiphon/domain/models/model-request.ts";
 import type { OfferedHostedTool } from "../offered-tools/accept-tools.ts";
 import { echoHostedTool } from "../offered-tools/echo-hosted-tool.ts";
 import type { TaskTools } from "../offered-tools/task-tools.ts";

@@ -1,7 +1,7 @@
+import type { StoredItem, ToolInput } from "@antiphon/contracts/responses-api/types.ts";
+import type { HostedTool, ToolKind } from "@antiphon/domain/hosted-tool.ts";
+import { createHostedTools } from "@antiphon/domain/hosted-tools.ts";
 import { expect, test } from "vitest";
-import type { StoredItem, ToolInput } from "../../../generated/responses-api/types.ts";
-import type { HostedTool, ToolKind } from "../../domain/hosted-tool.ts";
-import { createHostedTools } from "../../domain/hosted-tools.ts";
 import { toolScope } from "../../tools/tool-scope.fixture.ts";
 import { openTools } from "./open-tools.ts";
 

@@ -1,4 +1,4 @@
-import type { ToolInput } from "../../../generated/responses-api/types.ts";
+import type { ToolInput } from "@antiphon/contracts/responses-api/types.ts";
 import {
   type Citable,
   containerOf,
@@ -8,10 +8,10 @@ import {
   type PendingCall,
   type ToolKind,
   type ToolScope,
-} from "../../domain/hosted-tool.ts";
-import type { HostedTools } from "../../domain/hosted-tools.ts";
-import type { HostedFunction } from "../../runs/hosted.ts";
-import { ModelError } from "../../runs/ports/model-error.ts";
+} from "@antiphon/domain/hosted-tool.ts";
+import type { HostedTools } from "@antiphon/domain/hosted-tools.ts";
+import type { HostedFunction } from "@antiphon/domain/models/hosted.ts";
+import { ModelError } from "@antiphon/domain/models/model-error.ts";
 import type { OfferedHostedTool } from "../offered-tools/accept-tools.ts";
 
 /** A function offered to the model, and its tool. */

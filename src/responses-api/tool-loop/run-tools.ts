@@ -1,6 +1,6 @@
-import { ToolNotOpened } from "../../domain/hosted-tool.ts";
-import type { ModelEvent } from "../../runs/ports/model-events.ts";
-import type { ModelRequest } from "../../runs/request/model-request.ts";
+import { ToolNotOpened } from "@antiphon/domain/hosted-tool.ts";
+import type { ModelEvent } from "@antiphon/domain/models/model-events.ts";
+import type { ModelRequest } from "@antiphon/domain/models/model-request.ts";
 import { approvedCalls, withOrigin } from "./approvals.ts";
 import { Sources } from "./citations/sources.ts";
 import { holdFunctions } from "./held-functions.ts";

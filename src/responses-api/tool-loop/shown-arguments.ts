@@ -1,6 +1,6 @@
-import { JsonStrings } from "../../base/json/json-strings.ts";
-import type { CallWriter, ToolCall } from "../../domain/hosted-tool.ts";
-import type { HostedItem, HostedItemEvent } from "../../runs/hosted.ts";
+import { JsonStrings } from "@antiphon/base/json/json-strings.ts";
+import type { CallWriter, ToolCall } from "@antiphon/domain/hosted-tool.ts";
+import type { HostedItem, HostedItemEvent } from "@antiphon/domain/models/hosted.ts";
 import type { LinePlace } from "./call-line.ts";
 
 /** Shows a call's arguments in its item while they arrive, and knows whether the item has begun. */

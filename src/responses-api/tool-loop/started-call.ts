@@ -1,5 +1,5 @@
-import type { HostedCall, HostedOutput } from "../../runs/hosted.ts";
-import type { ContextItem } from "../../runs/request/model-request.ts";
+import type { HostedCall, HostedOutput } from "@antiphon/domain/models/hosted.ts";
+import type { ContextItem } from "@antiphon/domain/models/model-request.ts";
 import type { CallResult } from "./hosted-run.ts";
 
 /** A call that the model is writing or has written. */

@@ -1,11 +1,11 @@
-import type { Tool } from "../../../generated/responses-api/types.ts";
-import { Semaphore } from "../../base/limits/semaphore.ts";
-import type { ToolCall, ToolOutcome, ToolScope, ToolUsage } from "../../domain/hosted-tool.ts";
-import { ApprovalSpent } from "../../domain/tool-ledger.ts";
-import type { HostedFunction } from "../../runs/hosted.ts";
-import type { ModelEvent } from "../../runs/ports/model-events.ts";
+import { Semaphore } from "@antiphon/base/limits/semaphore.ts";
+import type { Tool } from "@antiphon/contracts/responses-api/types.ts";
+import type { ToolCall, ToolOutcome, ToolScope, ToolUsage } from "@antiphon/domain/hosted-tool.ts";
+import type { HostedFunction } from "@antiphon/domain/models/hosted.ts";
+import type { ModelEvent } from "@antiphon/domain/models/model-events.ts";
+import type { ContextItem } from "@antiphon/domain/models/model-request.ts";
+import { ApprovalSpent } from "@antiphon/domain/tool-ledger.ts";
 import { RunLost } from "../../runs/ports/store-faults.ts";
-import type { ContextItem } from "../../runs/request/model-request.ts";
 import { exchangeItems } from "../input/with-exchanges.ts";
 import type { CallLine } from "./call-line.ts";
 import type { Sources } from "./citations/sources.ts";

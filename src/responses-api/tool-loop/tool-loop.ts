@@ -1,9 +1,9 @@
-import { waitAtMost } from "../../base/limits/wait-at-most.ts";
-import type { ToolScope } from "../../domain/hosted-tool.ts";
-import type { TurnFinish } from "../../domain/tool-ledger.ts";
-import type { HostedOutput } from "../../runs/hosted.ts";
-import type { ModelEvent } from "../../runs/ports/model-events.ts";
-import type { ContextItem, ModelRequest, OfferedTool } from "../../runs/request/model-request.ts";
+import { waitAtMost } from "@antiphon/base/limits/wait-at-most.ts";
+import type { ToolScope } from "@antiphon/domain/hosted-tool.ts";
+import type { HostedOutput } from "@antiphon/domain/models/hosted.ts";
+import type { ModelEvent } from "@antiphon/domain/models/model-events.ts";
+import type { ContextItem, ModelRequest, OfferedTool } from "@antiphon/domain/models/model-request.ts";
+import type { TurnFinish } from "@antiphon/domain/tool-ledger.ts";
 import { isApproval } from "./approvals.ts";
 import { ModelTurns } from "./attempts/model-turns.ts";
 import { CallLine } from "./call-line.ts";

@@ -1,6 +1,6 @@
+import type { ComparisonFilter, FileSearchFilter } from "@antiphon/contracts/responses-api/types.ts";
+import { validateVectorStoreSearchRequest } from "@antiphon/contracts/responses-api/validators.js";
 import { expect, test } from "vitest";
-import type { ComparisonFilter, FileSearchFilter } from "../../../generated/responses-api/types.ts";
-import { validateVectorStoreSearchRequest } from "../../../generated/responses-api/validators.js";
 import { verifies } from "../../../tests/verifies.ts";
 import { refusalOf, schemaRefusalOf } from "../errors/validation/refusal.fixture.ts";
 import { checkFilter } from "./check-filter.ts";

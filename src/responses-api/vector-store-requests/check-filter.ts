@@ -1,4 +1,4 @@
-import type { ComparisonFilter, FileSearchFilter } from "../../../generated/responses-api/types.ts";
+import type { ComparisonFilter, FileSearchFilter } from "@antiphon/contracts/responses-api/types.ts";
 import { invalidType, outOfBounds } from "../errors/parameter-errors.ts";
 import { typeWords } from "../errors/validation/validation-error.ts";
 

@@ -1,8 +1,8 @@
-import { expect, test } from "vitest";
 import {
   validateCreateVectorStoreFileRequest,
   validateCreateVectorStoreRequest,
-} from "../../../generated/responses-api/validators.js";
+} from "@antiphon/contracts/responses-api/validators.js";
+import { expect, test } from "vitest";
 import { verifies } from "../../../tests/verifies.ts";
 import { refusalOf, schemaRefusalOf } from "../errors/validation/refusal.fixture.ts";
 import { filesOfBatch, filesOfNewStore, fileToAdd, storeToCreate } from "./files-to-add.ts";

@@ -5,8 +5,8 @@ import type {
   CreateVectorStoreRequest,
   FileAttributes,
   StaticChunking,
-} from "../../../generated/responses-api/types.ts";
-import type { NewStoreFile, NewVectorStore } from "../../domain/vector-stores.ts";
+} from "@antiphon/contracts/responses-api/types.ts";
+import type { NewStoreFile, NewVectorStore } from "@antiphon/domain/vector-stores.ts";
 import { missingParameter, mutuallyExclusive } from "../errors/parameter-errors.ts";
 import { rangeError } from "../errors/validation/limit-error.ts";
 

@@ -1,5 +1,5 @@
-import type { ListOrder, VectorStoreFile } from "../../../generated/responses-api/types.ts";
-import type { StoreFilePageRequest, VectorStorePageRequest } from "../../domain/vector-stores.ts";
+import type { ListOrder, VectorStoreFile } from "@antiphon/contracts/responses-api/types.ts";
+import type { StoreFilePageRequest, VectorStorePageRequest } from "@antiphon/domain/vector-stores.ts";
 
 const PAGE_ENTRIES_DEFAULT = 20;
 

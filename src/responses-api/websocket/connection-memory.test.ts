@@ -1,5 +1,5 @@
+import type { StoredItem } from "@antiphon/contracts/responses-api/types.ts";
 import { expect, test } from "vitest";
-import type { StoredItem } from "../../../generated/responses-api/types.ts";
 import { CharacterBudget, ConnectionMemory, type SizedTurn, turnAfter } from "./connection-memory.ts";
 
 function turn(characters: number): SizedTurn {

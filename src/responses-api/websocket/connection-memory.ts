@@ -1,5 +1,5 @@
-import type { StoredItem } from "../../../generated/responses-api/types.ts";
-import type { KnownExchange } from "../../domain/tool-ledger.ts";
+import type { StoredItem } from "@antiphon/contracts/responses-api/types.ts";
+import type { KnownExchange } from "@antiphon/domain/tool-ledger.ts";
 import type { RememberedTurn, RememberedTurns } from "../access/caller.ts";
 import type { Lane } from "./lanes.ts";
 

@@ -1,5 +1,5 @@
-import type { WebSocketErrorFrame } from "../../../generated/responses-api/types.ts";
-import type { ApiError } from "../../base/api-error.ts";
+import type { ApiError } from "@antiphon/base/api-error.ts";
+import type { WebSocketErrorFrame } from "@antiphon/contracts/responses-api/types.ts";
 import { renderError } from "../errors/invalid-request.ts";
 
 /** The frame that refuses a client's frame: the error, status and headers of the matching HTTP reply. */

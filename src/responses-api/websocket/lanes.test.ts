@@ -1,5 +1,5 @@
+import { ByteBudget } from "@antiphon/base/limits/byte-budget.ts";
 import { expect, test } from "vitest";
-import { ByteBudget } from "../../base/limits/byte-budget.ts";
 import { IN_FLIGHT_MAX, LANES_MAX, type Lane, Lanes, WAITING_BYTES_MAX, WAITING_FRAMES_MAX } from "./lanes.ts";
 
 interface Sent {

@@ -1,4 +1,4 @@
-import type { HeldBytes } from "../../base/limits/byte-budget.ts";
+import type { HeldBytes } from "@antiphon/base/limits/byte-budget.ts";
 
 /** The maximum of lane names of one connection. */
 export const LANES_MAX = 32;

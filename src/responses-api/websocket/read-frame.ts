@@ -1,8 +1,11 @@
-import type { CreateResponseRequest } from "../../../generated/responses-api/types.ts";
-import { responseCreateFrameFields, validateResponseCancelFrame } from "../../../generated/responses-api/validators.js";
-import { ApiError } from "../../base/api-error.ts";
-import { isRecord } from "../../base/json/records.ts";
-import { messageSize } from "../../base/message-size.ts";
+import { ApiError } from "@antiphon/base/api-error.ts";
+import { isRecord } from "@antiphon/base/json/records.ts";
+import { messageSize } from "@antiphon/base/message-size.ts";
+import type { CreateResponseRequest } from "@antiphon/contracts/responses-api/types.ts";
+import {
+  responseCreateFrameFields,
+  validateResponseCancelFrame,
+} from "@antiphon/contracts/responses-api/validators.js";
 import { checkMembersOf } from "../checks/check-body.ts";
 import { invalidType, invalidValue, missingParameter } from "../errors/parameter-errors.ts";
 import { bodyNotAnObject } from "../errors/request-errors.ts";

@@ -1,7 +1,7 @@
-import { ApiError } from "../../base/api-error.ts";
-import { assertNever } from "../../base/assert.ts";
-import type { ByteBudget } from "../../base/limits/byte-budget.ts";
-import { UnfinishedStream } from "../../base/streams/unfinished-stream.ts";
+import { ApiError } from "@antiphon/base/api-error.ts";
+import { assertNever } from "@antiphon/base/assert.ts";
+import type { ByteBudget } from "@antiphon/base/limits/byte-budget.ts";
+import { UnfinishedStream } from "@antiphon/base/streams/unfinished-stream.ts";
 import type { Principal } from "../access/authenticate.ts";
 import type { Caller } from "../access/caller.ts";
 import type { CreateContext } from "../create/begin-response.ts";

@@ -1,5 +1,5 @@
-import type { CreateResponseRequest, Response } from "../../../generated/responses-api/types.ts";
-import { rememberJson } from "../../base/json/json-text.ts";
+import { rememberJson } from "@antiphon/base/json/json-text.ts";
+import type { CreateResponseRequest, Response } from "@antiphon/contracts/responses-api/types.ts";
 import { endsRun, type RecordedEvent } from "../../runs/recorded-event.ts";
 import type { Principal } from "../access/authenticate.ts";
 import type { Caller } from "../access/caller.ts";

@@ -1,4 +1,4 @@
-import type { ModelRequest } from "../../runs/request/model-request.ts";
+import type { ModelRequest } from "@antiphon/domain/models/model-request.ts";
 
 /** Tokens reserved for the answer if the request sets no maximum. The share of the window caps either number. */
 const ANSWER_TOKENS = 1024;

@@ -1,6 +1,6 @@
+import type { ModelRequest } from "@antiphon/domain/models/model-request.ts";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import type { ModelRequest } from "../../runs/request/model-request.ts";
 import { droppableUnits } from "./droppable-units.ts";
 
 type Item = ModelRequest["items"][number];

@@ -1,4 +1,4 @@
-import type { ModelRequest } from "../../runs/request/model-request.ts";
+import type { ModelRequest } from "@antiphon/domain/models/model-request.ts";
 import { isSummary } from "../compaction/begin-at-compaction.ts";
 import { newestOutputsStart } from "./newest-outputs.ts";
 

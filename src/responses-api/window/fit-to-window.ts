@@ -1,6 +1,6 @@
-import { mapInSlices } from "../../base/limits/slices.ts";
-import type { ModelEngine } from "../../runs/ports/model-engine.ts";
-import type { ModelRequest } from "../../runs/request/model-request.ts";
+import { mapInSlices } from "@antiphon/base/limits/slices.ts";
+import type { ModelEngine } from "@antiphon/domain/models/model-engine.ts";
+import type { ModelRequest } from "@antiphon/domain/models/model-request.ts";
 import { inputTooLong } from "../errors/model-errors.ts";
 import { inputRoom } from "./answer-room.ts";
 import { droppableUnits } from "./droppable-units.ts";

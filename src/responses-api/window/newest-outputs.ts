@@ -1,4 +1,4 @@
-import type { ContextItem } from "../../runs/request/model-request.ts";
+import type { ContextItem } from "@antiphon/domain/models/model-request.ts";
 
 const OUTPUT_TYPES: ReadonlySet<ContextItem["type"]> = new Set([
   "hosted_output",

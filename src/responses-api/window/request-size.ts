@@ -1,6 +1,6 @@
-import { writeJsonParts } from "../../base/json/write-json.ts";
-import { Slices } from "../../base/limits/slices.ts";
-import type { ModelRequest } from "../../runs/request/model-request.ts";
+import { writeJsonParts } from "@antiphon/base/json/write-json.ts";
+import { Slices } from "@antiphon/base/limits/slices.ts";
+import type { ModelRequest } from "@antiphon/domain/models/model-request.ts";
 
 type Item = ModelRequest["items"][number];
 

@@ -1,5 +1,5 @@
-import { cutResult } from "../../base/limits/cut-result.ts";
-import type { ContextItem } from "../../runs/request/model-request.ts";
+import { cutResult } from "@antiphon/base/limits/cut-result.ts";
+import type { ContextItem } from "@antiphon/domain/models/model-request.ts";
 import { newestOutputsStart } from "./newest-outputs.ts";
 
 /**

@@ -1,5 +1,5 @@
-import type { CustomToolCall, FunctionCall } from "../../../generated/responses-api/types.ts";
-import { type GrowingText, grow, NO_TEXT, wholeTextOf } from "../../base/growing-text.ts";
+import { type GrowingText, grow, NO_TEXT, wholeTextOf } from "@antiphon/base/growing-text.ts";
+import type { CustomToolCall, FunctionCall } from "@antiphon/contracts/responses-api/types.ts";
 import type { BlockEnd, UnnumberedEvent } from "../wire-event.ts";
 
 /** A tool call that is still being streamed. The client runs the tool. */

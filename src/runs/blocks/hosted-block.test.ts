@@ -1,12 +1,12 @@
+import type { OutputItem, ResponseStreamEvent } from "@antiphon/contracts/responses-api/types.ts";
+import type { HostedItem, HostedItemEvent } from "@antiphon/domain/models/hosted.ts";
+import { SAMPLE_ITEMS } from "@antiphon/domain/models/hosted-items.fixture.ts";
+import type { ModelEvent } from "@antiphon/domain/models/model-events.ts";
+import { lintEvents } from "@antiphon/stream-grammar/stream-linter.ts";
 import { describe, expect, test } from "vitest";
-import type { OutputItem, ResponseStreamEvent } from "../../../generated/responses-api/types.ts";
 import { verifies } from "../../../tests/verifies.ts";
-import { lintEvents } from "../../stream-grammar/stream-linter.ts";
 import { foldEvents } from "../fold/fold-events.ts";
-import type { HostedItem, HostedItemEvent } from "../hosted.ts";
-import { SAMPLE_ITEMS } from "../hosted-items.fixture.ts";
 import { numberEvent } from "../numbering.ts";
-import type { ModelEvent } from "../ports/model-events.ts";
 import { aPlan } from "../run.fixture.ts";
 import type { RunSignal, RunState } from "../run-state.ts";
 import { initialState, transition } from "../transition.ts";

@@ -1,5 +1,5 @@
-import { type GrowingText, grow, NO_TEXT, wholeTextOf } from "../../base/growing-text.ts";
-import type { HostedItem, ToolStep } from "../hosted.ts";
+import { type GrowingText, grow, NO_TEXT, wholeTextOf } from "@antiphon/base/growing-text.ts";
+import type { HostedItem, ToolStep } from "@antiphon/domain/models/hosted.ts";
 import type { UnnumberedEvent } from "../wire-event.ts";
 import { cutForm, endOfItem, textsIn, withTexts } from "./hosted-forms.ts";
 import { NO_OUTPUT, type ShownOutput, showOutput, showOutputs } from "./hosted-output.ts";

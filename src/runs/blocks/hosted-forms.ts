@@ -1,5 +1,5 @@
-import type { OutputItem } from "../../../generated/responses-api/types.ts";
-import type { HostedItem } from "../hosted.ts";
+import type { OutputItem } from "@antiphon/contracts/responses-api/types.ts";
+import type { HostedItem } from "@antiphon/domain/models/hosted.ts";
 
 /** How an item ended. `incomplete`: the run ended or the call was cut before the item was complete. */
 export type ItemEnd = "whole" | "failed" | "incomplete";

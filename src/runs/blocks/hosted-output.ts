@@ -1,5 +1,5 @@
-import type { ShellCommandOutput } from "../../../generated/responses-api/types.ts";
-import type { ToolStep } from "../hosted.ts";
+import type { ShellCommandOutput } from "@antiphon/contracts/responses-api/types.ts";
+import type { ToolStep } from "@antiphon/domain/models/hosted.ts";
 import type { UnnumberedEvent } from "../wire-event.ts";
 import type { HostedPlace } from "./hosted-shapes.ts";
 

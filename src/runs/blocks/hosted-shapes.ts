@@ -1,5 +1,5 @@
-import type { OutputItem } from "../../../generated/responses-api/types.ts";
-import type { HostedItem, ToolStep } from "../hosted.ts";
+import type { OutputItem } from "@antiphon/contracts/responses-api/types.ts";
+import type { HostedItem, ToolStep } from "@antiphon/domain/models/hosted.ts";
 import type { UnnumberedEvent } from "../wire-event.ts";
 
 /** The place of an item in its stream. */

@@ -1,6 +1,6 @@
-import { assertNever } from "../../base/assert.ts";
-import type { HostedItemEvent } from "../hosted.ts";
-import type { ModelEvent } from "../ports/model-events.ts";
+import { assertNever } from "@antiphon/base/assert.ts";
+import type { HostedItemEvent } from "@antiphon/domain/models/hosted.ts";
+import type { ModelEvent } from "@antiphon/domain/models/model-events.ts";
 import type { Answering } from "../run-state.ts";
 import type { BlockEnd, UnnumberedEvent } from "../wire-event.ts";
 import { addHostedText, addStep, endHostedText, finishHosted, openHosted } from "./hosted-block.ts";

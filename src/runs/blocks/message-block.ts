@@ -1,11 +1,11 @@
+import { type GrowingText, grow, NO_TEXT, wholeTextOf } from "@antiphon/base/growing-text.ts";
 import type {
   Annotation,
   AssistantContentPart,
   LogProb,
   OutputMessage,
-} from "../../../generated/responses-api/types.ts";
-import { type GrowingText, grow, NO_TEXT, wholeTextOf } from "../../base/growing-text.ts";
-import type { ModelEvent } from "../ports/model-events.ts";
+} from "@antiphon/contracts/responses-api/types.ts";
+import type { ModelEvent } from "@antiphon/domain/models/model-events.ts";
 import type { BlockEnd, UnnumberedEvent } from "../wire-event.ts";
 
 /** A message that is being streamed: its finished parts, and at most one open part. */

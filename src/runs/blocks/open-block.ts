@@ -1,5 +1,5 @@
-import { assertNever } from "../../base/assert.ts";
-import { idFromStem } from "../../base/ids.ts";
+import { assertNever } from "@antiphon/base/assert.ts";
+import { idFromStem } from "@antiphon/base/ids.ts";
 import type { Answering } from "../run-state.ts";
 import type { BlockEnd, UnnumberedEvent } from "../wire-event.ts";
 import { closeCall } from "./call-block.ts";

@@ -1,5 +1,5 @@
-import type { ReasoningItem } from "../../../generated/responses-api/types.ts";
-import { type GrowingText, grow, NO_TEXT, wholeTextOf } from "../../base/growing-text.ts";
+import { type GrowingText, grow, NO_TEXT, wholeTextOf } from "@antiphon/base/growing-text.ts";
+import type { ReasoningItem } from "@antiphon/contracts/responses-api/types.ts";
 import type { UnnumberedEvent } from "../wire-event.ts";
 
 /** A reasoning item that is still being streamed: summary parts, raw text, or both. */

@@ -1,7 +1,7 @@
+import type { ModelEvent } from "@antiphon/domain/models/model-events.ts";
 import { expect, test } from "vitest";
 import { ResponseFold } from "../fold/fold-events.ts";
 import { numberEvent } from "../numbering.ts";
-import type { ModelEvent } from "../ports/model-events.ts";
 import { aPlan } from "../run.fixture.ts";
 import type { RunSignal } from "../run-state.ts";
 import { initialState, transition } from "../transition.ts";

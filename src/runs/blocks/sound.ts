@@ -1,4 +1,4 @@
-import type { ModelEvent } from "../ports/model-events.ts";
+import type { ModelEvent } from "@antiphon/domain/models/model-events.ts";
 import type { Answering } from "../run-state.ts";
 import type { UnnumberedEvent } from "../wire-event.ts";
 

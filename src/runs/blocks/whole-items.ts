@@ -1,4 +1,4 @@
-import type { Compaction, ToolSearchCall } from "../../../generated/responses-api/types.ts";
+import type { Compaction, ToolSearchCall } from "@antiphon/contracts/responses-api/types.ts";
 import type { UnnumberedEvent } from "../wire-event.ts";
 
 /** Shows an item without deltas. Its arguments are empty in the `added` event. */

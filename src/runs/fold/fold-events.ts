@@ -1,5 +1,5 @@
-import type { OutputItem, Response, ResponseStreamEvent } from "../../../generated/responses-api/types.ts";
-import { assert } from "../../base/assert.ts";
+import { assert } from "@antiphon/base/assert.ts";
+import type { OutputItem, Response, ResponseStreamEvent } from "@antiphon/contracts/responses-api/types.ts";
 import { growItem, type ItemEvent } from "./fold-item.ts";
 
 /** Computes the response from a complete stream of events. */

@@ -1,4 +1,4 @@
-import type { OutputItem, ResponseStreamEvent } from "../../../generated/responses-api/types.ts";
+import type { OutputItem, ResponseStreamEvent } from "@antiphon/contracts/responses-api/types.ts";
 
 /** Events that change the content of one item. */
 export type ItemEvent = Exclude<

@@ -4,10 +4,10 @@ import type {
   ResponseNote,
   RunKind,
   StoredItem,
-} from "../../../generated/responses-api/types.ts";
+} from "@antiphon/contracts/responses-api/types.ts";
+import type { Owner } from "@antiphon/domain/owner.ts";
 import type { RecordedEvent } from "../recorded-event.ts";
 import type { RunTimes } from "./event-times.ts";
-import type { Owner } from "./owner.ts";
 import type { WaitingEvent } from "./packed-deltas.ts";
 
 /**

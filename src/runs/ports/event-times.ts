@@ -1,4 +1,4 @@
-import { timeOfId } from "../../base/ids.ts";
+import { timeOfId } from "@antiphon/base/ids.ts";
 
 /** The maximum number of recorded times of a run. Beyond it, times are recorded less precisely. */
 const MARKS_MAX = 8_192;

@@ -1,4 +1,4 @@
-import { readOwnJson } from "../../base/json/read-json.ts";
+import { readOwnJson } from "@antiphon/base/json/read-json.ts";
 import { type DeltaTemplate, RecordedDelta, type RecordedEvent } from "../recorded-event.ts";
 
 /** With fewer, deltas stay objects. */

@@ -1,5 +1,5 @@
-import type { Response } from "../../../generated/responses-api/types.ts";
-import type { Owner } from "./owner.ts";
+import type { Response } from "@antiphon/contracts/responses-api/types.ts";
+import type { Owner } from "@antiphon/domain/owner.ts";
 import type { TurnAttempts } from "./store-faults.ts";
 
 /** A run without a live worker, as listed. */

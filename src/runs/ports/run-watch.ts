@@ -1,5 +1,5 @@
-import type { Response } from "../../../generated/responses-api/types.ts";
-import type { TraceContext } from "../../base/trace-context.ts";
+import type { TraceContext } from "@antiphon/base/trace-context.ts";
+import type { Response } from "@antiphon/contracts/responses-api/types.ts";
 
 /** An incident of a run, besides its answer. */
 export type RunHappening =

@@ -1,4 +1,4 @@
-import type { Response } from "../../../generated/responses-api/types.ts";
+import type { Response } from "@antiphon/contracts/responses-api/types.ts";
 import { Numbering } from "../numbering.ts";
 import type { ClosedRun, EventLog, OpenedRun } from "../ports/event-log.ts";
 import { EventTimes } from "../ports/event-times.ts";

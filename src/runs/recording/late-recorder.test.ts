@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import type { ModelEvent } from "@antiphon/domain/models/model-events.ts";
+import type { Owner } from "@antiphon/domain/owner.ts";
 import { expect, test } from "vitest";
 import { openTestStore, readAll } from "../../store/store.fixture.ts";
 import { foldEvents } from "../fold/fold-events.ts";
 import type { EventLog } from "../ports/event-log.ts";
-import type { ModelEvent } from "../ports/model-events.ts";
-import type { Owner } from "../ports/owner.ts";
 import { aPlan, aResponse } from "../run.fixture.ts";
 import { RunHost, type RunOrder } from "../run-host.ts";
 import { KEPT_CHARACTERS_MAX } from "./late-recorder.ts";

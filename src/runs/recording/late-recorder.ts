@@ -1,5 +1,5 @@
-import { assert } from "../../base/assert.ts";
-import { jsonOf, rememberJson } from "../../base/json/json-text.ts";
+import { assert } from "@antiphon/base/assert.ts";
+import { jsonOf, rememberJson } from "@antiphon/base/json/json-text.ts";
 import { Numbering } from "../numbering.ts";
 import type { ClosedRun, EventLog, OpenedRun } from "../ports/event-log.ts";
 import { EventTimes } from "../ports/event-times.ts";

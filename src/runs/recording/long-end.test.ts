@@ -1,5 +1,5 @@
+import { rememberedJson } from "@antiphon/base/json/json-text.ts";
 import { expect, test } from "vitest";
-import { rememberedJson } from "../../base/json/json-text.ts";
 import { Numbering } from "../numbering.ts";
 import { aResponse } from "../run.fixture.ts";
 import type { UnnumberedEvent } from "../wire-event.ts";

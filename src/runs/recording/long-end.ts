@@ -1,4 +1,4 @@
-import { isSmall, rememberInSlices } from "../../base/json/write-json.ts";
+import { isSmall, rememberInSlices } from "@antiphon/base/json/write-json.ts";
 import type { ClosedRun } from "../ports/event-log.ts";
 import type { WaitingEvent } from "../ports/packed-deltas.ts";
 

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Logger, silentLogger } from "../../base/logger.ts";
+import { type Logger, silentLogger } from "@antiphon/base/logger.ts";
 import { findNamespace } from "../../bus/brokers/find-namespace.ts";
 import { NotifyBroker } from "../../bus/brokers/notify-broker.ts";
 import { writeMessage } from "../../bus/bus-message.ts";

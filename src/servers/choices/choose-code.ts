@@ -1,8 +1,8 @@
-import type { Logger } from "../../base/logger.ts";
+import type { Logger } from "@antiphon/base/logger.ts";
+import type { CodeFinder, CodeOffer } from "@antiphon/domain/containers.ts";
+import type { SandboxEngine, StoredContainers } from "@antiphon/sandbox/ports.ts";
+import { SandboxSessions } from "@antiphon/sandbox/sessions/sandbox-sessions.ts";
 import type { Config } from "../../config/load-config.ts";
-import type { SandboxEngine, StoredContainers } from "../../containers/ports.ts";
-import { SandboxSessions } from "../../containers/sessions/sandbox-sessions.ts";
-import type { CodeFinder, CodeOffer } from "../../domain/containers.ts";
 import type { Telemetry } from "./choose-telemetry.ts";
 import { type FoundEngine, findCodeEngine } from "./find-code-engine.ts";
 

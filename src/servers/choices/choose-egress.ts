@@ -1,7 +1,7 @@
-import type { Logger } from "../../base/logger.ts";
+import type { Logger } from "@antiphon/base/logger.ts";
+import { createEgress, type Egress, newLookupSlots } from "@antiphon/egress/egress.ts";
 import { ConfigError } from "../../config/config-error.ts";
 import type { Config } from "../../config/load-config.ts";
-import { createEgress, type Egress, newLookupSlots } from "../../egress/egress.ts";
 
 const CONNECT_TIMEOUT_MS = 10_000;
 const IDLE_TIMEOUT_MS = 15_000;

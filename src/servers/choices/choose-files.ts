@@ -1,11 +1,11 @@
 import { join } from "node:path";
-import { assert } from "../../base/assert.ts";
-import { randomHex } from "../../base/ids.ts";
-import type { Logger } from "../../base/logger.ts";
+import { assert } from "@antiphon/base/assert.ts";
+import { randomHex } from "@antiphon/base/ids.ts";
+import type { Logger } from "@antiphon/base/logger.ts";
+import { FileStorageAway } from "@antiphon/domain/storage.ts";
 import { ConfigError } from "../../config/config-error.ts";
 import { readFilesUrl } from "../../config/files-url.ts";
 import type { Config } from "../../config/load-config.ts";
-import { FileStorageAway } from "../../domain/storage.ts";
 import { S3Client } from "../../object-storage/s3-client.ts";
 import { S3ContainerFiles } from "../../object-storage/s3-container-files.ts";
 import { S3Files } from "../../object-storage/s3-files.ts";

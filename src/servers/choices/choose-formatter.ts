@@ -1,10 +1,10 @@
-import type { Logger } from "../../base/logger.ts";
+import type { Logger } from "@antiphon/base/logger.ts";
+import { type AuthorizedProvider, rememberRefusals } from "@antiphon/speech/formatting/authorized-provider.ts";
+import { createChatCompletionsProvider } from "@antiphon/speech/formatting/chat-completions-provider.ts";
+import { type FormattingTier, inactiveTier } from "@antiphon/speech/formatting/formatting-tier.ts";
+import { createResponsesProvider } from "@antiphon/speech/formatting/responses-provider.ts";
+import type { FindProvider } from "@antiphon/speech/formatting/text-formatter.ts";
 import type { Config } from "../../config/load-config.ts";
-import { type AuthorizedProvider, rememberRefusals } from "../../formatting/authorized-provider.ts";
-import { createChatCompletionsProvider } from "../../formatting/chat-completions-provider.ts";
-import { type FormattingTier, inactiveTier } from "../../formatting/formatting-tier.ts";
-import { createResponsesProvider } from "../../formatting/responses-provider.ts";
-import type { FindProvider } from "../../formatting/text-formatter.ts";
 import { findLocalDaemon } from "../../model-engines/chat-completions/find-local-daemon.ts";
 
 export interface Formatting {

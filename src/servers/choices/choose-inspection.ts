@@ -1,7 +1,7 @@
-import type { Logger } from "../../base/logger.ts";
+import type { Logger } from "@antiphon/base/logger.ts";
+import type { PricedTokens, PriceTable } from "@antiphon/domain/inspection.ts";
 import type { Config } from "../../config/load-config.ts";
 import { readPrices } from "../../config/prices-file.ts";
-import type { PricedTokens, PriceTable } from "../../domain/inspection.ts";
 import { ExchangeKeeper } from "../../responses-api/exchanges/exchange-keeper.ts";
 import type { Store } from "../../store/open-store.ts";
 

@@ -1,7 +1,7 @@
-import type { Logger } from "../../base/logger.ts";
+import type { Logger } from "@antiphon/base/logger.ts";
+import type { HostedTool } from "@antiphon/domain/hosted-tool.ts";
 import type { Config } from "../../config/load-config.ts";
 import { type McpServerEntry, readMcpServers } from "../../config/mcp-servers-file.ts";
-import type { HostedTool } from "../../domain/hosted-tool.ts";
 import type { OperatorServer } from "../../tools/mcp/mcp-server.ts";
 import { createMcpTool } from "../../tools/mcp/mcp-tool.ts";
 import { programVersion } from "../../version/program-version.ts";

@@ -1,9 +1,9 @@
+import type { MediaReader } from "@antiphon/domain/media.ts";
+import type { MediaOptions } from "@antiphon/media/media-options.ts";
+import { createMediaReader } from "@antiphon/media/media-reader.ts";
+import type { FileTranscriber } from "@antiphon/speech/recognition/speech-engine.ts";
+import { createTranscriptionServer } from "@antiphon/speech/recognition/transcription-server.ts";
 import type { Config } from "../../config/load-config.ts";
-import type { MediaReader } from "../../domain/media.ts";
-import type { MediaOptions } from "../../media/media-options.ts";
-import { createMediaReader } from "../../media/media-reader.ts";
-import type { FileTranscriber } from "../../speech/speech-engine.ts";
-import { createTranscriptionServer } from "../../speech/transcription-server.ts";
 
 /**
  * Prepares images, files and recordings for the chosen model. `speech` transcribes if no transcription server is

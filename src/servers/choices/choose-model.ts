@@ -1,14 +1,14 @@
-import type { EngineKind } from "../../base/ledger/ledger-note.ts";
-import type { Logger } from "../../base/logger.ts";
+import type { EngineKind } from "@antiphon/base/ledger/ledger-note.ts";
+import type { Logger } from "@antiphon/base/logger.ts";
+import { createBuiltInEngine, loadScenarioFile, MODEL_NAME } from "@antiphon/built-in-model/index.ts";
+import type { ModelAbilities, ModelEngine } from "@antiphon/domain/models/model-engine.ts";
 import type { Config } from "../../config/load-config.ts";
 import type { AnswerLimits } from "../../model-engines/answer-meter.ts";
-import { createBuiltInEngine, loadScenarioFile, MODEL_NAME } from "../../model-engines/built-in/index.ts";
 import { createChatCompletionsEngine } from "../../model-engines/chat-completions/engine.ts";
 import { findLocalDaemon } from "../../model-engines/chat-completions/find-local-daemon.ts";
 import { PROFILES } from "../../model-engines/chat-completions/profile.ts";
 import { createFoundLater } from "../../model-engines/found-later.ts";
 import { limitAnswers } from "../../model-engines/limit-answers.ts";
-import type { ModelAbilities, ModelEngine } from "../../runs/ports/model-engine.ts";
 
 export interface ChosenModel {
   readonly engine: ModelEngine;

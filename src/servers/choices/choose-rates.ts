@@ -1,8 +1,8 @@
-import type { Logger } from "../../base/logger.ts";
+import type { Logger } from "@antiphon/base/logger.ts";
+import type { RateLimiter } from "@antiphon/domain/rates.ts";
+import type { StreamRates } from "@antiphon/speech/cloud-stt/ports.ts";
 import { findNamespace } from "../../bus/brokers/find-namespace.ts";
-import type { StreamRates } from "../../cloud-stt/ports.ts";
 import type { Config } from "../../config/load-config.ts";
-import type { RateLimiter } from "../../domain/rates.ts";
 import type { JoinedProcess } from "../../processes/joined-process.ts";
 import { ClusterRates } from "../../rate-limits/cluster-rates.ts";
 import { ClusterStreamRates } from "../../rate-limits/cluster-stream-rates.ts";

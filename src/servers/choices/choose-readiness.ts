@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { modelHealth, PartHealth, type PartState } from "@antiphon/domain/part-health.ts";
 import type { Config } from "../../config/load-config.ts";
-import { modelHealth, PartHealth, type PartState } from "../../domain/part-health.ts";
 import type { Readiness } from "../../responses-api/operations/get-readiness.ts";
 import type { ConfiguredStore } from "../open-configured-store.ts";
 import type { ChosenModel } from "./choose-model.ts";

@@ -1,17 +1,17 @@
 import { availableParallelism } from "node:os";
 import { join, resolve } from "node:path";
-import { createRecordingDecoder } from "../../audio-formats/recording-decoder.ts";
-import type { Logger } from "../../base/logger.ts";
+import type { Logger } from "@antiphon/base/logger.ts";
+import { createRecordingDecoder } from "@antiphon/speech/audio-formats/recording-decoder.ts";
+import { createDisabledEngine } from "@antiphon/speech/recognition/disabled-engine.ts";
+import { RecordingTranscriber } from "@antiphon/speech/recognition/recording-transcriber.ts";
+import type { SpeechEngine } from "@antiphon/speech/recognition/speech-engine.ts";
+import { ANY_LANGUAGE, isKnownLanguage } from "@antiphon/speech/recognition/whisper/languages.ts";
+import { SPOKEN_WORDS } from "@antiphon/speech/recognition/whisper/model/spoken-words.ts";
+import { packageModelsFolder } from "@antiphon/speech/recognition/whisper/process/build-server.ts";
+import { threadCount } from "@antiphon/speech/recognition/whisper/process/thread-count.ts";
+import { WhisperEngine, type WhisperOptions } from "@antiphon/speech/recognition/whisper/whisper-engine.ts";
 import { ConfigError } from "../../config/config-error.ts";
 import type { Config } from "../../config/load-config.ts";
-import { createDisabledEngine } from "../../speech/disabled-engine.ts";
-import { RecordingTranscriber } from "../../speech/recording-transcriber.ts";
-import type { SpeechEngine } from "../../speech/speech-engine.ts";
-import { ANY_LANGUAGE, isKnownLanguage } from "../../speech/whisper/languages.ts";
-import { SPOKEN_WORDS } from "../../speech/whisper/model/spoken-words.ts";
-import { packageModelsFolder } from "../../speech/whisper/process/build-server.ts";
-import { threadCount } from "../../speech/whisper/process/thread-count.ts";
-import { WhisperEngine, type WhisperOptions } from "../../speech/whisper/whisper-engine.ts";
 
 const DOWNLOAD_URL = "https://huggingface.co/ggerganov/whisper.cpp/resolve/main";
 

@@ -1,8 +1,9 @@
-import type { Logger } from "../../base/logger.ts";
+import type { Logger } from "@antiphon/base/logger.ts";
+import type { ToolObserver } from "@antiphon/domain/tool-watch.ts";
+import type { RequestObserver } from "@antiphon/http-kit/request-observer.ts";
 import type { BusObserver } from "../../bus/ports.ts";
 import { ConfigError } from "../../config/config-error.ts";
 import type { Config } from "../../config/load-config.ts";
-import type { ToolObserver } from "../../domain/tool-watch.ts";
 import type { RunHost } from "../../runs/index.ts";
 import type { RunObserver } from "../../runs/ports/run-watch.ts";
 import type { Store } from "../../store/open-store.ts";
@@ -21,7 +22,6 @@ import { observeRuns } from "../../telemetry/run-watch.ts";
 import { type Commit, measureClaims, measureCommits, measureLanes } from "../../telemetry/store-metrics.ts";
 import { observeTools } from "../../telemetry/tool-watch.ts";
 import type { Tracing } from "../../telemetry/tracing.ts";
-import type { RequestObserver } from "../../transport/request-observer.ts";
 import { programVersion } from "../../version/program-version.ts";
 import { type ChosenModel, withEngine } from "./choose-model.ts";
 

@@ -1,9 +1,9 @@
-import type { Logger } from "../../base/logger.ts";
+import type { Logger } from "@antiphon/base/logger.ts";
+import type { CodeFinder } from "@antiphon/domain/containers.ts";
+import type { HostedTool, ToolKind } from "@antiphon/domain/hosted-tool.ts";
+import { createHostedTools, type HostedTools } from "@antiphon/domain/hosted-tools.ts";
+import type { Egress } from "@antiphon/egress/egress.ts";
 import type { Config } from "../../config/load-config.ts";
-import type { CodeFinder } from "../../domain/containers.ts";
-import type { HostedTool, ToolKind } from "../../domain/hosted-tool.ts";
-import { createHostedTools, type HostedTools } from "../../domain/hosted-tools.ts";
-import type { Egress } from "../../egress/egress.ts";
 import { isToolKind, TOOL_KINDS } from "../../responses-api/offered-tools/tool-kinds.ts";
 import type { Store } from "../../store/open-store.ts";
 import { applyPatchTool } from "../../tools/client-run/apply-patch.ts";

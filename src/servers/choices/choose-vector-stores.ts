@@ -1,8 +1,8 @@
-import type { Logger } from "../../base/logger.ts";
+import type { Logger } from "@antiphon/base/logger.ts";
+import type { HostedTool } from "@antiphon/domain/hosted-tool.ts";
+import type { PassageFinder } from "@antiphon/domain/vector-stores.ts";
 import { ConfigError } from "../../config/config-error.ts";
 import type { Config } from "../../config/load-config.ts";
-import type { HostedTool } from "../../domain/hosted-tool.ts";
-import type { PassageFinder } from "../../domain/vector-stores.ts";
 import type { JoinedProcess } from "../../processes/joined-process.ts";
 import type { Store } from "../../store/open-store.ts";
 import { fileSearchTool } from "../../tools/file-search/file-search-tool.ts";

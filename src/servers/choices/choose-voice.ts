@@ -1,11 +1,11 @@
-import type { Logger } from "../../base/logger.ts";
+import type { Logger } from "@antiphon/base/logger.ts";
+import type { SpokenOutput } from "@antiphon/domain/speech.ts";
+import { createEspeakEngine } from "@antiphon/speech/voices/espeak/engine.ts";
+import { createFfmpegEncoders } from "@antiphon/speech/voices/ffmpeg-encoders.ts";
+import type { VoiceEngine } from "@antiphon/speech/voices/ports.ts";
+import { createSpeechServerEngine } from "@antiphon/speech/voices/speech-server/engine.ts";
+import { createSpokenOutput } from "@antiphon/speech/voices/spoken-output.ts";
 import type { Config } from "../../config/load-config.ts";
-import type { SpokenOutput } from "../../domain/speech.ts";
-import { createEspeakEngine } from "../../voices/espeak/engine.ts";
-import { createFfmpegEncoders } from "../../voices/ffmpeg-encoders.ts";
-import type { VoiceEngine } from "../../voices/ports.ts";
-import { createSpeechServerEngine } from "../../voices/speech-server/engine.ts";
-import { createSpokenOutput } from "../../voices/spoken-output.ts";
 
 /** The voice for requests that name none: the server requires one. */
 const SERVER_VOICE = "alloy";

@@ -1,7 +1,7 @@
+import type { HostedTool } from "@antiphon/domain/hosted-tool.ts";
+import type { Egress } from "@antiphon/egress/egress.ts";
 import { ConfigError } from "../../config/config-error.ts";
 import type { Config } from "../../config/load-config.ts";
-import type { HostedTool } from "../../domain/hosted-tool.ts";
-import type { Egress } from "../../egress/egress.ts";
 import { isSearxng } from "../../tools/web-search/find-searxng.ts";
 import { PageReader } from "../../tools/web-search/pages/page-reader.ts";
 import type { ProviderOptions } from "../../tools/web-search/providers/ask-provider.ts";

@@ -1,9 +1,9 @@
 import { dirname, join, resolve } from "node:path";
+import { probeBubblewrap } from "@antiphon/sandbox/engines/bubblewrap/bubblewrap-engine.ts";
+import { probeDocker } from "@antiphon/sandbox/engines/docker/docker-engine.ts";
+import { probePyodide } from "@antiphon/sandbox/engines/pyodide/pyodide-engine.ts";
+import type { SandboxEngine } from "@antiphon/sandbox/ports.ts";
 import type { Config } from "../../config/load-config.ts";
-import { probeBubblewrap } from "../../containers/engines/bubblewrap/bubblewrap-engine.ts";
-import { probeDocker } from "../../containers/engines/docker/docker-engine.ts";
-import { probePyodide } from "../../containers/engines/pyodide/pyodide-engine.ts";
-import type { SandboxEngine } from "../../containers/ports.ts";
 
 export type FoundEngine =
   /**

@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { connect } from "node:net";
-import type { Logger } from "../../base/logger.ts";
+import type { Logger } from "@antiphon/base/logger.ts";
 import { explainTransportError } from "../../model-engines/chat-completions/errors/transport-error.ts";
 
 /** Long enough for a server in another country. */

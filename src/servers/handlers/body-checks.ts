@@ -3,11 +3,11 @@ import {
   validateCreateConversationItemsRequest,
   validateCreateConversationRequest,
   validateInputTokensRequest,
-} from "../../../generated/responses-api/validators.js";
+} from "@antiphon/contracts/responses-api/validators.js";
+import type { BodyCheck } from "@antiphon/http-kit/contract.ts";
 import { checkContextBody, checkCreateBody, checkItemsBody } from "../../responses-api/checks/check-body.ts";
 import { checkContainerFile } from "../../responses-api/checks/check-container-file.ts";
 import { checkFileUpload } from "../../responses-api/checks/check-file-upload.ts";
-import type { BodyCheck } from "../../transport/contract.ts";
 
 /**
  * Checks of request bodies, by operation, that the schema cannot express or that the reference makes in another order.

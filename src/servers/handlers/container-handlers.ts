@@ -1,4 +1,4 @@
-import type { ResponsesApiHandlers } from "../../../generated/responses-api/operations.ts";
+import type { ResponsesApiHandlers } from "@antiphon/contracts/responses-api/operations.ts";
 import type { Caller } from "../../responses-api/access/caller.ts";
 import { type ContainerContext, createContainer } from "../../responses-api/operations/containers/create-container.ts";
 import { createContainerFile } from "../../responses-api/operations/containers/create-container-file.ts";

@@ -1,4 +1,4 @@
-import type { ResponsesApiHandlers } from "../../../generated/responses-api/operations.ts";
+import type { ResponsesApiHandlers } from "@antiphon/contracts/responses-api/operations.ts";
 import type { Caller } from "../../responses-api/access/caller.ts";
 import { getHealth } from "../../responses-api/operations/get-health.ts";
 import { getMetrics, type ShownMetrics } from "../../responses-api/operations/get-metrics.ts";

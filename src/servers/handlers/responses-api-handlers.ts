@@ -1,5 +1,6 @@
-import type { OperationId, ResponsesApiHandlers } from "../../../generated/responses-api/operations.ts";
-import type { FileStore } from "../../domain/files.ts";
+import type { OperationId, ResponsesApiHandlers } from "@antiphon/contracts/responses-api/operations.ts";
+import type { FileStore } from "@antiphon/domain/files.ts";
+import type { ModelEngine } from "@antiphon/domain/models/model-engine.ts";
 import type { Caller } from "../../responses-api/access/caller.ts";
 import type { CreateContext } from "../../responses-api/create/begin-response.ts";
 import type { HistoryContext } from "../../responses-api/input/load-history.ts";
@@ -41,7 +42,6 @@ import { listModels } from "../../responses-api/operations/list-models.ts";
 import { streamResponseEvents } from "../../responses-api/operations/stream-response-events.ts";
 import { updateConversation } from "../../responses-api/operations/update-conversation.ts";
 import type { WatchContext } from "../../responses-api/show/watch-response.ts";
-import type { ModelEngine } from "../../runs/ports/model-engine.ts";
 import type { RunLedger } from "../../runs/ports/run-ledger.ts";
 import { containerHandlers } from "./container-handlers.ts";
 import { type MonitoringContext, monitoringHandlers } from "./monitoring-handlers.ts";

@@ -1,6 +1,6 @@
-import type { ResponsesApiHandlers } from "../../../generated/responses-api/operations.ts";
-import type { StorageQuota } from "../../domain/storage.ts";
-import type { PassageFinder, VectorStores } from "../../domain/vector-stores.ts";
+import type { ResponsesApiHandlers } from "@antiphon/contracts/responses-api/operations.ts";
+import type { StorageQuota } from "@antiphon/domain/storage.ts";
+import type { PassageFinder, VectorStores } from "@antiphon/domain/vector-stores.ts";
 import type { Caller } from "../../responses-api/access/caller.ts";
 import { cancelVectorStoreFileBatch } from "../../responses-api/operations/vector-stores/cancel-vector-store-file-batch.ts";
 import { createVectorStore } from "../../responses-api/operations/vector-stores/create-vector-store.ts";

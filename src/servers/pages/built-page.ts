@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
-import type { Logger } from "../../base/logger.ts";
-import type { Asset, Assets } from "../../transport/http/assets.ts";
+import type { Logger } from "@antiphon/base/logger.ts";
+import type { Asset, Assets } from "@antiphon/http-kit/http/assets.ts";
 
 const PAGE = "text/html; charset=utf-8";
 const TYPES: Readonly<Record<string, string>> = {

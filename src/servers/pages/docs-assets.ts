@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import type { Assets } from "../../transport/http/assets.ts";
+import type { Assets } from "@antiphon/http-kit/http/assets.ts";
 import { programVersion } from "../../version/program-version.ts";
 
 const GENERATED = new URL("../../../generated/", import.meta.url);

@@ -1,11 +1,11 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
+import { silentLogger } from "@antiphon/base/logger.ts";
 import { expect, onTestFinished, test } from "vitest";
 import { temporaryFolder } from "../../../tests/kit/temporary-folder.ts";
 import { startLocalSttServer } from "../../../tests/local-stt-server.ts";
 import { verifies } from "../../../tests/verifies.ts";
-import { silentLogger } from "../../base/logger.ts";
 import { ConfigError } from "../../config/config-error.ts";
 import { demoPage } from "./pages.ts";
 

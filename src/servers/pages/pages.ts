@@ -1,7 +1,7 @@
-import type { Logger } from "../../base/logger.ts";
+import type { Logger } from "@antiphon/base/logger.ts";
+import type { Assets } from "@antiphon/http-kit/http/assets.ts";
 import { ConfigError } from "../../config/config-error.ts";
 import type { Config } from "../../config/load-config.ts";
-import type { Assets } from "../../transport/http/assets.ts";
 import { builtPage } from "./built-page.ts";
 
 const CHAT_LAB_FOLDER = new URL("../../../dist/chat-lab/", import.meta.url);

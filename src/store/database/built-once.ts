@@ -1,5 +1,5 @@
+import { assert } from "@antiphon/base/assert.ts";
 import { type CompiledQuery, type Kysely, type QueryResult, type RawBuilder, sql } from "kysely";
-import { assert } from "../../base/assert.ts";
 import type { Database } from "./schema.ts";
 import { type IdValue, timeFirst } from "./time-first.ts";
 

@@ -1,11 +1,11 @@
-import type { Generated } from "kysely";
 import type {
   ContainerFile,
   ContainerMemoryLimit,
   FileObject,
   Response,
   RunKind,
-} from "../../../generated/responses-api/types.ts";
+} from "@antiphon/contracts/responses-api/types.ts";
+import type { Generated } from "kysely";
 import type {
   VectorModelsTable,
   VectorStoreBatchesTable,

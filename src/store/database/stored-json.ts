@@ -1,6 +1,6 @@
-import { assert } from "../../base/assert.ts";
-import { readOwnJson } from "../../base/json/read-json.ts";
-import { chunksOfText, readJsonInSlices } from "../../base/json/read-json-in-slices.ts";
+import { assert } from "@antiphon/base/assert.ts";
+import { readOwnJson } from "@antiphon/base/json/read-json.ts";
+import { chunksOfText, readJsonInSlices } from "@antiphon/base/json/read-json-in-slices.ts";
 
 /**
  * Parses a JSON column without checking its type. Only this folder writes these columns, each from validated or own

@@ -1,8 +1,8 @@
 import { DatabaseSync } from "node:sqlite";
+import { idFromStem, newIdStem } from "@antiphon/base/ids.ts";
 import fc from "fast-check";
 import { Kysely } from "kysely";
 import { expect, test, vi } from "vitest";
-import { idFromStem, newIdStem } from "../../base/ids.ts";
 import type { Database } from "./schema.ts";
 import { sqliteDialect } from "./sqlite/sqlite.ts";
 import { timeFirst, timeFirstSql } from "./time-first.ts";

@@ -1,5 +1,5 @@
+import type { VectorStoreFile } from "@antiphon/contracts/responses-api/types.ts";
 import type { Generated } from "kysely";
-import type { VectorStoreFile } from "../../../generated/responses-api/types.ts";
 
 /** Vector stores. Times are Unix seconds. */
 export interface VectorStoresTable {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { assert } from "@antiphon/base/assert.ts";
 import type { Kysely } from "kysely";
-import { assert } from "../../base/assert.ts";
 import { RunLost, StoreBusy } from "../../runs/ports/store-faults.ts";
 import { builtOnce, type StandIns } from "../database/built-once.ts";
 import type { Database } from "../database/schema.ts";

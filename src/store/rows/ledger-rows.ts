@@ -1,7 +1,7 @@
+import { assertNever } from "@antiphon/base/assert.ts";
+import type { Owner } from "@antiphon/domain/owner.ts";
+import type { BegunExchange, FinishedExchange } from "@antiphon/domain/tool-ledger.ts";
 import { type CompiledQuery, type Kysely, type QueryResult, sql } from "kysely";
-import { assertNever } from "../../base/assert.ts";
-import type { BegunExchange, FinishedExchange } from "../../domain/tool-ledger.ts";
-import type { Owner } from "../../runs/ports/owner.ts";
 import { builtOnce, type StandIns } from "../database/built-once.ts";
 import { dialectal } from "../database/dialectal.ts";
 import type { Database } from "../database/schema.ts";

@@ -1,5 +1,5 @@
+import type { FileAttributes } from "@antiphon/contracts/responses-api/types.ts";
 import { type Kysely, type RawBuilder, sql } from "kysely";
-import type { FileAttributes } from "../../../generated/responses-api/types.ts";
 import type {
   ChunkHit,
   ChunkQuestion,

@@ -1,6 +1,6 @@
+import { assertNever } from "@antiphon/base/assert.ts";
+import type { ComparisonFilter, FileSearchFilter } from "@antiphon/contracts/responses-api/types.ts";
 import { type RawBuilder, sql } from "kysely";
-import type { ComparisonFilter, FileSearchFilter } from "../../../generated/responses-api/types.ts";
-import { assertNever } from "../../base/assert.ts";
 import { dialectal } from "../database/dialectal.ts";
 import { postgresCompares, postgresHasOneOf } from "./postgres/attribute-sql.ts";
 

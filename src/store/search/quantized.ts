@@ -1,4 +1,4 @@
-import { assert } from "../../base/assert.ts";
+import { assert } from "@antiphon/base/assert.ts";
 import { DOT_WASM } from "./dot-wasm.ts";
 
 /** The kernel reads 16 components at a time. */

@@ -1,5 +1,5 @@
 import { isMainThread, parentPort } from "node:worker_threads";
-import { assert } from "../../base/assert.ts";
+import { assert } from "@antiphon/base/assert.ts";
 import { messageOfError } from "../owner/thread/messages.ts";
 import type { ChunkSearch } from "./chunk-search.ts";
 import type { SearchAnswer, SearchRequest } from "./search-messages.ts";

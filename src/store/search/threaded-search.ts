@@ -1,5 +1,5 @@
 import { Worker } from "node:worker_threads";
-import { assert } from "../../base/assert.ts";
+import { assert } from "@antiphon/base/assert.ts";
 import { StoreBusy } from "../../runs/ports/store-faults.ts";
 import type { ChunkQuestion, ChunksFound, SearchScope, VectorModel } from "../../vector-stores/ports.ts";
 import { errorOf } from "../owner/thread/messages.ts";

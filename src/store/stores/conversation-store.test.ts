@@ -1,10 +1,10 @@
+import { jsonOf } from "@antiphon/base/json/json-text.ts";
+import type { Conversation } from "@antiphon/contracts/responses-api/types.ts";
+import type { Owner } from "@antiphon/domain/owner.ts";
+import type { ItemPage, PageRequest } from "@antiphon/domain/responses.ts";
+import { ContextTooLong } from "@antiphon/domain/storage.ts";
 import { expect, test } from "vitest";
-import type { Conversation } from "../../../generated/responses-api/types.ts";
 import { cpuMsOf, leastOf } from "../../../tests/kit/cpu-time.ts";
-import { jsonOf } from "../../base/json/json-text.ts";
-import type { ItemPage, PageRequest } from "../../domain/responses.ts";
-import { ContextTooLong } from "../../domain/storage.ts";
-import type { Owner } from "../../runs/ports/owner.ts";
 import { RunLost } from "../../runs/ports/store-faults.ts";
 import { claimUnmade } from "../claim-unmade.fixture.ts";
 import type { Store } from "../open-store.ts";

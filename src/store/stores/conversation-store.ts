@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { assert } from "@antiphon/base/assert.ts";
+import type { Conversation, StoredItem } from "@antiphon/contracts/responses-api/types.ts";
+import type { ConversationChanged, ConversationStore } from "@antiphon/domain/conversations.ts";
+import type { Owner } from "@antiphon/domain/owner.ts";
+import type { ConversationItems, ItemPage, PageRequest } from "@antiphon/domain/responses.ts";
 import { type Kysely, sql } from "kysely";
-import type { Conversation, StoredItem } from "../../../generated/responses-api/types.ts";
-import { assert } from "../../base/assert.ts";
-import type { ConversationChanged, ConversationStore } from "../../domain/conversations.ts";
-import type { ConversationItems, ItemPage, PageRequest } from "../../domain/responses.ts";
-import type { Owner } from "../../runs/ports/owner.ts";
 import { StoreBusy } from "../../runs/ports/store-faults.ts";
 import type { Database } from "../database/schema.ts";
 import { storedJson } from "../database/stored-json.ts";

@@ -1,6 +1,6 @@
+import { hashApiKey, newApiKey } from "@antiphon/base/api-key.ts";
 import { expect } from "vitest";
 import { verifies } from "../../../tests/verifies.ts";
-import { hashApiKey, newApiKey } from "../../base/api-key.ts";
 import { openTestStore, temporaryFile, testStores } from "../store.fixture.ts";
 import { aKey, OTHERS, OURS } from "../stored-shapes.fixture.ts";
 

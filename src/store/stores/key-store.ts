@@ -1,8 +1,8 @@
+import { assert } from "@antiphon/base/assert.ts";
+import { newId } from "@antiphon/base/ids.ts";
+import type { KeyFinder, KnownKey } from "@antiphon/domain/keys.ts";
+import type { Owner } from "@antiphon/domain/owner.ts";
 import type { Kysely, Selectable } from "kysely";
-import { assert } from "../../base/assert.ts";
-import { newId } from "../../base/ids.ts";
-import type { KeyFinder, KnownKey } from "../../domain/keys.ts";
-import type { Owner } from "../../runs/ports/owner.ts";
 import { builtOnce, type StandIns } from "../database/built-once.ts";
 import type { ApiKeysTable, Database } from "../database/schema.ts";
 import { storedJson } from "../database/stored-json.ts";

@@ -1,9 +1,9 @@
+import { jsonOf } from "@antiphon/base/json/json-text.ts";
+import type { InputPageRequest, ItemPage, ResponseStore } from "@antiphon/domain/responses.ts";
+import { ContextTooLong } from "@antiphon/domain/storage.ts";
 import { expect, test } from "vitest";
 import { cpuMsOf, leastOf } from "../../../tests/kit/cpu-time.ts";
 import { verifies } from "../../../tests/verifies.ts";
-import { jsonOf } from "../../base/json/json-text.ts";
-import type { InputPageRequest, ItemPage, ResponseStore } from "../../domain/responses.ts";
-import { ContextTooLong } from "../../domain/storage.ts";
 import { numbersFrom, openTestStore, storeRun, testStores } from "../store.fixture.ts";
 import { anItem, aResponse, OTHERS, OURS } from "../stored-shapes.fixture.ts";
 

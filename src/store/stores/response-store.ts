@@ -1,8 +1,8 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { type Kysely, sql } from "kysely";
-import type { Response, StoredItem } from "../../../generated/responses-api/types.ts";
-import { rememberJson } from "../../base/json/json-text.ts";
-import { pageOf } from "../../base/page-of.ts";
+import { rememberJson } from "@antiphon/base/json/json-text.ts";
+import { pageOf } from "@antiphon/base/page-of.ts";
+import type { Response, StoredItem } from "@antiphon/contracts/responses-api/types.ts";
+import type { Owner } from "@antiphon/domain/owner.ts";
 import type {
   ChainLink,
   ConversationItems,
@@ -11,8 +11,8 @@ import type {
   PageRequest,
   ResponseStore,
   StoredResponse,
-} from "../../domain/responses.ts";
-import type { Owner } from "../../runs/ports/owner.ts";
+} from "@antiphon/domain/responses.ts";
+import { type Kysely, sql } from "kysely";
 import { builtOnce, type StandIns } from "../database/built-once.ts";
 import { dialectal } from "../database/dialectal.ts";
 import type { Database } from "../database/schema.ts";

@@ -1,6 +1,6 @@
+import { StorageQuotaExceeded } from "@antiphon/domain/storage.ts";
 import { expect } from "vitest";
 import { verifies } from "../../../tests/verifies.ts";
-import { StorageQuotaExceeded } from "../../domain/storage.ts";
 import { openTestStore, temporaryFile, testStores } from "../store.fixture.ts";
 import { anItem, OURS } from "../stored-shapes.fixture.ts";
 

@@ -1,6 +1,6 @@
+import type { Owner } from "@antiphon/domain/owner.ts";
+import { type StorageQuota, StorageQuotaExceeded } from "@antiphon/domain/storage.ts";
 import { type Kysely, type RawBuilder, sql } from "kysely";
-import { type StorageQuota, StorageQuotaExceeded } from "../../domain/storage.ts";
-import type { Owner } from "../../runs/ports/owner.ts";
 import { dialectal } from "../database/dialectal.ts";
 import type { Database } from "../database/schema.ts";
 import { foldUsage } from "../owner/postgres/count-postgres-usage.ts";

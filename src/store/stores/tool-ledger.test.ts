@@ -1,11 +1,11 @@
-import { expect } from "vitest";
+import type { ModelUsage } from "@antiphon/domain/models/model-events.ts";
 import {
   ApprovalSpent,
   type BegunExchange,
   type FinishedExchange,
   type TurnDecision,
-} from "../../domain/tool-ledger.ts";
-import type { ModelUsage } from "../../runs/ports/model-events.ts";
+} from "@antiphon/domain/tool-ledger.ts";
+import { expect } from "vitest";
 import { RunLost } from "../../runs/ports/store-faults.ts";
 import type { Store } from "../open-store.ts";
 import { openTestStore, runSql, storeRun, temporaryFile, testStores } from "../store.fixture.ts";

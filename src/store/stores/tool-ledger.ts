@@ -1,4 +1,5 @@
-import type { Kysely } from "kysely";
+import type { HostedItem } from "@antiphon/domain/models/hosted.ts";
+import type { Owner } from "@antiphon/domain/owner.ts";
 import {
   ApprovalSpent,
   type BegunExchange,
@@ -7,9 +8,8 @@ import {
   type ToolLedger,
   type TurnDecision,
   type TurnInLedger,
-} from "../../domain/tool-ledger.ts";
-import type { HostedItem } from "../../runs/hosted.ts";
-import type { Owner } from "../../runs/ports/owner.ts";
+} from "@antiphon/domain/tool-ledger.ts";
+import type { Kysely } from "kysely";
 import { RunLost } from "../../runs/ports/store-faults.ts";
 import type { Database, ToolExchangesTable } from "../database/schema.ts";
 import { storedJson } from "../database/stored-json.ts";

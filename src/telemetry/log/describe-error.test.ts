@@ -1,7 +1,7 @@
+import { ApiError } from "@antiphon/base/api-error.ts";
+import { ModelError } from "@antiphon/domain/models/model-error.ts";
 import { describe, expect, test } from "vitest";
 import { verifies } from "../../../tests/verifies.ts";
-import { ApiError } from "../../base/api-error.ts";
-import { ModelError } from "../../runs/ports/model-error.ts";
 import { describeError } from "./describe-error.ts";
 
 const KEY = "operators-key-1";

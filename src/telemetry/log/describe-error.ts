@@ -1,5 +1,5 @@
-import { ApiError } from "../../base/api-error.ts";
-import { ModelError } from "../../runs/ports/model-error.ts";
+import { ApiError } from "@antiphon/base/api-error.ts";
+import { ModelError } from "@antiphon/domain/models/model-error.ts";
 
 const CAUSES_MAX = 4;
 const MESSAGE_CHARACTERS_MAX = 1000;

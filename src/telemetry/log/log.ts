@@ -1,5 +1,5 @@
+import type { Logger } from "@antiphon/base/logger.ts";
 import pino, { type DestinationStream } from "pino";
-import type { Logger } from "../../base/logger.ts";
 import { describeError } from "./describe-error.ts";
 import { withoutSecrets } from "./without-secrets.ts";
 

@@ -1,4 +1,4 @@
-import { isRecord } from "../../base/json/records.ts";
+import { isRecord } from "@antiphon/base/json/records.ts";
 
 /** Fields that a person at a terminal does not need in every line; the JSON log has them all. */
 const LEFT_OUT: ReadonlySet<string> = new Set(

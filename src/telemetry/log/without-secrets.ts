@@ -1,4 +1,4 @@
-import { isRecord } from "../../base/json/records.ts";
+import { isRecord } from "@antiphon/base/json/records.ts";
 
 /** Members with secrets or content. Nothing logs them on purpose. */
 const NEVER_SHOWN: ReadonlySet<string> = new Set([

@@ -1,4 +1,4 @@
-import type { LineAddition } from "../../transport/request-observer.ts";
+import type { LineAddition } from "@antiphon/http-kit/request-observer.ts";
 
 const NOTHING: LineAddition = { isWarning: false, fields: {} };
 

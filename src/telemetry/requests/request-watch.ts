@@ -1,7 +1,12 @@
-import type { TraceContext } from "../../base/trace-context.ts";
-import { readTraceContext } from "../../base/trace-context.ts";
-import type { RequestHead } from "../../transport/request-head.ts";
-import type { LineAddition, RequestObserver, RequestOutcome, RequestWatch } from "../../transport/request-observer.ts";
+import type { TraceContext } from "@antiphon/base/trace-context.ts";
+import { readTraceContext } from "@antiphon/base/trace-context.ts";
+import type { RequestHead } from "@antiphon/http-kit/request-head.ts";
+import type {
+  LineAddition,
+  RequestObserver,
+  RequestOutcome,
+  RequestWatch,
+} from "@antiphon/http-kit/request-observer.ts";
 import type { Meters } from "../meters.ts";
 import { METRICS } from "../metric-table.ts";
 import type { RequestSpan, Tracing } from "../tracing.ts";

@@ -1,8 +1,8 @@
-import type { ApplyPatchCall, ToolInput } from "../../../generated/responses-api/types.ts";
-import { validateApplyPatchCall } from "../../../generated/responses-api/validators.js";
-import type { JsonPath } from "../../base/json/json-strings.ts";
-import { isRecord } from "../../base/json/records.ts";
-import type { HostedTool } from "../../domain/hosted-tool.ts";
+import type { JsonPath } from "@antiphon/base/json/json-strings.ts";
+import { isRecord } from "@antiphon/base/json/records.ts";
+import type { ApplyPatchCall, ToolInput } from "@antiphon/contracts/responses-api/types.ts";
+import { validateApplyPatchCall } from "@antiphon/contracts/responses-api/validators.js";
+import type { HostedTool } from "@antiphon/domain/hosted-tool.ts";
 import type { SketchPart } from "./call-sketch.ts";
 import { type CallNames, type ClientTool, hostedClientTool } from "./client-tool.ts";
 

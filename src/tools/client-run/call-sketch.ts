@@ -1,6 +1,6 @@
-import { type JsonPath, JsonStrings, type StringPiece } from "../../base/json/json-strings.ts";
-import type { CallWriter } from "../../domain/hosted-tool.ts";
-import type { HostedItem, HostedItemEvent } from "../../runs/hosted.ts";
+import { type JsonPath, JsonStrings, type StringPiece } from "@antiphon/base/json/json-strings.ts";
+import type { CallWriter } from "@antiphon/domain/hosted-tool.ts";
+import type { HostedItem, HostedItemEvent } from "@antiphon/domain/models/hosted.ts";
 
 /** The role of an argument string in the item shown while arguments arrive. */
 export type SketchPart =

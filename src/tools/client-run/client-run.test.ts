@@ -1,6 +1,6 @@
+import type { ToolInput } from "@antiphon/contracts/responses-api/types.ts";
+import type { HostedTool, OpenTool, ToolOutcome } from "@antiphon/domain/hosted-tool.ts";
 import { describe, expect, it } from "vitest";
-import type { ToolInput } from "../../../generated/responses-api/types.ts";
-import type { HostedTool, OpenTool, ToolOutcome } from "../../domain/hosted-tool.ts";
 import { MADE, runCall, toolScope, USER } from "../tool-scope.fixture.ts";
 import { applyPatchTool } from "./apply-patch.ts";
 import { computerTool } from "./computer.ts";

@@ -1,5 +1,5 @@
-import type { Validate } from "../../../generated/responses-api/readers.js";
-import type { ToolInput } from "../../../generated/responses-api/types.ts";
+import type { Validate } from "@antiphon/contracts/responses-api/readers.js";
+import type { ToolInput } from "@antiphon/contracts/responses-api/types.ts";
 import type {
   HostedTool,
   MadeCall,
@@ -9,8 +9,8 @@ import type {
   ToolOutcome,
   ToolRefusal,
   ToolUser,
-} from "../../domain/hosted-tool.ts";
-import type { HostedFunction, HostedItem } from "../../runs/hosted.ts";
+} from "@antiphon/domain/hosted-tool.ts";
+import type { HostedFunction, HostedItem } from "@antiphon/domain/models/hosted.ts";
 import { readArguments } from "../read-arguments.ts";
 import { withoutSteps } from "../without-steps.ts";
 import { type CallSketch, SketchWriter } from "./call-sketch.ts";

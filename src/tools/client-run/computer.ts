@@ -1,7 +1,7 @@
-import type { ComputerCall, ToolInput } from "../../../generated/responses-api/types.ts";
-import { validateComputerCall } from "../../../generated/responses-api/validators.js";
-import { isRecord } from "../../base/json/records.ts";
-import type { HostedTool, ToolRefusal, ToolUser } from "../../domain/hosted-tool.ts";
+import { isRecord } from "@antiphon/base/json/records.ts";
+import type { ComputerCall, ToolInput } from "@antiphon/contracts/responses-api/types.ts";
+import { validateComputerCall } from "@antiphon/contracts/responses-api/validators.js";
+import type { HostedTool, ToolRefusal, ToolUser } from "@antiphon/domain/hosted-tool.ts";
 import { type ClientTool, hostedClientTool } from "./client-tool.ts";
 
 type ComputerInput = Extract<ToolInput, { type: "computer" | "computer_use_preview" }>;

@@ -1,6 +1,6 @@
-import type { LocalShellCall, ToolInput } from "../../../generated/responses-api/types.ts";
-import { validateLocalShellCall } from "../../../generated/responses-api/validators.js";
-import type { HostedTool } from "../../domain/hosted-tool.ts";
+import type { LocalShellCall, ToolInput } from "@antiphon/contracts/responses-api/types.ts";
+import { validateLocalShellCall } from "@antiphon/contracts/responses-api/validators.js";
+import type { HostedTool } from "@antiphon/domain/hosted-tool.ts";
 import { type CallNames, type ClientTool, hostedClientTool } from "./client-tool.ts";
 
 const LOCAL_SHELL: ClientTool<Extract<ToolInput, { type: "local_shell" }>, LocalShellCall> = {

@@ -1,6 +1,6 @@
-import type { ShellCall, ToolInput } from "../../../generated/responses-api/types.ts";
-import { validateShellCall } from "../../../generated/responses-api/validators.js";
-import type { HostedTool } from "../../domain/hosted-tool.ts";
+import type { ShellCall, ToolInput } from "@antiphon/contracts/responses-api/types.ts";
+import { validateShellCall } from "@antiphon/contracts/responses-api/validators.js";
+import type { HostedTool } from "@antiphon/domain/hosted-tool.ts";
 import { type CallNames, type ClientTool, hostedClientTool } from "./client-tool.ts";
 
 type ShellInput = Extract<ToolInput, { type: "shell" }>;

@@ -1,7 +1,7 @@
-import type { CodeInterpreterCall, CodeInterpreterTool } from "../../../generated/responses-api/types.ts";
-import type { CodeAbilities, CodeRun, ContainerSessions } from "../../domain/containers.ts";
-import type { HostedTool, MadeCall, OpenTool, ToolCall, ToolOutcome, ToolScope } from "../../domain/hosted-tool.ts";
-import type { HostedFunction, ToolStep } from "../../runs/hosted.ts";
+import type { CodeInterpreterCall, CodeInterpreterTool } from "@antiphon/contracts/responses-api/types.ts";
+import type { CodeAbilities, CodeRun, ContainerSessions } from "@antiphon/domain/containers.ts";
+import type { HostedTool, MadeCall, OpenTool, ToolCall, ToolOutcome, ToolScope } from "@antiphon/domain/hosted-tool.ts";
+import type { HostedFunction, ToolStep } from "@antiphon/domain/models/hosted.ts";
 import { type CodeServices, sessionsOf } from "../containers/code-services.ts";
 import { refusalOfContainer } from "../containers/container-refusal.ts";
 import { autoContainer, namedContainer, type ResponseContainer } from "../containers/response-container.ts";

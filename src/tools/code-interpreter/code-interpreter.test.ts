@@ -1,7 +1,7 @@
+import type { CodeInterpreterTool, StoredItem } from "@antiphon/contracts/responses-api/types.ts";
+import type { CodeRun, KeptFile } from "@antiphon/domain/containers.ts";
+import type { ToolOutcome, ToolScope } from "@antiphon/domain/hosted-tool.ts";
 import { describe, expect, it } from "vitest";
-import type { CodeInterpreterTool, StoredItem } from "../../../generated/responses-api/types.ts";
-import type { CodeRun, KeptFile } from "../../domain/containers.ts";
-import type { ToolOutcome, ToolScope } from "../../domain/hosted-tool.ts";
 import {
   aContainer,
   NOTHING_RAN,

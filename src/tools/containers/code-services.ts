@@ -1,6 +1,6 @@
-import type { CodeFinder, ContainerSessions, Containers } from "../../domain/containers.ts";
-import { ModelError } from "../../runs/ports/model-error.ts";
-import type { Owner } from "../../runs/ports/owner.ts";
+import type { CodeFinder, ContainerSessions, Containers } from "@antiphon/domain/containers.ts";
+import { ModelError } from "@antiphon/domain/models/model-error.ts";
+import type { Owner } from "@antiphon/domain/owner.ts";
 
 /** What tools need to run code and commands. */
 export interface CodeServices {

@@ -1,6 +1,6 @@
-import type { CodeInterpreterTool, ShellTool } from "../../../generated/responses-api/types.ts";
-import { refusedMember } from "../../domain/containers.ts";
-import type { ToolRefusal } from "../../domain/hosted-tool.ts";
+import type { CodeInterpreterTool, ShellTool } from "@antiphon/contracts/responses-api/types.ts";
+import { refusedMember } from "@antiphon/domain/containers.ts";
+import type { ToolRefusal } from "@antiphon/domain/hosted-tool.ts";
 import type { CodeServices } from "./code-services.ts";
 
 export type AskedContainer =

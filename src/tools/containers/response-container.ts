@@ -1,7 +1,7 @@
-import type { ContainerMemoryLimit, StoredItem } from "../../../generated/responses-api/types.ts";
-import { newId } from "../../base/ids.ts";
-import type { ContainerRefusal } from "../../domain/containers.ts";
-import { type CitedFile, containerOf, type ToolScope } from "../../domain/hosted-tool.ts";
+import { newId } from "@antiphon/base/ids.ts";
+import type { ContainerMemoryLimit, StoredItem } from "@antiphon/contracts/responses-api/types.ts";
+import type { ContainerRefusal } from "@antiphon/domain/containers.ts";
+import { type CitedFile, containerOf, type ToolScope } from "@antiphon/domain/hosted-tool.ts";
 import { invalidToolsError } from "../invalid-tools-error.ts";
 import type { CodeServices } from "./code-services.ts";
 

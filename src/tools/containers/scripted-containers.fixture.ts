@@ -1,4 +1,4 @@
-import type { Container, ContainerFile } from "../../../generated/responses-api/types.ts";
+import type { Container, ContainerFile } from "@antiphon/contracts/responses-api/types.ts";
 import type {
   CodeAbilities,
   CodeFinder,
@@ -7,7 +7,7 @@ import type {
   ContainerSessions,
   NewContainer,
   Ran,
-} from "../../domain/containers.ts";
+} from "@antiphon/domain/containers.ts";
 import type { CodeServices } from "./code-services.ts";
 
 /** A test's view of its containers, and the results of their runs. */

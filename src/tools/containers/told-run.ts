@@ -1,5 +1,5 @@
-import type { FileChanges, SessionEnd } from "../../domain/containers.ts";
-import type { CitedFile } from "../../domain/hosted-tool.ts";
+import type { FileChanges, SessionEnd } from "@antiphon/domain/containers.ts";
+import type { CitedFile } from "@antiphon/domain/hosted-tool.ts";
 
 const MS_A_SECOND = 1000;
 

@@ -1,7 +1,7 @@
-import type { FileSearchCall, FileSearchResult, ToolInput } from "../../../generated/responses-api/types.ts";
-import type { HostedTool, MadeCall, OpenTool, ToolCall, ToolOutcome, ToolScope } from "../../domain/hosted-tool.ts";
-import type { Passage, PassageFinder, PassageSearch, VectorStores } from "../../domain/vector-stores.ts";
-import type { HostedFunction, ToolStep } from "../../runs/hosted.ts";
+import type { FileSearchCall, FileSearchResult, ToolInput } from "@antiphon/contracts/responses-api/types.ts";
+import type { HostedTool, MadeCall, OpenTool, ToolCall, ToolOutcome, ToolScope } from "@antiphon/domain/hosted-tool.ts";
+import type { HostedFunction, ToolStep } from "@antiphon/domain/models/hosted.ts";
+import type { Passage, PassageFinder, PassageSearch, VectorStores } from "@antiphon/domain/vector-stores.ts";
 import { failedOutcome } from "../failed-outcome.ts";
 import { invalidToolsError } from "../invalid-tools-error.ts";
 import { readArguments } from "../read-arguments.ts";

@@ -1,6 +1,6 @@
-import { cutResult, type ShortResult } from "../../base/limits/cut-result.ts";
-import type { Citable } from "../../domain/hosted-tool.ts";
-import type { Passage } from "../../domain/vector-stores.ts";
+import { cutResult, type ShortResult } from "@antiphon/base/limits/cut-result.ts";
+import type { Citable } from "@antiphon/domain/hosted-tool.ts";
+import type { Passage } from "@antiphon/domain/vector-stores.ts";
 
 export type FileCitable = Extract<Citable, { type: "file" }>;
 

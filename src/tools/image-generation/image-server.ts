@@ -1,8 +1,8 @@
+import { jsonOrUndefined } from "@antiphon/base/json/read-json.ts";
+import { isRecord } from "@antiphon/base/json/records.ts";
+import type { ToolUsage } from "@antiphon/domain/hosted-tool.ts";
 import { createParser, type EventSourceMessage } from "eventsource-parser";
 import { type Dispatcher, request } from "undici";
-import { jsonOrUndefined } from "../../base/json/read-json.ts";
-import { isRecord } from "../../base/json/records.ts";
-import type { ToolUsage } from "../../domain/hosted-tool.ts";
 
 /** The address, key, model and time limit of an OpenAI-compatible images server. */
 export interface ImageServerOptions {

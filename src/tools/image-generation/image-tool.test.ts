@@ -1,10 +1,10 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { silentLogger } from "@antiphon/base/logger.ts";
+import type { StoredItem, ToolInput } from "@antiphon/contracts/responses-api/types.ts";
+import type { HostedTool, OpenTool, ToolScope } from "@antiphon/domain/hosted-tool.ts";
+import { createEgress } from "@antiphon/egress/egress.ts";
 import { describe, expect, it } from "vitest";
-import type { StoredItem, ToolInput } from "../../../generated/responses-api/types.ts";
 import { serveHttp } from "../../../tests/kit/http-server.ts";
-import { silentLogger } from "../../base/logger.ts";
-import type { HostedTool, OpenTool, ToolScope } from "../../domain/hosted-tool.ts";
-import { createEgress } from "../../egress/egress.ts";
 import { MADE, runCall, toolScope, USER } from "../tool-scope.fixture.ts";
 import { ImageServer } from "./image-server.ts";
 import { imageTool } from "./image-tool.ts";

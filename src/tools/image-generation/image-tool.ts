@@ -1,4 +1,4 @@
-import type { ImageGenerationCall, ToolInput } from "../../../generated/responses-api/types.ts";
+import type { ImageGenerationCall, ToolInput } from "@antiphon/contracts/responses-api/types.ts";
 import type {
   HostedTool,
   MadeCall,
@@ -7,9 +7,9 @@ import type {
   ToolOutcome,
   ToolRefusal,
   ToolScope,
-} from "../../domain/hosted-tool.ts";
-import type { Egress } from "../../egress/egress.ts";
-import type { HostedFunction, ToolStep } from "../../runs/hosted.ts";
+} from "@antiphon/domain/hosted-tool.ts";
+import type { HostedFunction, ToolStep } from "@antiphon/domain/models/hosted.ts";
+import type { Egress } from "@antiphon/egress/egress.ts";
 import { failedOutcome } from "../failed-outcome.ts";
 import { readArguments, textArgument } from "../read-arguments.ts";
 import {

@@ -1,8 +1,8 @@
-import type { StoredItem } from "../../../generated/responses-api/types.ts";
-import { decodeBase64 } from "../../base/limits/long-data.ts";
-import type { Egress } from "../../egress/egress.ts";
-import { EgressError } from "../../egress/egress-error.ts";
-import { parseDataUrl } from "../../media/data-url.ts";
+import { decodeBase64 } from "@antiphon/base/limits/long-data.ts";
+import type { StoredItem } from "@antiphon/contracts/responses-api/types.ts";
+import type { Egress } from "@antiphon/egress/egress.ts";
+import { EgressError } from "@antiphon/egress/egress-error.ts";
+import { parseDataUrl } from "@antiphon/media/data-url.ts";
 import { DrawingFailed, type Picture } from "./image-server.ts";
 
 const PICTURES_MAX = 4;

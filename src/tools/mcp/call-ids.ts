@@ -1,7 +1,7 @@
+import { jsonOrUndefined } from "@antiphon/base/json/read-json.ts";
+import { isRecord } from "@antiphon/base/json/records.ts";
+import type { OpenedReply } from "@antiphon/egress/open-reply.ts";
 import type { JSONRPCMessage } from "@modelcontextprotocol/client";
-import { jsonOrUndefined } from "../../base/json/read-json.ts";
-import { isRecord } from "../../base/json/records.ts";
-import type { OpenedReply } from "../../egress/open-reply.ts";
 
 /** The begun reply to a directly sent call. The client library must read it. */
 export interface BegunReply {

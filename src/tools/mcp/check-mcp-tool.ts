@@ -1,5 +1,5 @@
-import type { ToolRefusal } from "../../domain/hosted-tool.ts";
-import type { Owner } from "../../runs/ports/owner.ts";
+import type { ToolRefusal } from "@antiphon/domain/hosted-tool.ts";
+import type { Owner } from "@antiphon/domain/owner.ts";
 import { type McpInput, type McpOptions, operatorServerOf } from "./mcp-server.ts";
 
 const LABEL = /^[\w-]{1,64}$/;

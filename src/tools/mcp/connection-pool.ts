@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { Owner } from "../../runs/ports/owner.ts";
+import type { Owner } from "@antiphon/domain/owner.ts";
 import { McpConnection, type McpConnectionOptions } from "./mcp-connection.ts";
 import type { McpServer } from "./mcp-server.ts";
 

@@ -1,8 +1,8 @@
+import { jsonOrUndefined } from "@antiphon/base/json/read-json.ts";
+import { isRecord } from "@antiphon/base/json/records.ts";
+import type { Egress } from "@antiphon/egress/egress.ts";
+import type { OpenedReply } from "@antiphon/egress/open-reply.ts";
 import type { CallToolResult } from "@modelcontextprotocol/client";
-import { jsonOrUndefined } from "../../base/json/read-json.ts";
-import { isRecord } from "../../base/json/records.ts";
-import type { Egress } from "../../egress/egress.ts";
-import type { OpenedReply } from "../../egress/open-reply.ts";
 import type { BegunReply } from "./call-ids.ts";
 import { McpTimeout } from "./mcp-failure.ts";
 import type { McpAddress } from "./mcp-server.ts";

@@ -1,7 +1,7 @@
+import { isRecord } from "@antiphon/base/json/records.ts";
+import { eachInSlices } from "@antiphon/base/limits/slices.ts";
+import { ModelError } from "@antiphon/domain/models/model-error.ts";
 import type { Tool as ServerTool } from "@modelcontextprotocol/client";
-import { isRecord } from "../../base/json/records.ts";
-import { eachInSlices } from "../../base/limits/slices.ts";
-import { ModelError } from "../../runs/ports/model-error.ts";
 import { timeoutSignal } from "./mcp-connection.ts";
 import { explainMcpFailure, listFailed, McpListRefused } from "./mcp-failure.ts";
 import type { McpInput, McpOptions, McpServer } from "./mcp-server.ts";

@@ -1,3 +1,4 @@
+import { unlessAborted } from "@antiphon/base/limits/unless-aborted.ts";
 import {
   type CallToolResult,
   Client,
@@ -5,7 +6,6 @@ import {
   StreamableHTTPClientTransport,
   type Tool,
 } from "@modelcontextprotocol/client";
-import { unlessAborted } from "../../base/limits/unless-aborted.ts";
 import { type BegunReply, CallIds } from "./call-ids.ts";
 import { type CallParams, DirectCalls } from "./direct-calls.ts";
 import { type Delivery, deliveryAt, McpFault, McpTimeout, type ProgramEnded, refusedStatus } from "./mcp-failure.ts";

@@ -1,7 +1,7 @@
+import type { McpCallError } from "@antiphon/contracts/responses-api/types.ts";
+import { ModelError } from "@antiphon/domain/models/model-error.ts";
+import { EgressError } from "@antiphon/egress/egress-error.ts";
 import { ProtocolError, SdkError, SdkErrorCode, SdkHttpError, SseError } from "@modelcontextprotocol/client";
-import type { McpCallError } from "../../../generated/responses-api/types.ts";
-import { EgressError } from "../../egress/egress-error.ts";
-import { ModelError } from "../../runs/ports/model-error.ts";
 import { errorLineOf } from "./programs/last-words.ts";
 import type { ServerSecrets } from "./server-secrets.ts";
 

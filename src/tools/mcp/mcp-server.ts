@@ -1,8 +1,8 @@
-import type { ToolInput } from "../../../generated/responses-api/types.ts";
-import { isRecord } from "../../base/json/records.ts";
-import type { Logger } from "../../base/logger.ts";
-import type { Egress } from "../../egress/egress.ts";
-import type { Owner } from "../../runs/ports/owner.ts";
+import { isRecord } from "@antiphon/base/json/records.ts";
+import type { Logger } from "@antiphon/base/logger.ts";
+import type { ToolInput } from "@antiphon/contracts/responses-api/types.ts";
+import type { Owner } from "@antiphon/domain/owner.ts";
+import type { Egress } from "@antiphon/egress/egress.ts";
 import type { AllowedTools, RequireApproval } from "./tool-filter.ts";
 
 export type McpInput = Extract<ToolInput, { type: "mcp" }>;

@@ -1,6 +1,6 @@
-import { assert } from "../../base/assert.ts";
-import type { HostedTool, ToolScope } from "../../domain/hosted-tool.ts";
-import type { Owner } from "../../runs/ports/owner.ts";
+import { assert } from "@antiphon/base/assert.ts";
+import type { HostedTool, ToolScope } from "@antiphon/domain/hosted-tool.ts";
+import type { Owner } from "@antiphon/domain/owner.ts";
 import { mcpRefusal } from "./check-mcp-tool.ts";
 import type { ConnectionPool } from "./connection-pool.ts";
 import { type McpInput, type McpOptions, type McpServer, operatorServerOf, serverOf } from "./mcp-server.ts";

@@ -1,4 +1,4 @@
-import type { McpListedTool, StoredItem } from "../../../generated/responses-api/types.ts";
+import type { McpListedTool, StoredItem } from "@antiphon/contracts/responses-api/types.ts";
 
 /** A tool that a response may call. */
 export interface OfferedMcpTool {

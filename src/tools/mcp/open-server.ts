@@ -1,6 +1,6 @@
-import type { McpListTools } from "../../../generated/responses-api/types.ts";
-import { assert } from "../../base/assert.ts";
-import { isRecord } from "../../base/json/records.ts";
+import { assert } from "@antiphon/base/assert.ts";
+import { isRecord } from "@antiphon/base/json/records.ts";
+import type { McpListTools } from "@antiphon/contracts/responses-api/types.ts";
 import {
   type ApprovedCall,
   type OpeningItem,
@@ -8,9 +8,9 @@ import {
   type PendingCall,
   ToolNotOpened,
   type ToolScope,
-} from "../../domain/hosted-tool.ts";
-import type { HostedFunction } from "../../runs/hosted.ts";
-import { ModelError } from "../../runs/ports/model-error.ts";
+} from "@antiphon/domain/hosted-tool.ts";
+import type { HostedFunction } from "@antiphon/domain/models/hosted.ts";
+import { ModelError } from "@antiphon/domain/models/model-error.ts";
 import { ConnectionPool } from "./connection-pool.ts";
 import { fetchList, tooManyTools } from "./list-tools.ts";
 import type { McpInput, McpOptions, McpServer } from "./mcp-server.ts";

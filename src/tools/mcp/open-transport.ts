@@ -1,8 +1,8 @@
 import { AsyncLocalStorage } from "node:async_hooks";
+import { jsonOrUndefined } from "@antiphon/base/json/read-json.ts";
+import { isRecord } from "@antiphon/base/json/records.ts";
+import type { Egress } from "@antiphon/egress/egress.ts";
 import { SSEClientTransport, StreamableHTTPClientTransport, type Transport } from "@modelcontextprotocol/client";
-import { jsonOrUndefined } from "../../base/json/read-json.ts";
-import { isRecord } from "../../base/json/records.ts";
-import type { Egress } from "../../egress/egress.ts";
 import type { BegunReply, CallIds } from "./call-ids.ts";
 import { type Delivery, deliveryAt } from "./mcp-failure.ts";
 import type { McpAddress } from "./mcp-server.ts";

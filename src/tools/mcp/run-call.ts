@@ -1,7 +1,7 @@
+import { isRecord } from "@antiphon/base/json/records.ts";
+import type { McpCall } from "@antiphon/contracts/responses-api/types.ts";
+import type { MadeCall, ToolCall, ToolOutcome } from "@antiphon/domain/hosted-tool.ts";
 import type { CallToolResult } from "@modelcontextprotocol/client";
-import type { McpCall } from "../../../generated/responses-api/types.ts";
-import { isRecord } from "../../base/json/records.ts";
-import type { MadeCall, ToolCall, ToolOutcome } from "../../domain/hosted-tool.ts";
 import { readArguments } from "../read-arguments.ts";
 import { withoutSteps } from "../without-steps.ts";
 import { explainMcpFailure, mayHaveActed } from "./mcp-failure.ts";

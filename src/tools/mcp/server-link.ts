@@ -1,6 +1,6 @@
+import { unlessAborted } from "@antiphon/base/limits/unless-aborted.ts";
+import type { Owner } from "@antiphon/domain/owner.ts";
 import type { CallToolResult, ListToolsResult } from "@modelcontextprotocol/client";
-import { unlessAborted } from "../../base/limits/unless-aborted.ts";
-import type { Owner } from "../../runs/ports/owner.ts";
 import type { ConnectionPool, PooledConnection } from "./connection-pool.ts";
 import type { Asking, McpConnection } from "./mcp-connection.ts";
 import { McpFault } from "./mcp-failure.ts";

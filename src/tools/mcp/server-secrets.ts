@@ -4,8 +4,8 @@ import {
   redactUrl,
   SECRET_CHARACTERS_MIN,
   writtenForms,
-} from "../../base/exchanges/redact.ts";
-import { isRecord } from "../../base/json/records.ts";
+} from "@antiphon/base/exchanges/redact.ts";
+import { isRecord } from "@antiphon/base/json/records.ts";
 import type { McpServer } from "./mcp-server.ts";
 
 /** Names of secret variables. Other variables, such as folders, occur in ordinary results. */

@@ -1,4 +1,4 @@
-import { unlessAborted } from "../../base/limits/unless-aborted.ts";
+import { unlessAborted } from "@antiphon/base/limits/unless-aborted.ts";
 
 /** Created once: each error costs a stack trace. */
 const LEFT = new Error("nobody waits any more");

@@ -1,4 +1,4 @@
-import type { McpApprovalFilter, McpTool, McpToolFilter } from "../../../generated/responses-api/types.ts";
+import type { McpApprovalFilter, McpTool, McpToolFilter } from "@antiphon/contracts/responses-api/types.ts";
 
 export type AllowedTools = McpTool["allowed_tools"];
 export type RequireApproval = McpTool["require_approval"] | undefined;

@@ -1,11 +1,11 @@
+import { JsonStrings } from "@antiphon/base/json/json-strings.ts";
 import type {
   ShellCall,
   ShellCallOutput,
   ShellContainerAuto,
   ShellContainerReference,
-} from "../../../generated/responses-api/types.ts";
-import { JsonStrings } from "../../base/json/json-strings.ts";
-import type { CommandRun, CommandRuns, ContainerSessions } from "../../domain/containers.ts";
+} from "@antiphon/contracts/responses-api/types.ts";
+import type { CommandRun, CommandRuns, ContainerSessions } from "@antiphon/domain/containers.ts";
 import type {
   CallWriter,
   CitedFile,
@@ -14,8 +14,8 @@ import type {
   ToolCall,
   ToolOutcome,
   ToolScope,
-} from "../../domain/hosted-tool.ts";
-import type { HostedFunction, HostedItemEvent } from "../../runs/hosted.ts";
+} from "@antiphon/domain/hosted-tool.ts";
+import type { HostedFunction, HostedItemEvent } from "@antiphon/domain/models/hosted.ts";
 import { type CodeServices, sessionsOf, unavailable } from "../containers/code-services.ts";
 import { autoContainer, namedContainer, type ResponseContainer } from "../containers/response-container.ts";
 import {

@@ -1,5 +1,5 @@
-import type { ToolInput } from "../../../generated/responses-api/types.ts";
-import type { HostedTool, ToolRefusal } from "../../domain/hosted-tool.ts";
+import type { ToolInput } from "@antiphon/contracts/responses-api/types.ts";
+import type { HostedTool, ToolRefusal } from "@antiphon/domain/hosted-tool.ts";
 import { localEnvironmentShell } from "../client-run/shell.ts";
 import type { CodeServices } from "../containers/code-services.ts";
 import { refusalOfContainer } from "../containers/container-refusal.ts";

@@ -1,7 +1,7 @@
+import type { ShellTool } from "@antiphon/contracts/responses-api/types.ts";
+import type { CommandRuns } from "@antiphon/domain/containers.ts";
+import type { OpenTool } from "@antiphon/domain/hosted-tool.ts";
 import { describe, expect, it } from "vitest";
-import type { ShellTool } from "../../../generated/responses-api/types.ts";
-import type { CommandRuns } from "../../domain/containers.ts";
-import type { OpenTool } from "../../domain/hosted-tool.ts";
 import {
   aContainer,
   NOTHING_RAN,

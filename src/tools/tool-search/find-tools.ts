@@ -1,5 +1,5 @@
+import type { Tool } from "@antiphon/contracts/responses-api/types.ts";
 import MiniSearch from "minisearch";
-import type { Tool } from "../../../generated/responses-api/types.ts";
 
 /** A deferred tool and its searchable words. */
 interface Entry {

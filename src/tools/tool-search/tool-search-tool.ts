@@ -1,4 +1,4 @@
-import type { Tool, ToolSearchCall } from "../../../generated/responses-api/types.ts";
+import type { Tool, ToolSearchCall } from "@antiphon/contracts/responses-api/types.ts";
 import type {
   HostedTool,
   MadeCall,
@@ -7,8 +7,8 @@ import type {
   ToolCall,
   ToolOutcome,
   ToolRefusal,
-} from "../../domain/hosted-tool.ts";
-import type { HostedFunction, HostedItem } from "../../runs/hosted.ts";
+} from "@antiphon/domain/hosted-tool.ts";
+import type { HostedFunction, HostedItem } from "@antiphon/domain/models/hosted.ts";
 import { readArguments, textArgument } from "../read-arguments.ts";
 import { withoutSteps } from "../without-steps.ts";
 import { ToolIndex, toolName } from "./find-tools.ts";

@@ -1,6 +1,6 @@
+import type { Tool } from "@antiphon/contracts/responses-api/types.ts";
+import type { OpenTool, ToolOutcome } from "@antiphon/domain/hosted-tool.ts";
 import { expect, test } from "vitest";
-import type { Tool } from "../../../generated/responses-api/types.ts";
-import type { OpenTool, ToolOutcome } from "../../domain/hosted-tool.ts";
 import { runCall, toolScope } from "../tool-scope.fixture.ts";
 import { toolSearchTool } from "./tool-search-tool.ts";
 

@@ -1,5 +1,5 @@
+import { readBodyStart } from "@antiphon/base/limits/read-body-start.ts";
 import { request } from "undici";
-import { readBodyStart } from "../../base/limits/read-body-start.ts";
 
 const WAIT_MS = 300;
 const START_BYTES = 262_144;

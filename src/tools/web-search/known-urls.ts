@@ -1,4 +1,4 @@
-import type { StoredItem } from "../../../generated/responses-api/types.ts";
+import type { StoredItem } from "@antiphon/contracts/responses-api/types.ts";
 
 const URL_IN_TEXT = /https?:\/\/[^\s<>"'`)\]}]{1,2000}/g;
 const KNOWN_MAX = 5000;

@@ -1,5 +1,5 @@
-import { cutResult, type ShortResult } from "../../base/limits/cut-result.ts";
-import type { ToldCall, ToolOutcome } from "../../domain/hosted-tool.ts";
+import { cutResult, type ShortResult } from "@antiphon/base/limits/cut-result.ts";
+import type { ToldCall, ToolOutcome } from "@antiphon/domain/hosted-tool.ts";
 import { readArguments, textArgument } from "../read-arguments.ts";
 import { type Page, PageFailed } from "./pages/page-reader.ts";
 import { failedCall, type Names, ranCall } from "./web-items.ts";

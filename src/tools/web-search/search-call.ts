@@ -1,4 +1,4 @@
-import type { ToolOutcome } from "../../domain/hosted-tool.ts";
+import type { ToolOutcome } from "@antiphon/domain/hosted-tool.ts";
 import { readArguments } from "../read-arguments.ts";
 import { type Page, PageFailed } from "./pages/page-reader.ts";
 import { type Hit, type Recency, SearchFailed } from "./providers/search-provider.ts";

@@ -1,5 +1,5 @@
-import type { WebSearchCall } from "../../../generated/responses-api/types.ts";
-import type { Citable, ToolOutcome } from "../../domain/hosted-tool.ts";
+import type { WebSearchCall } from "@antiphon/contracts/responses-api/types.ts";
+import type { Citable, ToolOutcome } from "@antiphon/domain/hosted-tool.ts";
 import type { Hit } from "./providers/search-provider.ts";
 import type { WebSession } from "./web-session.ts";
 

@@ -1,6 +1,13 @@
-import type { ToolInput } from "../../../generated/responses-api/types.ts";
-import type { HostedTool, MadeCall, OpenTool, ToolCall, ToolOutcome, ToolRefusal } from "../../domain/hosted-tool.ts";
-import type { HostedFunction, ToolStep } from "../../runs/hosted.ts";
+import type { ToolInput } from "@antiphon/contracts/responses-api/types.ts";
+import type {
+  HostedTool,
+  MadeCall,
+  OpenTool,
+  ToolCall,
+  ToolOutcome,
+  ToolRefusal,
+} from "@antiphon/domain/hosted-tool.ts";
+import type { HostedFunction, ToolStep } from "@antiphon/domain/models/hosted.ts";
 import { FIND_FUNCTION, findInPage, OPEN_FUNCTION, openPage, shortenPage } from "./page-calls.ts";
 import { SEARCH_FUNCTION, search } from "./search-call.ts";
 import { type Names, startedCall } from "./web-items.ts";

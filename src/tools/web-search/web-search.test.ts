@@ -1,10 +1,10 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { silentLogger } from "@antiphon/base/logger.ts";
+import type { StoredItem } from "@antiphon/contracts/responses-api/types.ts";
+import type { OpenTool, ToolScope } from "@antiphon/domain/hosted-tool.ts";
+import { createEgress } from "@antiphon/egress/egress.ts";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import type { StoredItem } from "../../../generated/responses-api/types.ts";
 import { verifies } from "../../../tests/verifies.ts";
-import { silentLogger } from "../../base/logger.ts";
-import type { OpenTool, ToolScope } from "../../domain/hosted-tool.ts";
-import { createEgress } from "../../egress/egress.ts";
 import { runCall, toolScope, USER } from "../tool-scope.fixture.ts";
 import { PageReader } from "./pages/page-reader.ts";
 import type { ProviderOptions } from "./providers/ask-provider.ts";

@@ -1,4 +1,4 @@
-import type { Citable, ToolScope } from "../../domain/hosted-tool.ts";
+import type { Citable, ToolScope } from "@antiphon/domain/hosted-tool.ts";
 import { KnownUrls } from "./known-urls.ts";
 import type { PageReader } from "./pages/page-reader.ts";
 import type { SearchProvider } from "./providers/search-provider.ts";

@@ -1,4 +1,4 @@
-import type { ToolInput } from "../../../generated/responses-api/types.ts";
+import type { ToolInput } from "@antiphon/contracts/responses-api/types.ts";
 
 export type WebSearchInput = Extract<ToolInput, { type: `web_search${string}` }>;
 

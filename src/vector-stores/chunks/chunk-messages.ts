@@ -1,5 +1,5 @@
-import type { StaticChunking, VectorStoreFileError } from "../../../generated/responses-api/types.ts";
-import type { ExtractionLimits, NamedBytes } from "../../media/extract-text.ts";
+import type { StaticChunking, VectorStoreFileError } from "@antiphon/contracts/responses-api/types.ts";
+import type { ExtractionLimits, NamedBytes } from "@antiphon/media/extract-text.ts";
 import type { IndexedChunk } from "../ports.ts";
 
 /** A chunk without its vector. */

@@ -1,8 +1,8 @@
 /** The thread that cuts files into chunks: reads their text, then replies with a batch of chunks per request. */
 import { isMainThread, parentPort, workerData } from "node:worker_threads";
-import { assert } from "../../base/assert.ts";
-import { TextExtractor } from "../../media/extract-text.ts";
-import { counterFor } from "../../tokenizers/count-texts.ts";
+import { assert } from "@antiphon/base/assert.ts";
+import { TextExtractor } from "@antiphon/media/extract-text.ts";
+import { counterFor } from "@antiphon/tokenizers/count-texts.ts";
 import { wordsOf } from "../words.ts";
 import type { ChunkAnswer, ChunkRequest, ChunkTask, ChunkThreadData, PreparedChunk } from "./chunk-messages.ts";
 import { cutText, TooManyTokens } from "./cut-text.ts";

@@ -1,7 +1,7 @@
+import { counterFor } from "@antiphon/tokenizers/count-texts.ts";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { cpuMsOf } from "../../../tests/kit/cpu-time.ts";
-import { counterFor } from "../../tokenizers/count-texts.ts";
 import { type CutOptions, cutText, type TextRange, TooManyTokens } from "./cut-text.ts";
 
 const count = await counterFor("o200k_base");

@@ -1,4 +1,4 @@
-import type { Logger } from "../../base/logger.ts";
+import type { Logger } from "@antiphon/base/logger.ts";
 import { type Embedder, EmbeddingFailed, type StaleFile, type VectorModel, type VectorRenewal } from "../ports.ts";
 import { embeddedText } from "./take-in-file.ts";
 

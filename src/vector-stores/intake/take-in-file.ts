@@ -1,4 +1,4 @@
-import type { FileContent, FileStore } from "../../domain/files.ts";
+import type { FileContent, FileStore } from "@antiphon/domain/files.ts";
 import type { PreparedChunk } from "../chunks/chunk-messages.ts";
 import type { ChunkThread } from "../chunks/chunk-thread.ts";
 import { IngestFailed } from "../ingest-failed.ts";

@@ -1,4 +1,4 @@
-import type { SessionEnd } from "../../../src/domain/containers.ts";
+import type { SessionEnd } from "@antiphon/domain/containers.ts";
 
 /** What code must not reach. */
 export interface HostFacts {

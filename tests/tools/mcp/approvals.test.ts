@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import type { Response as ResponseBody } from "@antiphon/contracts/responses-api/types.ts";
 import { expect, test } from "vitest";
-import type { Response as ResponseBody } from "../../../generated/responses-api/types.ts";
 import { payingWorld } from "../../crash/paying-world.ts";
 import { sendJson } from "../../kit/http-answers.ts";
 import { temporaryFolder } from "../../kit/temporary-folder.ts";

@@ -1,6 +1,6 @@
+import { UNKNOWN_EFFECT } from "@antiphon/domain/hosted-tool.ts";
 import { expect, test } from "vitest";
 import { runRunsCommand } from "../../../src/commands/runs-command.ts";
-import { UNKNOWN_EFFECT } from "../../../src/domain/hosted-tool.ts";
 import { payingWorld } from "../../crash/paying-world.ts";
 import { startTestServer } from "../../kit/test-server.ts";
 import { query } from "../../kit/tested-store.ts";

@@ -1,6 +1,6 @@
+import type { Logger } from "@antiphon/base/logger.ts";
+import { silentLogger } from "@antiphon/base/logger.ts";
 import { expect, test } from "vitest";
-import type { Logger } from "../../../src/base/logger.ts";
-import { silentLogger } from "../../../src/base/logger.ts";
 import type { McpProgram, OperatorServer } from "../../../src/tools/mcp/mcp-server.ts";
 import { verifies } from "../../verifies.ts";
 import { called, mcpInput, opened, ranCall } from "./opened-tool.ts";

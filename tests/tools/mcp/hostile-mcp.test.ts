@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
+import { ModelError } from "@antiphon/domain/models/model-error.ts";
 import { describe, expect, test } from "vitest";
-import { ModelError } from "../../../src/runs/ports/model-error.ts";
 import type { McpInput } from "../../../src/tools/mcp/mcp-server.ts";
 import { sendJson } from "../../kit/http-answers.ts";
 import { serveHttp, writeForever } from "../../kit/http-server.ts";

@@ -1,7 +1,7 @@
 import { once } from "node:events";
+import type { StoredItem } from "@antiphon/contracts/responses-api/types.ts";
+import type { HostedTool } from "@antiphon/domain/hosted-tool.ts";
 import { expect, onTestFinished, test, vi } from "vitest";
-import type { StoredItem } from "../../../generated/responses-api/types.ts";
-import type { HostedTool } from "../../../src/domain/hosted-tool.ts";
 import { createMcpTool } from "../../../src/tools/mcp/mcp-tool.ts";
 import { sendJson } from "../../kit/http-answers.ts";
 import { plainTool, startEverything, startModern, startScripted, toolList } from "./mcp-servers.ts";

@@ -1,6 +1,6 @@
+import type { McpListTools } from "@antiphon/contracts/responses-api/types.ts";
+import { ModelError } from "@antiphon/domain/models/model-error.ts";
 import { expect, test } from "vitest";
-import type { McpListTools } from "../../../generated/responses-api/types.ts";
-import { ModelError } from "../../../src/runs/ports/model-error.ts";
 import { startTestServer } from "../../kit/test-server.ts";
 import { verifies } from "../../verifies.ts";
 import { plainTool, startModern, startScripted, toolList } from "./mcp-servers.ts";

@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { readResponseStreamEvent } from "@antiphon/contracts/responses-api/readers.js";
+import type { McpCall, McpListTools, ResponseStreamEvent } from "@antiphon/contracts/responses-api/types.ts";
 import { describe, expect, test } from "vitest";
 import { stringify } from "yaml";
-import { readResponseStreamEvent } from "../../../generated/responses-api/readers.js";
-import type { McpCall, McpListTools, ResponseStreamEvent } from "../../../generated/responses-api/types.ts";
 import { startTestServer } from "../../kit/test-server.ts";
 import { readStream } from "../../responses/read-stream.ts";
 import { startScripted, toolList } from "./mcp-servers.ts";

@@ -1,9 +1,9 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
+import type { Logger } from "@antiphon/base/logger.ts";
+import type { Response as ResponseBody } from "@antiphon/contracts/responses-api/types.ts";
 import OpenAI from "openai";
 import { describe, expect, test } from "vitest";
-import type { Response as ResponseBody } from "../../../generated/responses-api/types.ts";
-import type { Logger } from "../../../src/base/logger.ts";
 import { serveHttp } from "../../kit/http-server.ts";
 import { startTestServer, type TestServer } from "../../kit/test-server.ts";
 import { checkStreamLaws } from "../../responses/check-stream-laws.ts";

@@ -1,6 +1,6 @@
+import type { McpListTools } from "@antiphon/contracts/responses-api/types.ts";
+import type { OpenTool } from "@antiphon/domain/hosted-tool.ts";
 import { afterEach, describe, expect, test } from "vitest";
-import type { McpListTools } from "../../../generated/responses-api/types.ts";
-import type { OpenTool } from "../../../src/domain/hosted-tool.ts";
 import type { McpInput } from "../../../src/tools/mcp/mcp-server.ts";
 import { verifies } from "../../verifies.ts";
 import { plainTool, startEverything, startModern, startScripted, toolList } from "./mcp-servers.ts";

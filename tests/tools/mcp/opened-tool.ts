@@ -1,7 +1,7 @@
-import type { McpCall, StoredItem } from "../../../generated/responses-api/types.ts";
-import { silentLogger } from "../../../src/base/logger.ts";
-import type { ApprovedCall, HostedTool, OpenTool, ToolOutcome } from "../../../src/domain/hosted-tool.ts";
-import { createEgress } from "../../../src/egress/egress.ts";
+import { silentLogger } from "@antiphon/base/logger.ts";
+import type { McpCall, StoredItem } from "@antiphon/contracts/responses-api/types.ts";
+import type { ApprovedCall, HostedTool, OpenTool, ToolOutcome } from "@antiphon/domain/hosted-tool.ts";
+import { createEgress } from "@antiphon/egress/egress.ts";
 import type { McpInput, McpOptions } from "../../../src/tools/mcp/mcp-server.ts";
 import { createMcpTool } from "../../../src/tools/mcp/mcp-tool.ts";
 import { toolScope, USER } from "../../../src/tools/tool-scope.fixture.ts";

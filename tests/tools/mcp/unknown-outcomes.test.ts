@@ -1,9 +1,9 @@
 import { createServer, type RequestListener, type ServerResponse } from "node:http";
 import { text } from "node:stream/consumers";
+import { jsonOrUndefined } from "@antiphon/base/json/read-json.ts";
+import { isRecord } from "@antiphon/base/json/records.ts";
+import type { OpenTool, ToolOutcome } from "@antiphon/domain/hosted-tool.ts";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { jsonOrUndefined } from "../../../src/base/json/read-json.ts";
-import { isRecord } from "../../../src/base/json/records.ts";
-import type { OpenTool, ToolOutcome } from "../../../src/domain/hosted-tool.ts";
 import type { OperatorServer } from "../../../src/tools/mcp/mcp-server.ts";
 import { sendJson } from "../../kit/http-answers.ts";
 import { serveHttp } from "../../kit/http-server.ts";

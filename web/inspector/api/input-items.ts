@@ -1,4 +1,4 @@
-import type { Antiphon, StoredItem } from "../../../src/client/index.ts";
+import type { Antiphon, StoredItem } from "../../../packages/client/src/index.ts";
 
 const PAGE_SIZE = 100;
 /** Input items that are read of one run. */

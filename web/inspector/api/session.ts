@@ -1,5 +1,5 @@
 import { createContext, useContext } from "react";
-import { Antiphon } from "../../../src/client/index.ts";
+import { Antiphon } from "../../../packages/client/src/index.ts";
 
 /** The entry of the tab's storage that holds the key. It is gone when the tab is closed. */
 const KEY_ENTRY = "antiphon.key";

@@ -1,5 +1,5 @@
 import { useEffect, useState } from "react";
-import { APIError } from "../../../src/client/index.ts";
+import { APIError } from "../../../packages/client/src/index.ts";
 
 export interface Call<Reply> {
   /** The latest reply; null before the first one. It stays while the next call is under way. */

@@ -1,5 +1,5 @@
 import { useMemo } from "react";
-import type { Response } from "../../../src/client/index.ts";
+import type { Response } from "../../../packages/client/src/index.ts";
 import { formatCount, formatMs } from "../base/format.ts";
 import { listAt, type Members, textAt } from "../base/members.ts";
 import { requestOf } from "../exports/request-of.ts";

@@ -1,4 +1,4 @@
-import type { Response } from "../../../src/client/index.ts";
+import type { Response } from "../../../packages/client/src/index.ts";
 import { isMembers, type Members } from "../base/members.ts";
 import type { ShownItem } from "../items/fold-events.ts";
 

@@ -1,4 +1,4 @@
-import type { Response } from "../../../src/client/index.ts";
+import type { Response } from "../../../packages/client/src/index.ts";
 import { listAt, numberAt, textAt } from "../base/members.ts";
 import { asShownItem, type ShownItem } from "../items/fold-events.ts";
 import { eventsOf, isRunByServer } from "./scenario-events.ts";

@@ -1,5 +1,5 @@
 import { createContext, useContext, useMemo } from "react";
-import type { Antiphon, ResponsesApi } from "../../../src/client/index.ts";
+import type { Antiphon, ResponsesApi } from "../../../packages/client/src/index.ts";
 import { useCall } from "../api/use-call.ts";
 import { listAt, textAt } from "../base/members.ts";
 import type { ShownItem } from "./fold-events.ts";

@@ -1,4 +1,4 @@
-import { base64Of } from "../../../src/client/index.ts";
+import { base64Of } from "../../../packages/client/src/index.ts";
 import type { Members } from "../base/members.ts";
 
 /** Something beside the text of a message. */

@@ -1,4 +1,4 @@
-import type { Antiphon } from "../../../src/client/index.ts";
+import type { Antiphon } from "../../../packages/client/src/index.ts";
 import { hasMember, listAt, type Members, membersAt, textAt } from "../base/members.ts";
 import { asShownItem, foldEvents, type ShownItem } from "../items/fold-events.ts";
 import { asRequest } from "./draft.ts";

@@ -1,4 +1,4 @@
-import type { CreateResponseRequest, Response } from "../../../src/client/index.ts";
+import type { CreateResponseRequest, Response } from "../../../packages/client/src/index.ts";
 import { hasMember, isMembers, jsonOrUndefined, type Members, membersAt } from "../base/members.ts";
 import { requestOf } from "../exports/request-of.ts";
 

@@ -1,4 +1,4 @@
-import type { Antiphon, Response, StoredItem } from "../../../src/client/index.ts";
+import type { Antiphon, Response, StoredItem } from "../../../packages/client/src/index.ts";
 import { readInputItems } from "../api/input-items.ts";
 import { isNotFound } from "../api/use-call.ts";
 import { listAt, type Members, textAt } from "../base/members.ts";

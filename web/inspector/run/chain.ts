@@ -1,4 +1,4 @@
-import type { Antiphon, Response, ResponsesApi } from "../../../src/client/index.ts";
+import type { Antiphon, Response, ResponsesApi } from "../../../packages/client/src/index.ts";
 import { isNotFound } from "../api/use-call.ts";
 import { findSummary } from "./use-summary.ts";
 

@@ -1,4 +1,4 @@
-import type { Response } from "../../../src/client/index.ts";
+import type { Response } from "../../../packages/client/src/index.ts";
 import { useClient } from "../api/session.ts";
 import { useCall } from "../api/use-call.ts";
 import { formatCount, formatMoment } from "../base/format.ts";

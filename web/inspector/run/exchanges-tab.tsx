@@ -1,5 +1,5 @@
 import { useState } from "react";
-import type { Response, ResponsesApi } from "../../../src/client/index.ts";
+import type { Response, ResponsesApi } from "../../../packages/client/src/index.ts";
 import { useClient } from "../api/session.ts";
 import { sentenceOf, useCall } from "../api/use-call.ts";
 import { formatBytes, formatMs } from "../base/format.ts";

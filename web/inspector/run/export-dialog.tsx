@@ -1,5 +1,5 @@
 import { useState } from "react";
-import type { Response } from "../../../src/client/index.ts";
+import type { Response } from "../../../packages/client/src/index.ts";
 import { curlCommand } from "../exports/curl.ts";
 import { pythonCode } from "../exports/python.ts";
 import { requestOf } from "../exports/request-of.ts";

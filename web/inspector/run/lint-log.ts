@@ -1,4 +1,4 @@
-import { lintText, type StreamReport } from "../../../src/stream-grammar/index.ts";
+import { lintText, type StreamReport } from "@antiphon/stream-grammar/index.ts";
 import type { RunLog } from "./run-log.ts";
 
 /** The events of a run, one JSON object a line, as `antiphon lint-stream` reads them. */

@@ -1,4 +1,4 @@
-import { NOTES, RULES, type StreamReport } from "../../../src/stream-grammar/index.ts";
+import { NOTES, RULES, type StreamReport } from "@antiphon/stream-grammar/index.ts";
 import { formatCount } from "../base/format.ts";
 import { Icon } from "../shell/icons.tsx";
 import type { RunLog } from "./run-log.ts";

@@ -1,4 +1,4 @@
-import type { ResponsesApi } from "../../../src/client/index.ts";
+import type { ResponsesApi } from "../../../packages/client/src/index.ts";
 import { formatFullMoment } from "../base/format.ts";
 
 type Note = ResponsesApi.ResponseNote;

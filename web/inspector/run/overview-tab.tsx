@@ -1,5 +1,5 @@
 import { useMemo } from "react";
-import type { Response } from "../../../src/client/index.ts";
+import type { Response } from "../../../packages/client/src/index.ts";
 import { formatMs } from "../base/format.ts";
 import { textAt } from "../base/members.ts";
 import { foldEvents, type ShownItem } from "../items/fold-events.ts";

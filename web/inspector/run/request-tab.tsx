@@ -1,4 +1,4 @@
-import type { Response } from "../../../src/client/index.ts";
+import type { Response } from "../../../packages/client/src/index.ts";
 import { requestOf } from "../exports/request-of.ts";
 import type { ShownItem } from "../items/fold-events.ts";
 import { Json } from "../items/json.tsx";

@@ -1,6 +1,6 @@
+import type { StreamReport } from "@antiphon/stream-grammar/index.ts";
 import type { ReactNode } from "react";
-import type { Response, ResponsesApi } from "../../../src/client/index.ts";
-import type { StreamReport } from "../../../src/stream-grammar/index.ts";
+import type { Response, ResponsesApi } from "../../../packages/client/src/index.ts";
 import { formatCount, formatMs, formatPrice, UNKNOWN } from "../base/format.ts";
 import type { RunTimes } from "./run-times.ts";
 

@@ -1,4 +1,4 @@
-import type { Antiphon, AnyStreamEvent } from "../../../src/client/index.ts";
+import type { Antiphon, AnyStreamEvent } from "../../../packages/client/src/index.ts";
 import { type Members, numberAt } from "../base/members.ts";
 
 /** An event of a run. */

@@ -1,6 +1,6 @@
+import type { StreamReport } from "@antiphon/stream-grammar/index.ts";
 import { useMemo, useState } from "react";
-import type { Response } from "../../../src/client/index.ts";
-import type { StreamReport } from "../../../src/stream-grammar/index.ts";
+import type { Response } from "../../../packages/client/src/index.ts";
 import { useClient } from "../api/session.ts";
 import { asShownItem, foldEvents, type ShownItem } from "../items/fold-events.ts";
 import { isToolCall } from "../items/item-title.ts";

@@ -1,5 +1,5 @@
 import { useEffect, useState } from "react";
-import type { Response, StoredItem } from "../../../src/client/index.ts";
+import type { Response, StoredItem } from "../../../packages/client/src/index.ts";
 import { readInputItems } from "../api/input-items.ts";
 import { useClient } from "../api/session.ts";
 import { type Call, sentenceOf, useCall } from "../api/use-call.ts";

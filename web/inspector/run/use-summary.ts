@@ -1,4 +1,4 @@
-import type { Antiphon, Response, ResponsesApi } from "../../../src/client/index.ts";
+import type { Antiphon, Response, ResponsesApi } from "../../../packages/client/src/index.ts";
 import { useClient } from "../api/session.ts";
 import { type Call, useCall } from "../api/use-call.ts";
 

@@ -1,4 +1,4 @@
-import type { ResponsesApi } from "../../../src/client/index.ts";
+import type { ResponsesApi } from "../../../packages/client/src/index.ts";
 
 export const STATUSES: readonly ResponsesApi.ResponseStatus[] = [
   "queued",

@@ -1,4 +1,4 @@
-import type { ResponsesApi } from "../../../src/client/index.ts";
+import type { ResponsesApi } from "../../../packages/client/src/index.ts";
 import { formatFullMoment, formatMoment } from "../base/format.ts";
 import { Disclosure } from "../shell/disclosure.tsx";
 

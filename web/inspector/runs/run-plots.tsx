@@ -1,4 +1,4 @@
-import type { Antiphon, ResponsesApi } from "../../../src/client/index.ts";
+import type { Antiphon, ResponsesApi } from "../../../packages/client/src/index.ts";
 import { useClient } from "../api/session.ts";
 import { useAtMostEvery } from "../api/use-at-most-every.ts";
 import { useCall } from "../api/use-call.ts";

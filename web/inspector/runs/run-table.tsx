@@ -1,5 +1,5 @@
 import { useState } from "react";
-import type { ResponsesApi } from "../../../src/client/index.ts";
+import type { ResponsesApi } from "../../../packages/client/src/index.ts";
 import { formatCount, formatFullMoment, formatMoment, formatMs, formatPrice, UNKNOWN } from "../base/format.ts";
 import { toolTitle } from "../run/run-times.ts";
 import { Link } from "../shell/link.tsx";

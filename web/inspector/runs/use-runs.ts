@@ -1,5 +1,5 @@
 import { useCallback, useEffect, useMemo, useState } from "react";
-import type { ResponsesApi } from "../../../src/client/index.ts";
+import type { ResponsesApi } from "../../../packages/client/src/index.ts";
 import { useClient } from "../api/session.ts";
 import { sentenceOf } from "../api/use-call.ts";
 import { askedFilters, type RunFilters } from "./filters.ts";

@@ -1,4 +1,4 @@
-import { isRecord } from "../../../base/json/records.ts";
+import { isRecord } from "@antiphon/base/json/records.ts";
 import { isNotOffered, type ServerReply } from "../ask-server.ts";
 import { isList } from "../json-values.ts";
 

@@ -1,8 +1,8 @@
 import { subscribe } from "node:diagnostics_channel";
 import { Socket } from "node:net";
 import { Readable } from "node:stream";
+import { isRecord } from "@antiphon/base/json/records.ts";
 import { Agent, type Dispatcher } from "undici";
-import { isRecord } from "../../../base/json/records.ts";
 import { PartsBody } from "./request-body.ts";
 
 /** Errors of a connection that the other side has closed. */

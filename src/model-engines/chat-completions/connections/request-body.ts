@@ -1,5 +1,5 @@
 import { Readable } from "node:stream";
-import { writeJsonBytes } from "../../../base/json/write-json.ts";
+import { writeJsonBytes } from "@antiphon/base/json/write-json.ts";
 
 /** Encodes a JSON body for undici, with its headers. A large body is sent in pieces (`parts`), without joining them. */
 export async function requestBody(value: object) {

@@ -1,4 +1,4 @@
-import { ModelError } from "../../../runs/ports/model-error.ts";
+import { ModelError } from "@antiphon/domain/models/model-error.ts";
 import type { TooLong } from "./too-long.ts";
 
 const SERVER_FAULT = { type: "server_error", code: "server_error" } as const;

@@ -1,4 +1,4 @@
-import { retryAfterSeconds } from "../../../base/limits/retry-after.ts";
+import { retryAfterSeconds } from "@antiphon/base/limits/retry-after.ts";
 
 const RETRY_AFTER_SECONDS_MAX = 24 * 60 * 60;
 const SECONDS_PER: Readonly<Record<string, number>> = { ms: 0.001, s: 1, m: 60 };

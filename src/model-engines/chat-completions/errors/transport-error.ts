@@ -1,4 +1,4 @@
-import type { ModelError } from "../../../runs/ports/model-error.ts";
+import type { ModelError } from "@antiphon/domain/models/model-error.ts";
 import { tooSlow, unreachable, untrustedServer } from "./model-errors.ts";
 
 /** Errors of a connection that the model server closed. */

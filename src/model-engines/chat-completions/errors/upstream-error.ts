@@ -1,6 +1,6 @@
-import { jsonOrUndefined } from "../../../base/json/read-json.ts";
-import { isRecord } from "../../../base/json/records.ts";
-import { ModelError } from "../../../runs/ports/model-error.ts";
+import { jsonOrUndefined } from "@antiphon/base/json/read-json.ts";
+import { isRecord } from "@antiphon/base/json/records.ts";
+import { ModelError } from "@antiphon/domain/models/model-error.ts";
 import { isList, type JsonObject, textOrNull } from "../json-values.ts";
 import { InputTooLong, modelNotFound, noSuchPath } from "./model-errors.ts";
 import { redact, type Secrets } from "./redact.ts";

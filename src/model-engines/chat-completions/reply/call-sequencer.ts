@@ -1,6 +1,6 @@
-import { jsonOrUndefined } from "../../../base/json/read-json.ts";
-import { isRecord } from "../../../base/json/records.ts";
-import type { ModelEvent } from "../../../runs/ports/model-events.ts";
+import { jsonOrUndefined } from "@antiphon/base/json/read-json.ts";
+import { isRecord } from "@antiphon/base/json/records.ts";
+import type { ModelEvent } from "@antiphon/domain/models/model-events.ts";
 import { brokenAnswer } from "../errors/model-errors.ts";
 import type { CalledTool, ToolNames } from "../request/tool-names.ts";
 import { CustomInputReader } from "./custom-input-reader.ts";

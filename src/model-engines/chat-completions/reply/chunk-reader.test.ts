@@ -1,6 +1,6 @@
+import type { ModelEvent } from "@antiphon/domain/models/model-events.ts";
 import { describe, expect, test } from "vitest";
 import { verifies } from "../../../../tests/verifies.ts";
-import type { ModelEvent } from "../../../runs/ports/model-events.ts";
 import type { ReasoningTags } from "../profile.ts";
 import { ToolNames } from "../request/tool-names.ts";
 import { ChunkReader } from "./chunk-reader.ts";

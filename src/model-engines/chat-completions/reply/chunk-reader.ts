@@ -1,6 +1,6 @@
-import type { Annotation, LogProb } from "../../../../generated/responses-api/types.ts";
-import { isRecord } from "../../../base/json/records.ts";
-import type { ModelEvent, ModelUsage } from "../../../runs/ports/model-events.ts";
+import { isRecord } from "@antiphon/base/json/records.ts";
+import type { Annotation, LogProb } from "@antiphon/contracts/responses-api/types.ts";
+import type { ModelEvent, ModelUsage } from "@antiphon/domain/models/model-events.ts";
 import { countOrZero, isList, type JsonObject, textOrNull } from "../json-values.ts";
 import type { ReasoningTags } from "../profile.ts";
 import type { ToolNames } from "../request/tool-names.ts";

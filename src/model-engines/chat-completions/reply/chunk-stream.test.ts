@@ -1,9 +1,9 @@
 import { StringDecoder } from "node:string_decoder";
+import { isRecord } from "@antiphon/base/json/records.ts";
+import type { ModelEvent } from "@antiphon/domain/models/model-events.ts";
 import { createParser } from "eventsource-parser";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { isRecord } from "../../../base/json/records.ts";
-import type { ModelEvent } from "../../../runs/ports/model-events.ts";
 import { ToolNames } from "../request/tool-names.ts";
 import { ChunkReader } from "./chunk-reader.ts";
 import { ChunkStream } from "./chunk-stream.ts";

@@ -1,9 +1,9 @@
 import { StringDecoder } from "node:string_decoder";
+import { jsonOrUndefined } from "@antiphon/base/json/read-json.ts";
+import { isRecord } from "@antiphon/base/json/records.ts";
+import type { ModelError } from "@antiphon/domain/models/model-error.ts";
+import type { ModelEvent } from "@antiphon/domain/models/model-events.ts";
 import { createParser, type EventSourceParser } from "eventsource-parser";
-import { jsonOrUndefined } from "../../../base/json/read-json.ts";
-import { isRecord } from "../../../base/json/records.ts";
-import type { ModelError } from "../../../runs/ports/model-error.ts";
-import type { ModelEvent } from "../../../runs/ports/model-events.ts";
 import { brokenAnswer, cutAnswer } from "../errors/model-errors.ts";
 import { readStreamErrorStatus } from "../errors/stream-error-status.ts";
 import { type ErrorContext, explainRefusal } from "../errors/upstream-error.ts";

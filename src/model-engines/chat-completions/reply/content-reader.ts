@@ -1,5 +1,5 @@
-import type { LogProb } from "../../../../generated/responses-api/types.ts";
-import type { ModelEvent } from "../../../runs/ports/model-events.ts";
+import type { LogProb } from "@antiphon/contracts/responses-api/types.ts";
+import type { ModelEvent } from "@antiphon/domain/models/model-events.ts";
 import type { ReasoningTags } from "../profile.ts";
 
 const OPENING_TAG = "<think>";

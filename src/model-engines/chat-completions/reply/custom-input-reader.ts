@@ -1,5 +1,5 @@
-import { jsonOrUndefined } from "../../../base/json/read-json.ts";
-import { isRecord } from "../../../base/json/records.ts";
+import { jsonOrUndefined } from "@antiphon/base/json/read-json.ts";
+import { isRecord } from "@antiphon/base/json/records.ts";
 
 const OPENING = /^\s*\{\s*"input"\s*:\s*"/;
 const SIMPLE_ESCAPES: Readonly<Record<string, string>> = {

@@ -1,4 +1,4 @@
-import type { ModelEvent } from "../../../runs/ports/model-events.ts";
+import type { ModelEvent } from "@antiphon/domain/models/model-events.ts";
 
 type Batch = readonly ModelEvent[];
 

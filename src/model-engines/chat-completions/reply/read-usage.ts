@@ -1,5 +1,5 @@
-import { isRecord } from "../../../base/json/records.ts";
-import type { ModelUsage } from "../../../runs/ports/model-events.ts";
+import { isRecord } from "@antiphon/base/json/records.ts";
+import type { ModelUsage } from "@antiphon/domain/models/model-events.ts";
 import type { JsonObject } from "../json-values.ts";
 
 /** More tokens than any turn can take; a larger number is invalid. */

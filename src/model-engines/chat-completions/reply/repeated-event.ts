@@ -1,5 +1,5 @@
-import { jsonOrUndefined } from "../../../base/json/read-json.ts";
-import { isRecord } from "../../../base/json/records.ts";
+import { jsonOrUndefined } from "@antiphon/base/json/read-json.ts";
+import { isRecord } from "@antiphon/base/json/records.ts";
 import type { JsonObject } from "../json-values.ts";
 
 /** Longer events are unsuitable as examples. */

@@ -1,4 +1,4 @@
-import { isRecord } from "../../../base/json/records.ts";
+import { isRecord } from "@antiphon/base/json/records.ts";
 import { brokenAnswer } from "../errors/model-errors.ts";
 import { type JsonObject, textOrNull } from "../json-values.ts";
 import type { CallSequencer } from "./call-sequencer.ts";

@@ -1,5 +1,5 @@
-import { assertNever } from "../../../base/assert.ts";
-import type { ModelEvent } from "../../../runs/ports/model-events.ts";
+import { assertNever } from "@antiphon/base/assert.ts";
+import type { ModelEvent } from "@antiphon/domain/models/model-events.ts";
 
 /**
  * A turn in one line. Adjacent deltas of one type are joined, so that the result does not depend on how the turn was

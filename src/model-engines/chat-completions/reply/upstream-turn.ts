@@ -1,8 +1,8 @@
+import { jsonOrUndefined } from "@antiphon/base/json/read-json.ts";
+import { isRecord } from "@antiphon/base/json/records.ts";
+import { ModelError } from "@antiphon/domain/models/model-error.ts";
+import type { ModelEvent } from "@antiphon/domain/models/model-events.ts";
 import type { Dispatcher } from "undici";
-import { jsonOrUndefined } from "../../../base/json/read-json.ts";
-import { isRecord } from "../../../base/json/records.ts";
-import { ModelError } from "../../../runs/ports/model-error.ts";
-import type { ModelEvent } from "../../../runs/ports/model-events.ts";
 import { brokenAnswer, cutAnswer, tooSlow } from "../errors/model-errors.ts";
 import { closedConnection, explainTransportError } from "../errors/transport-error.ts";
 import { type ErrorContext, explainRefusal } from "../errors/upstream-error.ts";

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
-import { assertNever } from "../../../base/assert.ts";
-import { eachInSlices } from "../../../base/limits/slices.ts";
+import { assertNever } from "@antiphon/base/assert.ts";
+import { eachInSlices } from "@antiphon/base/limits/slices.ts";
 import { invalidInput } from "../errors/model-errors.ts";
 import type { BackendProfile } from "../profile.ts";
 import type { ChatMessage, ChatPart, ChatToolCall } from "./chat-wire.ts";

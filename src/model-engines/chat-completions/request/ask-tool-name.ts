@@ -1,5 +1,5 @@
-import { jsonOrUndefined } from "../../../base/json/read-json.ts";
-import { isRecord } from "../../../base/json/records.ts";
+import { jsonOrUndefined } from "@antiphon/base/json/read-json.ts";
+import { isRecord } from "@antiphon/base/json/records.ts";
 import { askServer, type ServerAddress } from "../ask-server.ts";
 import { isList, textOrNull } from "../json-values.ts";
 import type { ChatRequest, ChatTool } from "./chat-wire.ts";

@@ -1,6 +1,6 @@
+import { assert } from "@antiphon/base/assert.ts";
+import { isRecord } from "@antiphon/base/json/records.ts";
 import { LRUCache } from "lru-cache";
-import { assert } from "../../../base/assert.ts";
-import { isRecord } from "../../../base/json/records.ts";
 import { askServer, type ServerAddress } from "../ask-server.ts";
 import { isList, textOrNull } from "../json-values.ts";
 import type { BackendProfile, ContinuationForm } from "../profile.ts";

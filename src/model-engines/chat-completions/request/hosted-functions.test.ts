@@ -1,7 +1,7 @@
+import type { HostedFunction } from "@antiphon/domain/models/hosted.ts";
+import { aRequest } from "@antiphon/domain/models/model-request.fixture.ts";
+import type { ContextItem, ModelRequest } from "@antiphon/domain/models/model-request.ts";
 import { describe, expect, test } from "vitest";
-import type { HostedFunction } from "../../../runs/hosted.ts";
-import { aRequest } from "../../../runs/request/model-request.fixture.ts";
-import type { ContextItem, ModelRequest } from "../../../runs/request/model-request.ts";
 import { chooseProfile } from "../profile.ts";
 import { ChunkReader } from "../reply/chunk-reader.ts";
 import { transcript } from "../reply/transcript.fixture.ts";

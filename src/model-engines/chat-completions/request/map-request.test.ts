@@ -1,9 +1,9 @@
+import type { InputItem, Tool } from "@antiphon/contracts/responses-api/types.ts";
+import { ModelError } from "@antiphon/domain/models/model-error.ts";
+import { aRequest } from "@antiphon/domain/models/model-request.fixture.ts";
+import type { ModelRequest } from "@antiphon/domain/models/model-request.ts";
 import { describe, expect, test } from "vitest";
-import type { InputItem, Tool } from "../../../../generated/responses-api/types.ts";
 import { verifies } from "../../../../tests/verifies.ts";
-import { ModelError } from "../../../runs/ports/model-error.ts";
-import { aRequest } from "../../../runs/request/model-request.fixture.ts";
-import type { ModelRequest } from "../../../runs/request/model-request.ts";
 import { type BackendProfile, chooseProfile } from "../profile.ts";
 import { mapRequest } from "./map-request.ts";
 

@@ -1,6 +1,6 @@
-import { assertNever } from "../../../base/assert.ts";
-import { eachInSlices, Slices } from "../../../base/limits/slices.ts";
-import type { ModelRequest } from "../../../runs/request/model-request.ts";
+import { assertNever } from "@antiphon/base/assert.ts";
+import { eachInSlices, Slices } from "@antiphon/base/limits/slices.ts";
+import type { ModelRequest } from "@antiphon/domain/models/model-request.ts";
 import type { BackendProfile } from "../profile.ts";
 import { arrangeMessages } from "./arrange-messages.ts";
 import type { ChatRequest, ChatResponseFormat } from "./chat-wire.ts";

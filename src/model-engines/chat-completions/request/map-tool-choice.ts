@@ -1,4 +1,4 @@
-import type { ModelRequest } from "../../../runs/request/model-request.ts";
+import type { ModelRequest } from "@antiphon/domain/models/model-request.ts";
 import { invalidInput, unsupportedParameter } from "../errors/model-errors.ts";
 import { textOrNull } from "../json-values.ts";
 import type { ChatTool, ChatToolChoice } from "./chat-wire.ts";

@@ -1,6 +1,6 @@
-import type { Tool, ToolInput } from "../../../../generated/responses-api/types.ts";
-import { isRecord } from "../../../base/json/records.ts";
-import type { HostedFunction } from "../../../runs/hosted.ts";
+import { isRecord } from "@antiphon/base/json/records.ts";
+import type { Tool, ToolInput } from "@antiphon/contracts/responses-api/types.ts";
+import type { HostedFunction } from "@antiphon/domain/models/hosted.ts";
 import { unsupportedParameter } from "../errors/model-errors.ts";
 import type { ChatTool } from "./chat-wire.ts";
 import type { ToolNames } from "./tool-names.ts";

@@ -1,5 +1,5 @@
-import type { ResponseNote } from "../../../../generated/responses-api/types.ts";
-import type { ModelRequest } from "../../../runs/request/model-request.ts";
+import type { ResponseNote } from "@antiphon/contracts/responses-api/types.ts";
+import type { ModelRequest } from "@antiphon/domain/models/model-request.ts";
 import type { BackendProfile } from "../profile.ts";
 import { USUAL_TIERS } from "./map-request.ts";
 import type { RequiredCall } from "./required-calls.ts";

@@ -1,6 +1,6 @@
-import { jsonOrUndefined } from "../../../base/json/read-json.ts";
-import type { HostedCall, HostedOutput } from "../../../runs/hosted.ts";
-import type { ContextItem } from "../../../runs/request/model-request.ts";
+import { jsonOrUndefined } from "@antiphon/base/json/read-json.ts";
+import type { HostedCall, HostedOutput } from "@antiphon/domain/models/hosted.ts";
+import type { ContextItem } from "@antiphon/domain/models/model-request.ts";
 import type { HistoryStep } from "./history.ts";
 import { readToolOutput } from "./read-items.ts";
 import type { ToolNames } from "./tool-names.ts";

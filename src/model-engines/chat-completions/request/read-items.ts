@@ -1,5 +1,5 @@
-import type { InputItem } from "../../../../generated/responses-api/types.ts";
-import { assertNever } from "../../../base/assert.ts";
+import { assertNever } from "@antiphon/base/assert.ts";
+import type { InputItem } from "@antiphon/contracts/responses-api/types.ts";
 import { invalidInput } from "../errors/model-errors.ts";
 import type { ChatPart } from "./chat-wire.ts";
 import { type CallOutput, callOutput, type HistoryStep } from "./history.ts";

@@ -1,5 +1,5 @@
+import { ModelError } from "@antiphon/domain/models/model-error.ts";
 import { LRUCache } from "lru-cache";
-import { ModelError } from "../../../runs/ports/model-error.ts";
 import type { ChatMessage, ChatRequest } from "./chat-wire.ts";
 
 /**

@@ -1,5 +1,5 @@
+import { isRecord } from "@antiphon/base/json/records.ts";
 import { LRUCache } from "lru-cache";
-import { isRecord } from "../../../base/json/records.ts";
 import { askServer, type ServerAddress } from "../ask-server.ts";
 import { isList, type JsonObject } from "../json-values.ts";
 

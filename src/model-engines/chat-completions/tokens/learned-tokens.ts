@@ -1,5 +1,5 @@
+import type { ModelRequest } from "@antiphon/domain/models/model-request.ts";
 import { LRUCache } from "lru-cache";
-import type { ModelRequest } from "../../../runs/request/model-request.ts";
 import type { InputTooLong } from "../errors/model-errors.ts";
 
 const MODELS_MAX = 1000;

@@ -1,6 +1,6 @@
-import { readOwnJson } from "../../../base/json/read-json.ts";
-import { readJsonInSlices } from "../../../base/json/read-json-in-slices.ts";
-import { isRecord } from "../../../base/json/records.ts";
+import { readOwnJson } from "@antiphon/base/json/read-json.ts";
+import { readJsonInSlices } from "@antiphon/base/json/read-json-in-slices.ts";
+import { isRecord } from "@antiphon/base/json/records.ts";
 import { isList } from "../json-values.ts";
 import type { ChatRequest } from "../request/chat-wire.ts";
 

@@ -1,5 +1,5 @@
-import { isRecord } from "../../../base/json/records.ts";
-import type { ModelRequest } from "../../../runs/request/model-request.ts";
+import { isRecord } from "@antiphon/base/json/records.ts";
+import type { ModelRequest } from "@antiphon/domain/models/model-request.ts";
 import { askServer, isNotOffered, type ServerAddress, type ServerReply } from "../ask-server.ts";
 import { isList } from "../json-values.ts";
 import type { ChatRequest } from "../request/chat-wire.ts";

@@ -1,6 +1,6 @@
-import type { TokenCount } from "../../../runs/ports/model-engine.ts";
-import type { ModelUsage } from "../../../runs/ports/model-events.ts";
-import type { ModelRequest } from "../../../runs/request/model-request.ts";
+import type { TokenCount } from "@antiphon/domain/models/model-engine.ts";
+import type { ModelUsage } from "@antiphon/domain/models/model-events.ts";
+import type { ModelRequest } from "@antiphon/domain/models/model-request.ts";
 import type { ServerAddress } from "../ask-server.ts";
 import { InputTooLong } from "../errors/model-errors.ts";
 import type { BackendProfile } from "../profile.ts";

@@ -1,5 +1,5 @@
-import type { ResponseNote } from "../../../../generated/responses-api/types.ts";
-import { assertNever } from "../../../base/assert.ts";
+import { assertNever } from "@antiphon/base/assert.ts";
+import type { ResponseNote } from "@antiphon/contracts/responses-api/types.ts";
 import type { RunHappening } from "../../../runs/ports/run-watch.ts";
 
 /** The note on an incident of a run. `at` is in Unix seconds; `node` is the name of this server. */

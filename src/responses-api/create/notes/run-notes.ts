@@ -1,8 +1,8 @@
-import type { CreateResponseRequest, InputItem, ResponseNote } from "../../../../generated/responses-api/types.ts";
-import { isRecord } from "../../../base/json/records.ts";
-import { type EngineKind, ledgerNote } from "../../../base/ledger/ledger-note.ts";
-import type { ModelAbilities, ModelEngine } from "../../../runs/ports/model-engine.ts";
-import type { ModelRequest } from "../../../runs/request/model-request.ts";
+import { isRecord } from "@antiphon/base/json/records.ts";
+import { type EngineKind, ledgerNote } from "@antiphon/base/ledger/ledger-note.ts";
+import type { CreateResponseRequest, InputItem, ResponseNote } from "@antiphon/contracts/responses-api/types.ts";
+import type { ModelAbilities, ModelEngine } from "@antiphon/domain/models/model-engine.ts";
+import type { ModelRequest } from "@antiphon/domain/models/model-request.ts";
 import type { EmulatedUse } from "../../checks/check-availability.ts";
 import type { AcceptedTools, OfferedHostedTool } from "../../offered-tools/accept-tools.ts";
 import type { RunTask } from "../../task/run-task.ts";

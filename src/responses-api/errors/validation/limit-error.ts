@@ -1,4 +1,4 @@
-import type { ApiError } from "../../../base/api-error.ts";
+import type { ApiError } from "@antiphon/base/api-error.ts";
 import { outOfBounds } from "../parameter-errors.ts";
 
 /** JSON Schema keywords that limit a size. */

@@ -1,5 +1,5 @@
-import { ApiError } from "../../../base/api-error.ts";
-import type { SchemaRefusal } from "../../../base/json/schema-refusal.ts";
+import { ApiError } from "@antiphon/base/api-error.ts";
+import type { SchemaRefusal } from "@antiphon/base/json/schema-refusal.ts";
 import { validationError } from "./validation-error.ts";
 
 type Validator = ((value: unknown) => boolean) & { readonly errors?: readonly SchemaRefusal[] | null };

@@ -1,7 +1,7 @@
-import type { ApiError } from "../../../base/api-error.ts";
-import { assert } from "../../../base/assert.ts";
-import { isRecord } from "../../../base/json/records.ts";
-import type { SchemaRefusal } from "../../../base/json/schema-refusal.ts";
+import type { ApiError } from "@antiphon/base/api-error.ts";
+import { assert } from "@antiphon/base/assert.ts";
+import { isRecord } from "@antiphon/base/json/records.ts";
+import type { SchemaRefusal } from "@antiphon/base/json/schema-refusal.ts";
 import { invalidType, invalidValue, missingParameter, outOfBounds, unknownParameter } from "../parameter-errors.ts";
 import { isSizeRule, patternError, rangeError, sizeError } from "./limit-error.ts";
 import { quotedList } from "./quoted-list.ts";

@@ -1,7 +1,7 @@
-import type { ResponsesApiHandlers } from "../../../../generated/responses-api/operations.ts";
-import type { ContainerMemoryLimit, CreateContainerRequest } from "../../../../generated/responses-api/types.ts";
-import { type Containers, type NewContainer, refusedMember } from "../../../domain/containers.ts";
-import type { StorageQuota } from "../../../domain/storage.ts";
+import type { ResponsesApiHandlers } from "@antiphon/contracts/responses-api/operations.ts";
+import type { ContainerMemoryLimit, CreateContainerRequest } from "@antiphon/contracts/responses-api/types.ts";
+import { type Containers, type NewContainer, refusedMember } from "@antiphon/domain/containers.ts";
+import type { StorageQuota } from "@antiphon/domain/storage.ts";
 import type { Caller } from "../../access/caller.ts";
 import { containerRefused } from "../../errors/container-errors.ts";
 import { unsupportedParameter } from "../../errors/parameter-errors.ts";

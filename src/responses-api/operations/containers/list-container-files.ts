@@ -1,5 +1,5 @@
-import type { ResponsesApiHandlers } from "../../../../generated/responses-api/operations.ts";
-import type { Containers } from "../../../domain/containers.ts";
+import type { ResponsesApiHandlers } from "@antiphon/contracts/responses-api/operations.ts";
+import type { Containers } from "@antiphon/domain/containers.ts";
 import type { Caller } from "../../access/caller.ts";
 import { cursorNotFound } from "../../errors/state-errors.ts";
 import { listBody } from "../../show/list-body.ts";

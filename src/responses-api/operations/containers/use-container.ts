@@ -1,6 +1,6 @@
-import type { Container } from "../../../../generated/responses-api/types.ts";
-import type { Containers } from "../../../domain/containers.ts";
-import type { Owner } from "../../../runs/ports/owner.ts";
+import type { Container } from "@antiphon/contracts/responses-api/types.ts";
+import type { Containers } from "@antiphon/domain/containers.ts";
+import type { Owner } from "@antiphon/domain/owner.ts";
 import { containerExpired, containerNotFound } from "../../errors/container-errors.ts";
 
 /** The container, which is used by that. Throws an `ApiError` if it is unknown or expired. */

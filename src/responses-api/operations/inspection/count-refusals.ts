@@ -1,5 +1,5 @@
-import type { RefusedRequest } from "../../../../generated/responses-api/types.ts";
-import type { CountedResponses, ResponseCounts, ResponseFilter } from "../../../domain/inspection.ts";
+import type { RefusedRequest } from "@antiphon/contracts/responses-api/types.ts";
+import type { CountedResponses, ResponseCounts, ResponseFilter } from "@antiphon/domain/inspection.ts";
 
 const NOTHING: CountedResponses = {
   runs: 0,

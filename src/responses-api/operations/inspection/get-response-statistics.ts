@@ -1,6 +1,6 @@
-import type { ResponsesApiHandlers } from "../../../../generated/responses-api/operations.ts";
-import type { ModelStatistics, StatisticsBucket } from "../../../../generated/responses-api/types.ts";
-import type { CountedResponses, PriceTable, RefusalStore, ResponseArchive } from "../../../domain/inspection.ts";
+import type { ResponsesApiHandlers } from "@antiphon/contracts/responses-api/operations.ts";
+import type { ModelStatistics, StatisticsBucket } from "@antiphon/contracts/responses-api/types.ts";
+import type { CountedResponses, PriceTable, RefusalStore, ResponseArchive } from "@antiphon/domain/inspection.ts";
 import type { Caller } from "../../access/caller.ts";
 import { invalidRequest } from "../../errors/invalid-request.ts";
 import { fitsRefused, withRefused } from "./count-refusals.ts";

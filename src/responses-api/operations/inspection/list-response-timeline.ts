@@ -1,6 +1,6 @@
-import type { ResponsesApiHandlers } from "../../../../generated/responses-api/operations.ts";
-import type { TimelineEvent } from "../../../../generated/responses-api/types.ts";
-import type { ResponseArchive } from "../../../domain/inspection.ts";
+import type { ResponsesApiHandlers } from "@antiphon/contracts/responses-api/operations.ts";
+import type { TimelineEvent } from "@antiphon/contracts/responses-api/types.ts";
+import type { ResponseArchive } from "@antiphon/domain/inspection.ts";
 import type { EventLog } from "../../../runs/ports/event-log.ts";
 import { readEventTimes } from "../../../runs/ports/event-times.ts";
 import type { RecordedEvent } from "../../../runs/recorded-event.ts";

@@ -1,6 +1,6 @@
-import type { ListResponsesCall, ResponsesApiHandlers } from "../../../../generated/responses-api/operations.ts";
-import type { ResponseSummary } from "../../../../generated/responses-api/types.ts";
-import type { ListedResponse, PriceTable, ResponseArchive, ResponseFilter } from "../../../domain/inspection.ts";
+import type { ListResponsesCall, ResponsesApiHandlers } from "@antiphon/contracts/responses-api/operations.ts";
+import type { ResponseSummary } from "@antiphon/contracts/responses-api/types.ts";
+import type { ListedResponse, PriceTable, ResponseArchive, ResponseFilter } from "@antiphon/domain/inspection.ts";
 import type { Caller } from "../../access/caller.ts";
 import { cursorNotFound } from "../../errors/state-errors.ts";
 

@@ -1,6 +1,6 @@
-import type { ResponsesApiHandlers } from "../../../../generated/responses-api/operations.ts";
-import type { ResponseExchange } from "../../../../generated/responses-api/types.ts";
-import type { ExchangeStore, ResponseArchive } from "../../../domain/inspection.ts";
+import type { ResponsesApiHandlers } from "@antiphon/contracts/responses-api/operations.ts";
+import type { ResponseExchange } from "@antiphon/contracts/responses-api/types.ts";
+import type { ExchangeStore, ResponseArchive } from "@antiphon/domain/inspection.ts";
 import type { Caller } from "../../access/caller.ts";
 import { responseNotFound } from "../../errors/state-errors.ts";
 import { EXCHANGES_MAX } from "../../exchanges/exchange-keeper.ts";

@@ -1,6 +1,6 @@
-import type { ResponsesApiHandlers } from "../../../../generated/responses-api/operations.ts";
-import type { StorageQuota } from "../../../domain/storage.ts";
-import type { VectorStores } from "../../../domain/vector-stores.ts";
+import type { ResponsesApiHandlers } from "@antiphon/contracts/responses-api/operations.ts";
+import type { StorageQuota } from "@antiphon/domain/storage.ts";
+import type { VectorStores } from "@antiphon/domain/vector-stores.ts";
 import type { Caller } from "../../access/caller.ts";
 import { vectorStoreRefused } from "../../errors/vector-store-errors.ts";
 import { filesOfNewStore, storeToCreate } from "../../vector-store-requests/files-to-add.ts";

@@ -1,5 +1,5 @@
-import type { ResponsesApiHandlers } from "../../../../generated/responses-api/operations.ts";
-import type { VectorStores } from "../../../domain/vector-stores.ts";
+import type { ResponsesApiHandlers } from "@antiphon/contracts/responses-api/operations.ts";
+import type { VectorStores } from "@antiphon/domain/vector-stores.ts";
 import type { Caller } from "../../access/caller.ts";
 import { vectorStoreNotFound } from "../../errors/vector-store-errors.ts";
 

@@ -1,7 +1,7 @@
-import type { ListVectorStoreFilesCall } from "../../../../generated/responses-api/operations.ts";
-import type { VectorStoreFileList } from "../../../../generated/responses-api/types.ts";
-import type { VectorStores } from "../../../domain/vector-stores.ts";
-import type { Owner } from "../../../runs/ports/owner.ts";
+import type { ListVectorStoreFilesCall } from "@antiphon/contracts/responses-api/operations.ts";
+import type { VectorStoreFileList } from "@antiphon/contracts/responses-api/types.ts";
+import type { Owner } from "@antiphon/domain/owner.ts";
+import type { VectorStores } from "@antiphon/domain/vector-stores.ts";
 import { fileBatchNotFound, listCursorNotFound, vectorStoreNotFound } from "../../errors/vector-store-errors.ts";
 import { listBody } from "../../show/list-body.ts";
 import { storeFilePage } from "../../vector-store-requests/list-page.ts";

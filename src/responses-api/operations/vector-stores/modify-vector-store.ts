@@ -1,6 +1,6 @@
-import type { ResponsesApiHandlers } from "../../../../generated/responses-api/operations.ts";
-import type { UpdateVectorStoreRequest } from "../../../../generated/responses-api/types.ts";
-import type { VectorStoreChange, VectorStores } from "../../../domain/vector-stores.ts";
+import type { ResponsesApiHandlers } from "@antiphon/contracts/responses-api/operations.ts";
+import type { UpdateVectorStoreRequest } from "@antiphon/contracts/responses-api/types.ts";
+import type { VectorStoreChange, VectorStores } from "@antiphon/domain/vector-stores.ts";
 import type { Caller } from "../../access/caller.ts";
 import { vectorStoreExpired, vectorStoreNotFound } from "../../errors/vector-store-errors.ts";
 

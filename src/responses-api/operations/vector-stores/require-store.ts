@@ -1,6 +1,6 @@
-import type { VectorStore } from "../../../../generated/responses-api/types.ts";
-import type { VectorStores } from "../../../domain/vector-stores.ts";
-import type { Owner } from "../../../runs/ports/owner.ts";
+import type { VectorStore } from "@antiphon/contracts/responses-api/types.ts";
+import type { Owner } from "@antiphon/domain/owner.ts";
+import type { VectorStores } from "@antiphon/domain/vector-stores.ts";
 import { vectorStoreNotFound } from "../../errors/vector-store-errors.ts";
 
 /** The store, so that an unknown store and an unknown file in it get different errors. */

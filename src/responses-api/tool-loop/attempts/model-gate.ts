@@ -1,4 +1,4 @@
-import { unlessAborted } from "../../../base/limits/unless-aborted.ts";
+import { unlessAborted } from "@antiphon/base/limits/unless-aborted.ts";
 
 /**
  * Delays turns while a model server is overloaded. When the delay is over, one turn tries; if it is accepted, the

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { ModelError } from "../../../runs/ports/model-error.ts";
-import type { ModelEvent } from "../../../runs/ports/model-events.ts";
+import { ModelError } from "@antiphon/domain/models/model-error.ts";
+import type { ModelEvent } from "@antiphon/domain/models/model-events.ts";
+import type { ModelRequest } from "@antiphon/domain/models/model-request.ts";
 import { RunSuspended } from "../../../runs/ports/store-faults.ts";
-import type { ModelRequest } from "../../../runs/request/model-request.ts";
 import type { LoopRun, LoopServices, ToolTask } from "../loop-parts.ts";
 import { continueItem } from "../resume/continue-item.ts";
 import type { OpenPart } from "../turn/open-text.ts";

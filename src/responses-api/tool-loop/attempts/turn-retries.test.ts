@@ -1,6 +1,6 @@
+import { ModelError } from "@antiphon/domain/models/model-error.ts";
 import { describe, expect, test } from "vitest";
 import { verifies } from "../../../../tests/verifies.ts";
-import { ModelError } from "../../../runs/ports/model-error.ts";
 import type { RetryBudget } from "./model-retries.ts";
 import { TurnRetries } from "./turn-retries.ts";
 

@@ -1,4 +1,4 @@
-import { ModelError } from "../../../runs/ports/model-error.ts";
+import { ModelError } from "@antiphon/domain/models/model-error.ts";
 import type { TurnAttempts } from "../../../runs/ports/store-faults.ts";
 import type { RetryBudget } from "./model-retries.ts";
 

@@ -1,8 +1,8 @@
+import type { Citable } from "@antiphon/domain/hosted-tool.ts";
+import type { ModelEvent } from "@antiphon/domain/models/model-events.ts";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { verifies } from "../../../../tests/verifies.ts";
-import type { Citable } from "../../../domain/hosted-tool.ts";
-import type { ModelEvent } from "../../../runs/ports/model-events.ts";
 import { RunLost } from "../../../runs/ports/store-faults.ts";
 import { citeTurn } from "./cite-turn.ts";
 import { Sources } from "./sources.ts";

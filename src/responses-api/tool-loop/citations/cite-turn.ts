@@ -1,5 +1,5 @@
-import type { CitedFile } from "../../../domain/hosted-tool.ts";
-import type { ModelEvent } from "../../../runs/ports/model-events.ts";
+import type { CitedFile } from "@antiphon/domain/hosted-tool.ts";
+import type { ModelEvent } from "@antiphon/domain/models/model-events.ts";
 import { RunLost } from "../../../runs/ports/store-faults.ts";
 import { CitedText } from "./cited-text.ts";
 import type { Sources } from "./sources.ts";

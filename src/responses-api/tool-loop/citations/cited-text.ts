@@ -1,6 +1,6 @@
-import type { Annotation, LogProb } from "../../../../generated/responses-api/types.ts";
-import type { Citable, CitedFile } from "../../../domain/hosted-tool.ts";
-import type { ModelEvent } from "../../../runs/ports/model-events.ts";
+import type { Annotation, LogProb } from "@antiphon/contracts/responses-api/types.ts";
+import type { Citable, CitedFile } from "@antiphon/domain/hosted-tool.ts";
+import type { ModelEvent } from "@antiphon/domain/models/model-events.ts";
 import { beginsMarker, isBlankSign, isClosed, MARKER_CHARACTERS_MAX, mayBeMarker, numbersOf } from "./markers.ts";
 import { type Numbered, SANDBOX, type Sources } from "./sources.ts";
 

@@ -1,4 +1,4 @@
-import type { Citable, CitedFile } from "../../../domain/hosted-tool.ts";
+import type { Citable, CitedFile } from "@antiphon/domain/hosted-tool.ts";
 
 /** The scheme of links to files of a container. */
 export const SANDBOX = "sandbox:";

@@ -1,6 +1,6 @@
-import type { Tool } from "../../../../generated/responses-api/types.ts";
-import { type ToolCall, type ToolOutcome, UNKNOWN_EFFECT } from "../../../domain/hosted-tool.ts";
-import type { FinishedExchange } from "../../../domain/tool-ledger.ts";
+import type { Tool } from "@antiphon/contracts/responses-api/types.ts";
+import { type ToolCall, type ToolOutcome, UNKNOWN_EFFECT } from "@antiphon/domain/hosted-tool.ts";
+import type { FinishedExchange } from "@antiphon/domain/tool-ledger.ts";
 import { RunLost } from "../../../runs/ports/store-faults.ts";
 import type { Sources } from "../citations/sources.ts";
 import {

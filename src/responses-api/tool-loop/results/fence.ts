@@ -1,4 +1,4 @@
-import { randomHex } from "../../../base/ids.ts";
+import { randomHex } from "@antiphon/base/ids.ts";
 
 const MARK_DIGITS = 16;
 

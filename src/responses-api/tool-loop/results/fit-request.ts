@@ -1,6 +1,6 @@
-import { ApiError } from "../../../base/api-error.ts";
-import { ModelError } from "../../../runs/ports/model-error.ts";
-import type { ModelRequest } from "../../../runs/request/model-request.ts";
+import { ApiError } from "@antiphon/base/api-error.ts";
+import { ModelError } from "@antiphon/domain/models/model-error.ts";
+import type { ModelRequest } from "@antiphon/domain/models/model-request.ts";
 import { fitToWindow, type WindowEngine } from "../../window/fit-to-window.ts";
 import { fitResults, type ResultRules } from "./fit-results.ts";
 

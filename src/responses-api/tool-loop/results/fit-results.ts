@@ -1,5 +1,5 @@
-import type { HostedOutput } from "../../../runs/hosted.ts";
-import { type ModelRequest, PLAIN_REQUEST } from "../../../runs/request/model-request.ts";
+import type { HostedOutput } from "@antiphon/domain/models/hosted.ts";
+import { type ModelRequest, PLAIN_REQUEST } from "@antiphon/domain/models/model-request.ts";
 import { inputRoom } from "../../window/answer-room.ts";
 import type { WindowEngine } from "../../window/fit-to-window.ts";
 import { tokensAtMost } from "../../window/request-size.ts";

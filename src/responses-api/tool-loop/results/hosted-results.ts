@@ -1,6 +1,6 @@
-import { cutResult } from "../../../base/limits/cut-result.ts";
-import type { HostedCall, HostedOutput } from "../../../runs/hosted.ts";
-import type { ContextItem } from "../../../runs/request/model-request.ts";
+import { cutResult } from "@antiphon/base/limits/cut-result.ts";
+import type { HostedCall, HostedOutput } from "@antiphon/domain/models/hosted.ts";
+import type { ContextItem } from "@antiphon/domain/models/model-request.ts";
 import { newestOutputsStart } from "../../window/newest-outputs.ts";
 import type { ToolSet } from "../open-tools.ts";
 import { fence, readFence } from "./fence.ts";

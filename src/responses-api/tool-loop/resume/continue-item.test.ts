@@ -1,8 +1,8 @@
+import type { ModelEvent } from "@antiphon/domain/models/model-events.ts";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { verifies } from "../../../../tests/verifies.ts";
 import type { UnfinishedCall, UnfinishedMessage } from "../../../runs/index.ts";
-import type { ModelEvent } from "../../../runs/ports/model-events.ts";
 import { type AskedFor, continueItem } from "./continue-item.ts";
 
 const CUT: ModelEvent = { type: "turn_cut" };

@@ -1,5 +1,5 @@
+import type { ModelEvent } from "@antiphon/domain/models/model-events.ts";
 import type { UnfinishedCall, UnfinishedMessage } from "../../../runs/index.ts";
-import type { ModelEvent } from "../../../runs/ports/model-events.ts";
 
 type Batch = readonly ModelEvent[];
 

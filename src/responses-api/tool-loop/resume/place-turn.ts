@@ -1,7 +1,7 @@
-import type { OutputItem } from "../../../../generated/responses-api/types.ts";
-import type { DecidedCall, DecidedPart } from "../../../domain/tool-ledger.ts";
+import type { OutputItem } from "@antiphon/contracts/responses-api/types.ts";
+import type { ModelEvent } from "@antiphon/domain/models/model-events.ts";
+import type { DecidedCall, DecidedPart } from "@antiphon/domain/tool-ledger.ts";
 import type { OpenItem } from "../../../runs/index.ts";
-import type { ModelEvent } from "../../../runs/ports/model-events.ts";
 import { hasMarker } from "../citations/markers.ts";
 
 /** How far a recorded turn was shown. */

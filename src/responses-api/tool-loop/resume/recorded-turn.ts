@@ -1,4 +1,5 @@
-import type { OutputItem } from "../../../../generated/responses-api/types.ts";
+import type { OutputItem } from "@antiphon/contracts/responses-api/types.ts";
+import type { ModelEvent } from "@antiphon/domain/models/model-events.ts";
 import type {
   DecidedCall,
   DecidedPart,
@@ -6,9 +7,8 @@ import type {
   TurnDecision,
   TurnFinish,
   TurnInLedger,
-} from "../../../domain/tool-ledger.ts";
+} from "@antiphon/domain/tool-ledger.ts";
 import type { OpenItem, ShownAnswer } from "../../../runs/index.ts";
-import type { ModelEvent } from "../../../runs/ports/model-events.ts";
 import { isClientsTurn } from "../hosted-run.ts";
 import { TurnItems } from "../turn/turn-items.ts";
 import { type PlacedTurn, placeTurn, saidText, shownParts } from "./place-turn.ts";

@@ -1,10 +1,10 @@
+import { idFromStem, newIdStem } from "@antiphon/base/ids.ts";
+import type { McpCall, OutputItem } from "@antiphon/contracts/responses-api/types.ts";
+import type { HostedItem } from "@antiphon/domain/models/hosted.ts";
+import type { ModelEvent } from "@antiphon/domain/models/model-events.ts";
+import type { DecidedPart, KnownExchange, TurnInLedger } from "@antiphon/domain/tool-ledger.ts";
 import { describe, expect, test } from "vitest";
-import type { McpCall, OutputItem } from "../../../../generated/responses-api/types.ts";
-import { idFromStem, newIdStem } from "../../../base/ids.ts";
-import type { DecidedPart, KnownExchange, TurnInLedger } from "../../../domain/tool-ledger.ts";
-import type { HostedItem } from "../../../runs/hosted.ts";
 import type { ShownAnswer } from "../../../runs/index.ts";
-import type { ModelEvent } from "../../../runs/ports/model-events.ts";
 import { canResume, resumePoint } from "./resume-point.ts";
 
 const STEM = newIdStem(1_700_000_000);

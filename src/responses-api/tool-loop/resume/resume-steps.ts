@@ -1,8 +1,8 @@
-import type { BegunExchange, DecidedCall, FinishedExchange, KnownExchange } from "../../../domain/tool-ledger.ts";
-import type { HostedItem } from "../../../runs/hosted.ts";
+import type { HostedItem } from "@antiphon/domain/models/hosted.ts";
+import type { ModelEvent } from "@antiphon/domain/models/model-events.ts";
+import type { ContextItem } from "@antiphon/domain/models/model-request.ts";
+import type { BegunExchange, DecidedCall, FinishedExchange, KnownExchange } from "@antiphon/domain/tool-ledger.ts";
 import { cutForm } from "../../../runs/index.ts";
-import type { ModelEvent } from "../../../runs/ports/model-events.ts";
-import type { ContextItem } from "../../../runs/request/model-request.ts";
 import { unknownResult, wholeItem } from "../hosted-run.ts";
 
 /** The remaining steps of a turn that a crash interrupted, in the order in which they are shown. */

@@ -1,6 +1,6 @@
-import { randomHex } from "../../../base/ids.ts";
-import type { ModelEvent } from "../../../runs/ports/model-events.ts";
-import type { ContextItem } from "../../../runs/request/model-request.ts";
+import { randomHex } from "@antiphon/base/ids.ts";
+import type { ModelEvent } from "@antiphon/domain/models/model-events.ts";
+import type { ContextItem } from "@antiphon/domain/models/model-request.ts";
 
 /** A call without an output must be answered by the client. */
 export function withoutOpenCalls(items: readonly ContextItem[]): readonly ContextItem[] {

@@ -1,6 +1,6 @@
-import type { DecidedCall, DecidedPart, TurnDecision, TurnFinish } from "../../../domain/tool-ledger.ts";
-import type { HostedCall } from "../../../runs/hosted.ts";
-import type { ModelEvent } from "../../../runs/ports/model-events.ts";
+import type { HostedCall } from "@antiphon/domain/models/hosted.ts";
+import type { ModelEvent } from "@antiphon/domain/models/model-events.ts";
+import type { DecidedCall, DecidedPart, TurnDecision, TurnFinish } from "@antiphon/domain/tool-ledger.ts";
 
 type Delta = Extract<ModelEvent, { readonly text: string }>;
 type Said = Extract<DecidedPart, { type: "said" }>;

@@ -1,5 +1,5 @@
-import type { TurnFinish } from "../../../domain/tool-ledger.ts";
-import type { ModelEvent, ModelUsage } from "../../../runs/ports/model-events.ts";
+import type { ModelEvent, ModelUsage } from "@antiphon/domain/models/model-events.ts";
+import type { TurnFinish } from "@antiphon/domain/tool-ledger.ts";
 import type { LinePlace } from "../call-line.ts";
 import type { StartedCall } from "../started-call.ts";
 import { type OpenPart, OpenText } from "./open-text.ts";

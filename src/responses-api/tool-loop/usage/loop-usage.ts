@@ -1,7 +1,7 @@
-import type { TurnDecision } from "../../../domain/tool-ledger.ts";
+import type { ModelUsage } from "@antiphon/domain/models/model-events.ts";
+import type { ModelRequest } from "@antiphon/domain/models/model-request.ts";
+import type { TurnDecision } from "@antiphon/domain/tool-ledger.ts";
 import { estimateTokens } from "../../../runs/index.ts";
-import type { ModelUsage } from "../../../runs/ports/model-events.ts";
-import type { ModelRequest } from "../../../runs/request/model-request.ts";
 import type { LoopRun, LoopServices } from "../loop-parts.ts";
 import type { ResumedUsage } from "./resumed-usage.ts";
 

@@ -1,8 +1,8 @@
-import type { OutputItem } from "../../../../generated/responses-api/types.ts";
-import type { ToolUsage } from "../../../domain/hosted-tool.ts";
-import type { KnownExchange, TurnInLedger } from "../../../domain/tool-ledger.ts";
+import type { OutputItem } from "@antiphon/contracts/responses-api/types.ts";
+import type { ToolUsage } from "@antiphon/domain/hosted-tool.ts";
+import type { ModelUsage } from "@antiphon/domain/models/model-events.ts";
+import type { KnownExchange, TurnInLedger } from "@antiphon/domain/tool-ledger.ts";
 import type { ShownAnswer } from "../../../runs/index.ts";
-import type { ModelUsage } from "../../../runs/ports/model-events.ts";
 
 /** The usage of a response before a crash. */
 export interface ResumedUsage {

@@ -1,6 +1,6 @@
-import type { Response } from "../../../../generated/responses-api/types.ts";
-import type { ToolUsage } from "../../../domain/hosted-tool.ts";
-import type { ModelEvent } from "../../../runs/ports/model-events.ts";
+import type { Response } from "@antiphon/contracts/responses-api/types.ts";
+import type { ToolUsage } from "@antiphon/domain/hosted-tool.ts";
+import type { ModelEvent } from "@antiphon/domain/models/model-events.ts";
 
 interface ImageTokens {
   readonly text: number;

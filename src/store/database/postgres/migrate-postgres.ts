@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { StoreSpoilt } from "@antiphon/domain/storage.ts";
 import { Kysely, sql } from "kysely";
 import { type Migration, Migrator } from "kysely/migration";
-import { StoreSpoilt } from "../../../domain/storage.ts";
 import { StoreBusy } from "../../../runs/ports/store-faults.ts";
 import type { Database } from "../schema.ts";
 import { type DatabaseAddress, openPostgresPool } from "./connections.ts";

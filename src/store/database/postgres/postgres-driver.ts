@@ -1,6 +1,6 @@
+import { InvariantError } from "@antiphon/base/assert.ts";
 import type { CompiledQuery, DatabaseConnection, Driver, QueryResult } from "kysely";
 import type { Pool, PoolClient, QueryConfig } from "pg";
-import { InvariantError } from "../../../base/assert.ts";
 import { againAfterDeadlock, endsConnection, isOldPlan, translateFault } from "./postgres-faults.ts";
 import { writtenValue } from "./postgres-values.ts";
 

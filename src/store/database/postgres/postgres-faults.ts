@@ -1,5 +1,5 @@
-import { InvariantError } from "../../../base/assert.ts";
-import { StoreSpoilt } from "../../../domain/storage.ts";
+import { InvariantError } from "@antiphon/base/assert.ts";
+import { StoreSpoilt } from "@antiphon/domain/storage.ts";
 import { StoreAway } from "../../../runs/ports/store-faults.ts";
 
 /** The connection ended during a statement, so it is unknown whether the statement had an effect. */

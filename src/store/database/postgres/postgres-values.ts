@@ -1,5 +1,5 @@
+import { assert } from "@antiphon/base/assert.ts";
 import pg from "pg";
-import { assert } from "../../../base/assert.ts";
 
 /** The numbers of PostgreSQL types in its system catalogue. */
 const BOOLEAN = 16;

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from "node:sqlite";
 import { Worker } from "node:worker_threads";
-import { isStorageFull } from "../../../base/storage-full.ts";
+import { isStorageFull } from "@antiphon/base/storage-full.ts";
 import { textLength } from "../text-length.ts";
 import type { CheckpointResult } from "./checkpoint-worker.ts";
 

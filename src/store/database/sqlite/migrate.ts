@@ -1,6 +1,6 @@
+import { StoreSpoilt } from "@antiphon/domain/storage.ts";
 import type { Kysely } from "kysely";
 import { type Migration, Migrator } from "kysely/migration";
-import { StoreSpoilt } from "../../../domain/storage.ts";
 import { StoreBusy } from "../../../runs/ports/store-faults.ts";
 import type { Database } from "../schema.ts";
 import { firstTables } from "./migrations/0001-first-tables.ts";

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { isStorageFull } from "@antiphon/base/storage-full.ts";
 import { CompiledQuery, type DatabaseConnection, type QueryResult, type SqliteDatabase, SqliteDriver } from "kysely";
-import { isStorageFull } from "../../../base/storage-full.ts";
 import type { Checkpoints } from "./checkpoints.ts";
 import { busyError, isBusy, isSpoilt, spoiltError } from "./sqlite-faults.ts";
 import { Turns } from "./turns.ts";

@@ -1,4 +1,4 @@
-import { StoreSpoilt } from "../../../domain/storage.ts";
+import { StoreSpoilt } from "@antiphon/domain/storage.ts";
 import { StoreBusy } from "../../../runs/ports/store-faults.ts";
 
 const SQLITE_BUSY = 5;

@@ -1,9 +1,9 @@
 import { closeSync, mkdirSync, openSync } from "node:fs";
 import { dirname } from "node:path";
 import { DatabaseSync, type SQLInputValue } from "node:sqlite";
+import { assert } from "@antiphon/base/assert.ts";
 import { type DialectAdapter, type Driver, type SqliteDatabase, SqliteDialect, type SqliteStatement } from "kysely";
 import { LRUCache } from "lru-cache";
-import { assert } from "../../../base/assert.ts";
 import { Checkpoints } from "./checkpoints.ts";
 import { OwnTurnsAdapter } from "./own-turns-adapter.ts";
 import { SharedFileDriver } from "./shared-file-driver.ts";

@@ -1,9 +1,9 @@
 import { DatabaseSync } from "node:sqlite";
+import { idFromStem, newIdStem } from "@antiphon/base/ids.ts";
+import { StorageQuotaExceeded } from "@antiphon/domain/storage.ts";
 import { Kysely } from "kysely";
 import { Migrator } from "kysely/migration";
 import { expect, test } from "vitest";
-import { idFromStem, newIdStem } from "../../../base/ids.ts";
-import { StorageQuotaExceeded } from "../../../domain/storage.ts";
 import { claimUnmade } from "../../claim-unmade.fixture.ts";
 import { openStore } from "../../open-store.ts";
 import { openTestStore, readNumbers, temporaryFile } from "../../store.fixture.ts";

@@ -1,5 +1,5 @@
+import type { Owner } from "@antiphon/domain/owner.ts";
 import { Kysely, sql } from "kysely";
-import type { Owner } from "../../../runs/ports/owner.ts";
 import { openPostgresPool } from "../../database/postgres/connections.ts";
 import { postgresDialect } from "../../database/postgres/postgres-dialect.ts";
 import type { Database } from "../../database/schema.ts";

@@ -1,4 +1,4 @@
-import { StoreSpoilt } from "../../../domain/storage.ts";
+import { StoreSpoilt } from "@antiphon/domain/storage.ts";
 import { RunLost, StoreBusy } from "../../../runs/ports/store-faults.ts";
 import type { DatabaseCalls } from "../database-calls.ts";
 import type { OwnWorkers } from "../workers/own-workers.ts";

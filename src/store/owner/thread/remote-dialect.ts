@@ -1,3 +1,4 @@
+import { InvariantError } from "@antiphon/base/assert.ts";
 import {
   type CompiledQuery,
   type DatabaseConnection,
@@ -7,7 +8,6 @@ import {
   SqliteIntrospector,
   SqliteQueryCompiler,
 } from "kysely";
-import { InvariantError } from "../../../base/assert.ts";
 import { OwnTurnsAdapter } from "../../database/sqlite/own-turns-adapter.ts";
 import { Turns } from "../../database/sqlite/turns.ts";
 import type { DatabaseCalls } from "../database-calls.ts";

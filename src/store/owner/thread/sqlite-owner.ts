@@ -1,5 +1,5 @@
+import { isStorageFull } from "@antiphon/base/storage-full.ts";
 import { CompiledQuery, Kysely, sql } from "kysely";
-import { isStorageFull } from "../../../base/storage-full.ts";
 import type { Database } from "../../database/schema.ts";
 import { migrate } from "../../database/sqlite/migrate.ts";
 import { sqliteDialect } from "../../database/sqlite/sqlite.ts";

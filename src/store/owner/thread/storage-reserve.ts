@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { closeSync, ftruncateSync, openSync, statfsSync, statSync, truncateSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
-import { isStorageFull } from "../../../base/storage-full.ts";
+import { isStorageFull } from "@antiphon/base/storage-full.ts";
 import { Turns } from "../../database/sqlite/turns.ts";
 
 /** The maximum written between two checks of the log: the pages that trigger a copy, and a large transaction. */

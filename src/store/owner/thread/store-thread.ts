@@ -1,6 +1,6 @@
 /** The store thread: opens databases and answers calls. */
 import { isMainThread, parentPort } from "node:worker_threads";
-import { assert, assertNever } from "../../../base/assert.ts";
+import { assert, assertNever } from "@antiphon/base/assert.ts";
 import { restoreLong } from "./long-texts.ts";
 import {
   type CallAnswer,

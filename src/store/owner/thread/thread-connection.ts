@@ -1,7 +1,7 @@
 import { setImmediate } from "node:timers";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
-import { ShortLivedMap } from "../../../base/short-lived-map.ts";
+import { ShortLivedMap } from "@antiphon/base/short-lived-map.ts";
 import { StoreStopped } from "../../../runs/ports/store-faults.ts";
 import { sizeOfJob, type WriteJob } from "../../rows/runs/write-job.ts";
 import type { DatabaseCalls } from "../database-calls.ts";

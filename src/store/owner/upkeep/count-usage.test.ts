@@ -1,7 +1,7 @@
 import { DatabaseSync } from "node:sqlite";
+import { StorageQuotaExceeded } from "@antiphon/domain/storage.ts";
 import { expect, test } from "vitest";
 import { verifies } from "../../../../tests/verifies.ts";
-import { StorageQuotaExceeded } from "../../../domain/storage.ts";
 import { openStore } from "../../open-store.ts";
 import {
   isPostgres,

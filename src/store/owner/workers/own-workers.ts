@@ -1,4 +1,4 @@
-import { assert } from "../../../base/assert.ts";
+import { assert } from "@antiphon/base/assert.ts";
 
 /** How many stores one process can have open at the same time. */
 const STORES_MAX = 1_024;

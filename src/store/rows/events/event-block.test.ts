@@ -1,6 +1,6 @@
+import { sendResponseEventsTypes } from "@antiphon/contracts/responses-api/events.ts";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { sendResponseEventsTypes } from "../../../../generated/responses-api/events.ts";
 import { Numbering } from "../../../runs/numbering.ts";
 import { packDeltas } from "../../../runs/ports/packed-deltas.ts";
 import type { UnnumberedEvent } from "../../../runs/wire-event.ts";

@@ -1,4 +1,4 @@
-import type { Response } from "../../../../generated/responses-api/types.ts";
+import type { Response } from "@antiphon/contracts/responses-api/types.ts";
 import type { WaitingEvent } from "../../../runs/ports/packed-deltas.ts";
 import { DeltaTemplate, RecordedDelta, type RecordedEvent, RecordedWhole } from "../../../runs/recorded-event.ts";
 import { storedJson } from "../../database/stored-json.ts";

@@ -1,4 +1,4 @@
-import { assert } from "../../../base/assert.ts";
+import { assert } from "@antiphon/base/assert.ts";
 import type { Chunk } from "./run-tail.ts";
 
 /** Events of one run in the journal. */

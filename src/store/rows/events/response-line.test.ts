@@ -1,6 +1,6 @@
+import type { Response, ResponseStreamEvent } from "@antiphon/contracts/responses-api/types.ts";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import type { Response, ResponseStreamEvent } from "../../../../generated/responses-api/types.ts";
 import { ResponseLines, readResponseLine } from "./response-line.ts";
 
 const values = fc.oneof(fc.jsonValue(), fc.constantFrom(undefined, "\u2028", "\ud83d", '["=",', -0));

@@ -1,4 +1,4 @@
-import type { Response, ResponseStreamEvent } from "../../../../generated/responses-api/types.ts";
+import type { Response, ResponseStreamEvent } from "@antiphon/contracts/responses-api/types.ts";
 import { RecordedWhole } from "../../../runs/recorded-event.ts";
 import { storedJson } from "../../database/stored-json.ts";
 

@@ -1,5 +1,5 @@
+import type { Owner } from "@antiphon/domain/owner.ts";
 import { type Kysely, type SqlBool, sql } from "kysely";
-import type { Owner } from "../../../runs/ports/owner.ts";
 import type { Database } from "../../database/schema.ts";
 import { isId, isSameId } from "../../database/time-first.ts";
 

@@ -1,7 +1,7 @@
+import { assert } from "@antiphon/base/assert.ts";
+import type { Response } from "@antiphon/contracts/responses-api/types.ts";
+import type { Owner } from "@antiphon/domain/owner.ts";
 import { type Kysely, sql } from "kysely";
-import type { Response } from "../../../../generated/responses-api/types.ts";
-import { assert } from "../../../base/assert.ts";
-import type { Owner } from "../../../runs/ports/owner.ts";
 import { builtOnce, type StandIns } from "../../database/built-once.ts";
 import { dialectal } from "../../database/dialectal.ts";
 import type { Database } from "../../database/schema.ts";

@@ -1,4 +1,4 @@
-import { ContextTooLong } from "../../../domain/storage.ts";
+import { ContextTooLong } from "@antiphon/domain/storage.ts";
 
 /** More items than any model accepts. */
 export const CONTEXT_ITEMS_MAX = 100_000;

@@ -1,5 +1,5 @@
-import type { ConversationRefusal } from "../../../domain/conversations.ts";
-import type { Owner } from "../../../runs/ports/owner.ts";
+import type { ConversationRefusal } from "@antiphon/domain/conversations.ts";
+import type { Owner } from "@antiphon/domain/owner.ts";
 import { type ItemText, lengthOfItems } from "./item-text.ts";
 
 /** One change of one conversation, stored as a whole or not at all. */

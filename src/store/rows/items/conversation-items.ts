@@ -1,10 +1,10 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
+import { freezeDeep } from "@antiphon/base/json/freeze-deep.ts";
+import type { StoredItem } from "@antiphon/contracts/responses-api/types.ts";
+import type { Owner } from "@antiphon/domain/owner.ts";
+import type { ConversationItems } from "@antiphon/domain/responses.ts";
 import { type Kysely, type Selectable, sql } from "kysely";
 import { LRUCache } from "lru-cache";
-import type { StoredItem } from "../../../../generated/responses-api/types.ts";
-import { freezeDeep } from "../../../base/json/freeze-deep.ts";
-import type { ConversationItems } from "../../../domain/responses.ts";
-import type { Owner } from "../../../runs/ports/owner.ts";
 import type { ConversationItemsTable, Database } from "../../database/schema.ts";
 import { CONTEXT_ITEMS_MAX, type ContextBudget } from "./context-budget.ts";
 import type { ItemPlace } from "./item-places.ts";

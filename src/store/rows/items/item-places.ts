@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
+import type { StoredItem } from "@antiphon/contracts/responses-api/types.ts";
 import type { Kysely } from "kysely";
-import type { StoredItem } from "../../../../generated/responses-api/types.ts";
 import { builtOnce, type StandIns } from "../../database/built-once.ts";
 import { isListedNumber } from "../../database/dialectal.ts";
 import type { Database } from "../../database/schema.ts";

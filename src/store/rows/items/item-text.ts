@@ -1,7 +1,7 @@
-import { assert } from "../../../base/assert.ts";
-import { jsonOf } from "../../../base/json/json-text.ts";
-import { isSmall, writeJsonParts } from "../../../base/json/write-json.ts";
-import { Slices } from "../../../base/limits/slices.ts";
+import { assert } from "@antiphon/base/assert.ts";
+import { jsonOf } from "@antiphon/base/json/json-text.ts";
+import { isSmall, writeJsonParts } from "@antiphon/base/json/write-json.ts";
+import { Slices } from "@antiphon/base/limits/slices.ts";
 import { lengthOfText, type StoredText } from "../../database/stored-text.ts";
 
 /** The stored form of an item. */

@@ -1,5 +1,5 @@
-import type { StoredItem } from "../../../../generated/responses-api/types.ts";
-import { rememberJson } from "../../../base/json/json-text.ts";
+import { rememberJson } from "@antiphon/base/json/json-text.ts";
+import type { StoredItem } from "@antiphon/contracts/responses-api/types.ts";
 import { storedJson, storedJsonInSlices } from "../../database/stored-json.ts";
 
 /** The `call_id` of a call or of an output; null for any other item. */

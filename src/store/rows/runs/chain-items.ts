@@ -1,9 +1,9 @@
+import { freezeDeep } from "@antiphon/base/json/freeze-deep.ts";
+import { eachInSlices } from "@antiphon/base/limits/slices.ts";
+import type { StoredItem } from "@antiphon/contracts/responses-api/types.ts";
+import type { Owner } from "@antiphon/domain/owner.ts";
 import { type Kysely, sql } from "kysely";
 import { LRUCache } from "lru-cache";
-import type { StoredItem } from "../../../../generated/responses-api/types.ts";
-import { freezeDeep } from "../../../base/json/freeze-deep.ts";
-import { eachInSlices } from "../../../base/limits/slices.ts";
-import type { Owner } from "../../../runs/ports/owner.ts";
 import { builtOnce, type StandIns } from "../../database/built-once.ts";
 import { isListedNumber } from "../../database/dialectal.ts";
 import type { Database } from "../../database/schema.ts";

@@ -1,6 +1,6 @@
+import { assertNever } from "@antiphon/base/assert.ts";
+import type { Owner } from "@antiphon/domain/owner.ts";
 import type { Insertable } from "kysely";
-import { assertNever } from "../../../base/assert.ts";
-import type { Owner } from "../../../runs/ports/owner.ts";
 import type { RowOfResponse } from "../../database/row-inserter.ts";
 import type { ItemDirection, ResponsesTable } from "../../database/schema.ts";
 import { wholeText } from "../../database/stored-text.ts";

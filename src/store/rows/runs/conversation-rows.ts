@@ -1,6 +1,6 @@
+import { assertNever } from "@antiphon/base/assert.ts";
+import type { Owner } from "@antiphon/domain/owner.ts";
 import { type Kysely, sql } from "kysely";
-import { assertNever } from "../../../base/assert.ts";
-import type { Owner } from "../../../runs/ports/owner.ts";
 import { builtOnce, type StandIns } from "../../database/built-once.ts";
 import type { RowInserter } from "../../database/row-inserter.ts";
 import type { Database } from "../../database/schema.ts";

@@ -1,6 +1,6 @@
+import { assertNever } from "@antiphon/base/assert.ts";
+import type { Response } from "@antiphon/contracts/responses-api/types.ts";
 import { type Kysely, type SqlBool, sql } from "kysely";
-import type { Response } from "../../../../generated/responses-api/types.ts";
-import { assertNever } from "../../../base/assert.ts";
 import { builtOnce, type StandIns } from "../../database/built-once.ts";
 import { dialectal, nowMs } from "../../database/dialectal.ts";
 import type { Database } from "../../database/schema.ts";

@@ -1,4 +1,4 @@
-import type { OutputItem, Response, StoredItem } from "../../../../generated/responses-api/types.ts";
+import type { OutputItem, Response, StoredItem } from "@antiphon/contracts/responses-api/types.ts";
 import type { ClosedRun, OpenedRun } from "../../../runs/ports/event-log.ts";
 import { storedJson } from "../../database/stored-json.ts";
 import type { Ending, Origin } from "./response-columns.ts";

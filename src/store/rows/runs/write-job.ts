@@ -1,5 +1,5 @@
-import { assertNever } from "../../../base/assert.ts";
-import type { Owner } from "../../../runs/ports/owner.ts";
+import { assertNever } from "@antiphon/base/assert.ts";
+import type { Owner } from "@antiphon/domain/owner.ts";
 import { type EventBlock, lengthOfBlocks } from "../events/event-block.ts";
 import {
   type ConversationChange,

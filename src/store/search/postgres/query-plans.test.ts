@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import type { FileSearchFilter } from "@antiphon/contracts/responses-api/types.ts";
 import { Kysely, sql } from "kysely";
 import pg from "pg";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import type { FileSearchFilter } from "../../../../generated/responses-api/types.ts";
 import { whyNoPostgres } from "../../../../tests/services/postgres-server.ts";
 import { databaseOfTest } from "../../../../tests/services/services-of-run.ts";
 import { openPostgresPool } from "../../database/postgres/connections.ts";

@@ -1,9 +1,9 @@
+import { newId } from "@antiphon/base/ids.ts";
+import { bytesAtMost } from "@antiphon/base/limits/bytes-at-most.ts";
+import type { ContainerFile } from "@antiphon/contracts/responses-api/types.ts";
+import type { ContainerChange, ContainerRefusal } from "@antiphon/domain/containers.ts";
+import type { Owner } from "@antiphon/domain/owner.ts";
 import { type Kysely, sql } from "kysely";
-import type { ContainerFile } from "../../../../generated/responses-api/types.ts";
-import { newId } from "../../../base/ids.ts";
-import { bytesAtMost } from "../../../base/limits/bytes-at-most.ts";
-import type { ContainerChange, ContainerRefusal } from "../../../domain/containers.ts";
-import type { Owner } from "../../../runs/ports/owner.ts";
 import { KEEP_ROWS } from "../../database/dialectal.ts";
 import type { Database } from "../../database/schema.ts";
 import type { DatabaseCalls } from "../../owner/database-calls.ts";

@@ -1,7 +1,7 @@
+import type { ContainerPageRequest } from "@antiphon/domain/containers.ts";
+import type { Owner } from "@antiphon/domain/owner.ts";
+import type { PageRequest } from "@antiphon/domain/responses.ts";
 import type { Kysely, SelectQueryBuilder } from "kysely";
-import type { ContainerPageRequest } from "../../../domain/containers.ts";
-import type { PageRequest } from "../../../domain/responses.ts";
-import type { Owner } from "../../../runs/ports/owner.ts";
 import type { Database } from "../../database/schema.ts";
 import type { RowPage } from "../vector-stores/store-pages.ts";
 import { type ContainerFileRow, type ContainerRow, containersOf } from "./container-rows.ts";

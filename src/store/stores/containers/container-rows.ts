@@ -1,6 +1,6 @@
+import type { Container, ContainerFile } from "@antiphon/contracts/responses-api/types.ts";
+import type { Owner } from "@antiphon/domain/owner.ts";
 import type { Kysely, Selectable } from "kysely";
-import type { Container, ContainerFile } from "../../../../generated/responses-api/types.ts";
-import type { Owner } from "../../../runs/ports/owner.ts";
 import type { ContainerFilesTable, ContainersTable, Database } from "../../database/schema.ts";
 import { secondsNow } from "../vector-stores/store-statements.ts";
 

@@ -1,6 +1,5 @@
-import { type Kysely, sql } from "kysely";
-import type { Container, ContainerFile } from "../../../../generated/responses-api/types.ts";
-import { newId } from "../../../base/ids.ts";
+import { newId } from "@antiphon/base/ids.ts";
+import type { Container, ContainerFile } from "@antiphon/contracts/responses-api/types.ts";
 import type {
   ContainerChange,
   ContainerFileStream,
@@ -9,12 +8,13 @@ import type {
   Containers,
   ContainerUpload,
   NewContainer,
-} from "../../../domain/containers.ts";
-import type { FileStore, StoredFile } from "../../../domain/files.ts";
-import type { PageRequest } from "../../../domain/responses.ts";
-import { FileStorageAway } from "../../../domain/storage.ts";
-import type { ListPage } from "../../../domain/vector-stores.ts";
-import type { Owner } from "../../../runs/ports/owner.ts";
+} from "@antiphon/domain/containers.ts";
+import type { FileStore, StoredFile } from "@antiphon/domain/files.ts";
+import type { Owner } from "@antiphon/domain/owner.ts";
+import type { PageRequest } from "@antiphon/domain/responses.ts";
+import { FileStorageAway } from "@antiphon/domain/storage.ts";
+import type { ListPage } from "@antiphon/domain/vector-stores.ts";
+import { type Kysely, sql } from "kysely";
 import type { Database } from "../../database/schema.ts";
 import type { DatabaseCalls } from "../../owner/database-calls.ts";
 import type { ContainerBytes } from "../files/file-bytes.ts";

@@ -1,9 +1,9 @@
+import type { ContainerFile } from "@antiphon/contracts/responses-api/types.ts";
+import type { ContainerRefusal, Containers, KeptFile } from "@antiphon/domain/containers.ts";
+import type { Owner } from "@antiphon/domain/owner.ts";
+import { StorageQuotaExceeded } from "@antiphon/domain/storage.ts";
+import type { Keeping, MadeFile, StoredContainers, UsedContainer } from "@antiphon/sandbox/ports.ts";
 import { type Kysely, sql } from "kysely";
-import type { ContainerFile } from "../../../../generated/responses-api/types.ts";
-import type { Keeping, MadeFile, StoredContainers, UsedContainer } from "../../../containers/ports.ts";
-import type { ContainerRefusal, Containers, KeptFile } from "../../../domain/containers.ts";
-import { StorageQuotaExceeded } from "../../../domain/storage.ts";
-import type { Owner } from "../../../runs/ports/owner.ts";
 import type { Database } from "../../database/schema.ts";
 import { secondsNow } from "../vector-stores/store-statements.ts";
 import type { ContainerFileWriter } from "./container-file-writer.ts";

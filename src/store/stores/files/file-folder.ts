@@ -1,7 +1,7 @@
 import { createReadStream } from "node:fs";
 import { mkdir, open, readdir, readFile, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { isPassingName, openNamelessFile, writeAll } from "../../../base/files/nameless-file.ts";
+import { isPassingName, openNamelessFile, writeAll } from "@antiphon/base/files/nameless-file.ts";
 import type { FileBytes } from "./file-bytes.ts";
 
 /** The time limit for receiving and writing a file, in milliseconds. */

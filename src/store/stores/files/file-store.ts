@@ -1,6 +1,5 @@
-import { type Kysely, type Selectable, sql } from "kysely";
-import { assert } from "../../../base/assert.ts";
-import { randomHex } from "../../../base/ids.ts";
+import { assert } from "@antiphon/base/assert.ts";
+import { randomHex } from "@antiphon/base/ids.ts";
 import type {
   FileContent,
   FilePage,
@@ -9,8 +8,9 @@ import type {
   FileStream,
   IncomingFile,
   StoredFile,
-} from "../../../domain/files.ts";
-import type { Owner } from "../../../runs/ports/owner.ts";
+} from "@antiphon/domain/files.ts";
+import type { Owner } from "@antiphon/domain/owner.ts";
+import { type Kysely, type Selectable, sql } from "kysely";
 import { SKIP_LOCKED } from "../../database/dialectal.ts";
 import type { Database, FilesTable } from "../../database/schema.ts";
 import type { DatabaseCalls } from "../../owner/database-calls.ts";

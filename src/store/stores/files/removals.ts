@@ -1,4 +1,4 @@
-import { FileStorageAway } from "../../../domain/storage.ts";
+import { FileStorageAway } from "@antiphon/domain/storage.ts";
 
 /** Beyond this number, files remain until another worker finds that their holder is dead. */
 const WAITING_MAX = 10_000;

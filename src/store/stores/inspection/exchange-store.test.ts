@@ -1,5 +1,5 @@
+import type { ResponseExchange } from "@antiphon/contracts/responses-api/types.ts";
 import { expect } from "vitest";
-import type { ResponseExchange } from "../../../../generated/responses-api/types.ts";
 import { openTestStore, testStores } from "../../store.fixture.ts";
 import { OURS } from "../../stored-shapes.fixture.ts";
 

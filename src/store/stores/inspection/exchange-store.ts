@@ -1,7 +1,7 @@
+import type { ResponseExchange } from "@antiphon/contracts/responses-api/types.ts";
+import type { ExchangeStore } from "@antiphon/domain/inspection.ts";
+import type { Owner } from "@antiphon/domain/owner.ts";
 import { type Kysely, sql } from "kysely";
-import type { ResponseExchange } from "../../../../generated/responses-api/types.ts";
-import type { ExchangeStore } from "../../../domain/inspection.ts";
-import type { Owner } from "../../../runs/ports/owner.ts";
 import type { Database } from "../../database/schema.ts";
 import { storedJson } from "../../database/stored-json.ts";
 

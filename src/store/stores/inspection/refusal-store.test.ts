@@ -1,5 +1,5 @@
+import type { RefusedRequest } from "@antiphon/contracts/responses-api/types.ts";
 import { expect } from "vitest";
-import type { RefusedRequest } from "../../../../generated/responses-api/types.ts";
 import { openTestStore, testStores } from "../../store.fixture.ts";
 import { OTHERS, OURS } from "../../stored-shapes.fixture.ts";
 

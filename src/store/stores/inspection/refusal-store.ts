@@ -1,8 +1,8 @@
+import { newId } from "@antiphon/base/ids.ts";
+import type { RefusedRequest } from "@antiphon/contracts/responses-api/types.ts";
+import type { RefusalStore } from "@antiphon/domain/inspection.ts";
+import type { Owner } from "@antiphon/domain/owner.ts";
 import { type Kysely, sql } from "kysely";
-import type { RefusedRequest } from "../../../../generated/responses-api/types.ts";
-import { newId } from "../../../base/ids.ts";
-import type { RefusalStore } from "../../../domain/inspection.ts";
-import type { Owner } from "../../../runs/ports/owner.ts";
 import type { Database } from "../../database/schema.ts";
 import { storedJson } from "../../database/stored-json.ts";
 

@@ -1,7 +1,7 @@
+import type { ResponseExchange } from "@antiphon/contracts/responses-api/types.ts";
+import type { ResponseFilter } from "@antiphon/domain/inspection.ts";
+import type { FinishedExchange } from "@antiphon/domain/tool-ledger.ts";
 import { expect } from "vitest";
-import type { ResponseExchange } from "../../../../generated/responses-api/types.ts";
-import type { ResponseFilter } from "../../../domain/inspection.ts";
-import type { FinishedExchange } from "../../../domain/tool-ledger.ts";
 import { openTestStore, runSql, storeRun, temporaryFile, testStores } from "../../store.fixture.ts";
 import { anItem, aResponse, OTHERS, OURS } from "../../stored-shapes.fixture.ts";
 import { ALL } from "./response-filter.fixture.ts";

@@ -1,5 +1,4 @@
-import { type Kysely, type RawBuilder, type SqlBool, sql } from "kysely";
-import type { Response, ResponseNote, RunKind, ShownToolResult } from "../../../../generated/responses-api/types.ts";
+import type { Response, ResponseNote, RunKind, ShownToolResult } from "@antiphon/contracts/responses-api/types.ts";
 import type {
   ListedResponse,
   ResponseArchive,
@@ -8,8 +7,9 @@ import type {
   ResponsePage,
   ResponsePageRequest,
   ResponseRecord,
-} from "../../../domain/inspection.ts";
-import type { Owner } from "../../../runs/ports/owner.ts";
+} from "@antiphon/domain/inspection.ts";
+import type { Owner } from "@antiphon/domain/owner.ts";
+import { type Kysely, type RawBuilder, type SqlBool, sql } from "kysely";
 import type { Database } from "../../database/schema.ts";
 import { storedJson } from "../../database/stored-json.ts";
 import { isId } from "../../database/time-first.ts";

@@ -1,6 +1,6 @@
+import type { CountedResponses, ResponseCountRequest, ResponseCounts } from "@antiphon/domain/inspection.ts";
+import type { Owner } from "@antiphon/domain/owner.ts";
 import { type Kysely, type RawBuilder, type SqlBool, sql } from "kysely";
-import type { CountedResponses, ResponseCountRequest, ResponseCounts } from "../../../domain/inspection.ts";
-import type { Owner } from "../../../runs/ports/owner.ts";
 import { dialectal } from "../../database/dialectal.ts";
 import type { Database } from "../../database/schema.ts";
 import { storedJson } from "../../database/stored-json.ts";

@@ -1,4 +1,4 @@
-import type { ResponseFilter } from "../../../domain/inspection.ts";
+import type { ResponseFilter } from "@antiphon/domain/inspection.ts";
 
 /** A filter that matches everything. */
 export const ALL: ResponseFilter = {

@@ -1,7 +1,7 @@
+import type { RunKind } from "@antiphon/contracts/responses-api/types.ts";
+import type { ResponseFilter } from "@antiphon/domain/inspection.ts";
+import type { Owner } from "@antiphon/domain/owner.ts";
 import { type ExpressionBuilder, type RawBuilder, type SqlBool, sql } from "kysely";
-import type { RunKind } from "../../../../generated/responses-api/types.ts";
-import type { ResponseFilter } from "../../../domain/inspection.ts";
-import type { Owner } from "../../../runs/ports/owner.ts";
 import { dialectal, hasText } from "../../database/dialectal.ts";
 import type { Database } from "../../database/schema.ts";
 import { isId } from "../../database/time-first.ts";

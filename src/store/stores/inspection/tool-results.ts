@@ -1,6 +1,6 @@
+import type { ShownToolResult } from "@antiphon/contracts/responses-api/types.ts";
+import type { Owner } from "@antiphon/domain/owner.ts";
 import { type Kysely, sql } from "kysely";
-import type { ShownToolResult } from "../../../../generated/responses-api/types.ts";
-import type { Owner } from "../../../runs/ports/owner.ts";
 import type { Database } from "../../database/schema.ts";
 
 /** The maximum results read per response, and characters of each. */

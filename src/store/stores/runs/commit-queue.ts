@@ -1,4 +1,4 @@
-import { InvariantError } from "../../../base/assert.ts";
+import { InvariantError } from "@antiphon/base/assert.ts";
 
 export interface CommitQueueOptions<Job, Outcome> {
   /**

@@ -1,7 +1,7 @@
 import { setImmediate as endOfTick } from "node:timers/promises";
+import { jsonOf } from "@antiphon/base/json/json-text.ts";
 import fc from "fast-check";
 import { expect } from "vitest";
-import { jsonOf } from "../../../base/json/json-text.ts";
 import { RunLost } from "../../../runs/ports/store-faults.ts";
 import { claimUnmade } from "../../claim-unmade.fixture.ts";
 import { openStore } from "../../open-store.ts";

@@ -1,8 +1,8 @@
+import { assert } from "@antiphon/base/assert.ts";
+import { jsonOf } from "@antiphon/base/json/json-text.ts";
+import { isSmall } from "@antiphon/base/json/write-json.ts";
+import type { Response, ResponseNote } from "@antiphon/contracts/responses-api/types.ts";
 import { type Kysely, type SqlBool, sql } from "kysely";
-import type { Response, ResponseNote } from "../../../../generated/responses-api/types.ts";
-import { assert } from "../../../base/assert.ts";
-import { jsonOf } from "../../../base/json/json-text.ts";
-import { isSmall } from "../../../base/json/write-json.ts";
 import type { ClosedRun, EventLog, OpenedRun } from "../../../runs/ports/event-log.ts";
 import type { WaitingEvent } from "../../../runs/ports/packed-deltas.ts";
 import { RunLost } from "../../../runs/ports/store-faults.ts";

@@ -1,5 +1,5 @@
+import type { Owner } from "@antiphon/domain/owner.ts";
 import type { Kysely } from "kysely";
-import type { Owner } from "../../../runs/ports/owner.ts";
 import type { Database } from "../../database/schema.ts";
 import { IS_LIVE } from "../../rows/runs/run-rows.ts";
 

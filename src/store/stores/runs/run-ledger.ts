@@ -1,6 +1,6 @@
+import { rememberJson } from "@antiphon/base/json/json-text.ts";
+import type { Response } from "@antiphon/contracts/responses-api/types.ts";
 import { type Kysely, sql } from "kysely";
-import type { Response } from "../../../../generated/responses-api/types.ts";
-import { rememberJson } from "../../../base/json/json-text.ts";
 import type { AbandonedRun, Release, RunLedger, UnmadeRun, UnmadeRuns } from "../../../runs/ports/run-ledger.ts";
 import type { TurnAttempts } from "../../../runs/ports/store-faults.ts";
 import type { Database } from "../../database/schema.ts";

@@ -1,6 +1,6 @@
+import type { Owner } from "@antiphon/domain/owner.ts";
+import type { NewStoreFile, VectorStoreRefusal } from "@antiphon/domain/vector-stores.ts";
 import type { Kysely } from "kysely";
-import type { NewStoreFile, VectorStoreRefusal } from "../../../domain/vector-stores.ts";
-import type { Owner } from "../../../runs/ports/owner.ts";
 import type { Database } from "../../database/schema.ts";
 import { secondsNow } from "./store-statements.ts";
 

@@ -1,5 +1,5 @@
+import type { FileSearchFilter } from "@antiphon/contracts/responses-api/types.ts";
 import { expect, test } from "vitest";
-import type { FileSearchFilter } from "../../../../generated/responses-api/types.ts";
 import type { ChunkQuestion, ChunksFound } from "../../../vector-stores/ports.ts";
 import type { Store } from "../../open-store.ts";
 import { openTestStore, testStores } from "../../store.fixture.ts";

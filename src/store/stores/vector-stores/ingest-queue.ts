@@ -1,7 +1,7 @@
+import { assert } from "@antiphon/base/assert.ts";
+import type { StaticChunking } from "@antiphon/contracts/responses-api/types.ts";
+import type { Owner } from "@antiphon/domain/owner.ts";
 import { type Kysely, type RawBuilder, sql } from "kysely";
-import type { StaticChunking } from "../../../../generated/responses-api/types.ts";
-import { assert } from "../../../base/assert.ts";
-import type { Owner } from "../../../runs/ports/owner.ts";
 import type {
   ChunksAdded,
   IndexedChunk,

@@ -1,5 +1,5 @@
+import type { Owner } from "@antiphon/domain/owner.ts";
 import { LRUCache } from "lru-cache";
-import type { Owner } from "../../../runs/ports/owner.ts";
 
 /** Owners beyond this number count as new. */
 const OWNERS_MAX = 10_000;

@@ -1,8 +1,8 @@
 import { Readable } from "node:stream";
+import type { ContainerChange } from "@antiphon/domain/containers.ts";
+import type { Owner } from "@antiphon/domain/owner.ts";
 import { expect } from "vitest";
 import { verifies } from "../../../../tests/verifies.ts";
-import type { ContainerChange } from "../../../domain/containers.ts";
-import type { Owner } from "../../../runs/ports/owner.ts";
 import type { IndexedChunk, IngestTask } from "../../../vector-stores/ports.ts";
 import type { Store, StoreOptions } from "../../open-store.ts";
 import { openTestStore, runSql, temporaryFile, testStores } from "../../store.fixture.ts";

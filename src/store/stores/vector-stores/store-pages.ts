@@ -1,6 +1,6 @@
+import type { Owner } from "@antiphon/domain/owner.ts";
+import type { StoreFilePageRequest, VectorStorePageRequest } from "@antiphon/domain/vector-stores.ts";
 import type { Kysely } from "kysely";
-import type { StoreFilePageRequest, VectorStorePageRequest } from "../../../domain/vector-stores.ts";
-import type { Owner } from "../../../runs/ports/owner.ts";
 import type { Database } from "../../database/schema.ts";
 import type { StoreFileRow, StoreRow } from "./vector-store-rows.ts";
 

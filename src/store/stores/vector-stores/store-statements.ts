@@ -1,6 +1,6 @@
+import type { Owner } from "@antiphon/domain/owner.ts";
+import type { NewStoreFile } from "@antiphon/domain/vector-stores.ts";
 import { type RawBuilder, sql } from "kysely";
-import type { NewStoreFile } from "../../../domain/vector-stores.ts";
-import type { Owner } from "../../../runs/ports/owner.ts";
 import { dialectal, keepKeysOf } from "../../database/dialectal.ts";
 
 export const SECONDS_A_DAY = 86_400;

@@ -1,6 +1,6 @@
+import type { FileAttributes } from "@antiphon/contracts/responses-api/types.ts";
+import type { Owner } from "@antiphon/domain/owner.ts";
 import { expect } from "vitest";
-import type { FileAttributes } from "../../../../generated/responses-api/types.ts";
-import type { Owner } from "../../../runs/ports/owner.ts";
 import type { IndexedChunk, VectorModel } from "../../../vector-stores/ports.ts";
 import type { Store } from "../../open-store.ts";
 import { OURS } from "../../stored-shapes.fixture.ts";

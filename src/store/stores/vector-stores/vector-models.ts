@@ -1,5 +1,5 @@
+import { assert } from "@antiphon/base/assert.ts";
 import { type Kysely, type RawBuilder, sql } from "kysely";
-import { assert } from "../../../base/assert.ts";
 import type { KeyedVector, VectorModel } from "../../../vector-stores/ports.ts";
 import { dialectal } from "../../database/dialectal.ts";
 import type { Database } from "../../database/schema.ts";

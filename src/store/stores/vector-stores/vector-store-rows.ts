@@ -1,4 +1,3 @@
-import type { Selectable } from "kysely";
 import type {
   FileAttributes,
   StaticChunking,
@@ -6,7 +5,8 @@ import type {
   VectorStoreFile,
   VectorStoreFileBatch,
   VectorStoreFileError,
-} from "../../../../generated/responses-api/types.ts";
+} from "@antiphon/contracts/responses-api/types.ts";
+import type { Selectable } from "kysely";
 import { storedJson } from "../../database/stored-json.ts";
 import type {
   VectorStoreBatchesTable,

@@ -1,6 +1,6 @@
+import type { NewStoreFile } from "@antiphon/domain/vector-stores.ts";
 import { expect } from "vitest";
 import { verifies } from "../../../../tests/verifies.ts";
-import type { NewStoreFile } from "../../../domain/vector-stores.ts";
 import type { IndexedChunk } from "../../../vector-stores/ports.ts";
 import type { Store, StoreOptions } from "../../open-store.ts";
 import { openTestStore, testStores } from "../../store.fixture.ts";

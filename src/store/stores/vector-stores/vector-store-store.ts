@@ -1,12 +1,12 @@
-import { type Kysely, type RawBuilder, sql } from "kysely";
+import { assert } from "@antiphon/base/assert.ts";
+import { newId } from "@antiphon/base/ids.ts";
 import type {
   FileAttributes,
   VectorStore,
   VectorStoreFile,
   VectorStoreFileBatch,
-} from "../../../../generated/responses-api/types.ts";
-import { assert } from "../../../base/assert.ts";
-import { newId } from "../../../base/ids.ts";
+} from "@antiphon/contracts/responses-api/types.ts";
+import type { Owner } from "@antiphon/domain/owner.ts";
 import type {
   Added,
   ListPage,
@@ -17,8 +17,8 @@ import type {
   VectorStorePageRequest,
   VectorStoreRefusal,
   VectorStores,
-} from "../../../domain/vector-stores.ts";
-import type { Owner } from "../../../runs/ports/owner.ts";
+} from "@antiphon/domain/vector-stores.ts";
+import { type Kysely, type RawBuilder, sql } from "kysely";
 import type { Database } from "../../database/schema.ts";
 import type { DatabaseCalls } from "../../owner/database-calls.ts";
 import { chunkKey } from "../../search/chunk-keys.ts";

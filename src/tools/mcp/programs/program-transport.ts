@@ -1,6 +1,6 @@
+import { Semaphore } from "@antiphon/base/limits/semaphore.ts";
+import { type PipedChild, startPiped } from "@antiphon/programs/piped-child.ts";
 import { type JSONRPCMessage, ReadBuffer, serializeMessage, type Transport } from "@modelcontextprotocol/client";
-import { Semaphore } from "../../../base/limits/semaphore.ts";
-import { type PipedChild, startPiped } from "../../../programs/piped-child.ts";
 import { ProgramEnded } from "../mcp-failure.ts";
 import type { McpProgram } from "../mcp-server.ts";
 import { noteSent } from "../open-transport.ts";

@@ -1,5 +1,5 @@
+import { isRecord } from "@antiphon/base/json/records.ts";
 import { type JSONRPCMessage, type ListToolsResult, specTypeSchemas } from "@modelcontextprotocol/client";
-import { isRecord } from "../../../base/json/records.ts";
 
 /** The maximum parts read of a result. */
 export const PARTS_MAX = 1000;

@@ -1,6 +1,6 @@
+import { isRecord } from "@antiphon/base/json/records.ts";
+import type { ToolOutputContentPart } from "@antiphon/contracts/responses-api/types.ts";
 import { type CallToolResult, type ContentBlock, specTypeSchemas } from "@modelcontextprotocol/client";
-import type { ToolOutputContentPart } from "../../../../generated/responses-api/types.ts";
-import { isRecord } from "../../../base/json/records.ts";
 import type { ServerSecrets } from "../server-secrets.ts";
 
 const PICTURES_MAX = 16;

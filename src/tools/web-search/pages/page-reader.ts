@@ -1,10 +1,10 @@
+import { decodeAs } from "@antiphon/base/limits/long-data.ts";
+import { Semaphore } from "@antiphon/base/limits/semaphore.ts";
+import type { Egress, Fetched } from "@antiphon/egress/egress.ts";
+import { EgressError } from "@antiphon/egress/egress-error.ts";
+import { HtmlReader } from "@antiphon/media/html/html-reader.ts";
+import { PdfReader } from "@antiphon/media/pdf/pdf-reader.ts";
 import { LRUCache } from "lru-cache";
-import { decodeAs } from "../../../base/limits/long-data.ts";
-import { Semaphore } from "../../../base/limits/semaphore.ts";
-import type { Egress, Fetched } from "../../../egress/egress.ts";
-import { EgressError } from "../../../egress/egress-error.ts";
-import { HtmlReader } from "../../../media/html/html-reader.ts";
-import { PdfReader } from "../../../media/pdf/pdf-reader.ts";
 
 /** A page in the model's form. */
 export interface Page {

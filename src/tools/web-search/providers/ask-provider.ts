@@ -1,8 +1,8 @@
+import { beginExchange } from "@antiphon/base/exchanges/exchange-recording.ts";
+import { jsonOrUndefined } from "@antiphon/base/json/read-json.ts";
+import { isRecord } from "@antiphon/base/json/records.ts";
+import { readBodyStart } from "@antiphon/base/limits/read-body-start.ts";
 import { request } from "undici";
-import { beginExchange } from "../../../base/exchanges/exchange-recording.ts";
-import { jsonOrUndefined } from "../../../base/json/read-json.ts";
-import { isRecord } from "../../../base/json/records.ts";
-import { readBodyStart } from "../../../base/limits/read-body-start.ts";
 import { type Hit, SearchFailed } from "./search-provider.ts";
 
 const REPLY_BYTES_MAX = 2 * 1024 * 1024;

@@ -1,4 +1,4 @@
-import { isRecord } from "../../../base/json/records.ts";
+import { isRecord } from "@antiphon/base/json/records.ts";
 import { askProvider, hitsOf, type ProviderOptions } from "./ask-provider.ts";
 import type { SearchProvider } from "./search-provider.ts";
 import { siteQuery } from "./site-query.ts";
