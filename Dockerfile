@@ -5,9 +5,17 @@
 
 ARG NODE_IMAGE=docker.io/library/node:24-bookworm-slim
 
+# Of our own packages only what npm reads, so that a change of code installs nothing anew.
+FROM ${NODE_IMAGE} AS manifests
+WORKDIR /app
+COPY packages packages
+COPY generated generated
+RUN find packages generated -type f ! -name package.json -delete
+
 FROM ${NODE_IMAGE} AS packages
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
+COPY --from=manifests /app ./
 # The optional packages are copies of Node, which the image has.
 RUN npm ci --omit=dev --omit=optional --ignore-scripts --no-progress
 
@@ -17,6 +25,7 @@ COPY tsconfig.json ./
 COPY scripts/build-page.ts scripts/
 COPY web web
 COPY generated generated
+COPY packages packages
 COPY src src
 RUN node scripts/build-page.ts && mkdir -p dist/inspector
 
@@ -33,6 +42,7 @@ COPY --from=packages /app/node_modules node_modules
 COPY --from=pages /app/dist/inspector dist/inspector
 COPY package.json LICENSE ./
 COPY generated generated
+COPY packages packages
 COPY src src
 RUN install -d -o 1000 -g 1000 -m 700 /data
 # By number, so that an orchestrator sees that it is not root.

@@ -56,8 +56,8 @@ export default defineConfig({
         test: {
           ...common,
           name: "tests",
-          include: chosen(["{src,tests,scripts,web}/**/*.test.ts"], [...TRIALS, ...shortenedTests()]),
-          exclude: ["**/node_modules/**", ...(isShort ? TRIALS : [])],
+          include: chosen(["{src,packages,tests,scripts,web}/**/*.test.ts"], [...TRIALS, ...shortenedTests()]),
+          exclude: ["**/node_modules/**", "packages/*/dist/**", ...(isShort ? TRIALS : [])],
           globalSetup: ["tests/services/run-services.ts"],
           provide: { testedStore: "SQLite" },
           isolate: false, // Two hundred files that each read the same modules anew take a third longer.

@@ -25,7 +25,7 @@ settings=$root/etc/antiphon
 units=$root/etc/systemd/system
 backups=$root/var/backups/antiphon
 # What a release consists of. Pages are there once `make page` has built them.
-parts='package.json package-lock.json .npmrc LICENSE generated src dist/chat-lab dist/inspector'
+parts='package.json package-lock.json .npmrc LICENSE generated packages src dist/chat-lab dist/inspector'
 # Releases that are kept besides those that a process runs.
 kept=3
 
@@ -36,7 +36,7 @@ is_live() { [ -z "$root" ]; }
 name_release() {
     version=$(sed -n 's/^  "version": "\(.*\)",$/\1/p' "$source/package.json")
     # shellcheck disable=SC2086
-    sum=$(cd "$source" && find $parts -type f ! -name '*.test.ts' ! -name '*.fixture.ts' 2>/dev/null \
+    sum=$(cd "$source" && find $parts -type f ! -name '*.test.ts' ! -name '*.fixture.ts' ! -path 'packages/*/dist/*' 2>/dev/null \
         | LC_ALL=C sort | tr '\n' '\0' | xargs -0 sha256sum | sha256sum | cut -c 1-12)
     echo "$version-$sum"
 }
@@ -65,6 +65,7 @@ make_release() {
         mkdir -p "$(dirname "$draft/$part")"
         cp -R "$source/$part" "$draft/$part"
     done
+    rm -rf "$draft"/packages/*/dist
     find "$draft" \( -name '*.test.ts' -o -name '*.fixture.ts' \) -exec rm -f {} +
     cp "$source/deploy/systemd/launcher" "$draft/bin/antiphon"
     chmod 755 "$draft/bin/antiphon"

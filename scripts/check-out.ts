@@ -1,6 +1,7 @@
 import { execFileSync } from "node:child_process";
-import { readFileSync, symlinkSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { linkInstalled } from "./link-installed.ts";
 
 const THIS_TREE = join(import.meta.dirname, "..");
 
@@ -8,7 +9,7 @@ const THIS_TREE = join(import.meta.dirname, "..");
 export function checkOut(commit: string, folder: string): void {
   const archive = git("archive", "--format=tar", commit);
   execFileSync("tar", ["-x", "-C", folder], { input: archive });
-  if (lockOf(folder) === lockOf(THIS_TREE)) symlinkSync(join(THIS_TREE, "node_modules"), join(folder, "node_modules"));
+  if (lockOf(folder) === lockOf(THIS_TREE)) linkInstalled(folder);
   else execFileSync("npm", ["ci", "--loglevel=error", "--no-progress"], { cwd: folder, stdio: "inherit" });
 }
 

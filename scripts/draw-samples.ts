@@ -1,7 +1,7 @@
 /**
- * Prints comments, error texts and log lines of `src/`, drawn at random, so that people can judge how they read:
- * `node scripts/draw-samples.ts SEED [COMMENTS] [ERROR_TEXTS] [LOG_LINES]`. The same seed draws the same samples from
- * the same files.
+ * Prints comments, error texts and log lines of `src/` and `packages/`, drawn at random, so that people can judge how
+ * they read: `node scripts/draw-samples.ts SEED [COMMENTS] [ERROR_TEXTS] [LOG_LINES]`. The same seed draws the same
+ * samples from the same files.
  */
 
 import { globSync, readFileSync } from "node:fs";
@@ -15,7 +15,7 @@ if (seed === undefined || [seed, ...counts].some((number) => !Number.isInteger(n
   process.exit(2);
 }
 
-const paths = globSync("src/**/*.ts").filter((path) => !/[.](test|fixture)[.]ts$/.test(path));
+const paths = globSync("{src,packages/*/src}/**/*.ts").filter((path) => !/[.](test|fixture)[.]ts$/.test(path));
 const texts = paths.toSorted().flatMap((path) => findTexts({ path, text: readFileSync(path, "utf8") }));
 const random = randomNumbers(seed);
 for (const [index, kind] of TEXT_KINDS.entries()) {

@@ -63,7 +63,7 @@ const KINDS: readonly Kind[] = [
 ];
 
 const { values } = parseArgs({ options: { list: { type: "boolean", default: false } } });
-console.log(`${"request".padEnd(27)}${"src/".padStart(6)}${"generated/".padStart(12)}`);
+console.log(`${"request".padEnd(27)}${"ours".padStart(6)}${"generated/".padStart(12)}`);
 for (const kind of KINDS) await show(kind);
 
 async function show({ name, options, prepare }: Kind): Promise<void> {
@@ -73,7 +73,7 @@ async function show({ name, options, prepare }: Kind): Promise<void> {
   try {
     const request = await prepare(server);
     const files = await filesOf(request, server);
-    const ours = files.filter((path) => path.startsWith("src/"));
+    const ours = files.filter((path) => /^(src|packages)\//.test(path));
     const generated = files.filter((path) => path.startsWith("generated/"));
     console.log(`${name.padEnd(27)}${String(ours.length).padStart(6)}${String(generated.length).padStart(12)}`);
     if (values.list) for (const path of [...ours, ...generated]) console.log(`  ${path}`);

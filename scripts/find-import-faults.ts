@@ -10,15 +10,24 @@ export interface ImportFault {
   readonly what: string;
 }
 
+/** A folder of packages/, such as `packages/base`, and what its manifest names. */
+export interface Workspace {
+  readonly folder: string;
+  readonly dependencies: readonly string[];
+  /** Only tests and types may need them. */
+  readonly devDependencies: readonly string[];
+}
+
 export interface ImportGraph {
   readonly modules: readonly Module[];
   /** The runtime dependencies of our package. */
   readonly dependencies: readonly string[];
+  readonly workspaces: readonly Workspace[];
 }
 
 type RuleOf<Kind extends ImportRule["kind"]> = Extract<ImportRule, { kind: Kind }>;
 
-const OURS = /^(src|generated|tests|contract-tests|scripts|web)\//;
+const OURS = /^(src|packages|generated|tests|contract-tests|scripts|web)\//;
 
 /** All broken rules, in the order of the rules. */
 export function findImportFaults(graph: ImportGraph): ImportFault[] {
@@ -35,6 +44,8 @@ function findFaults(rule: ImportRule, graph: ImportGraph): string[] {
       return badImports(graph, rule.from, ({ to }) => rule.to.test(to));
     case "ships-what-it-imports":
       return badImports(graph, rule.from, (found) => isUndeclared(found, graph.dependencies));
+    case "declares-what-it-imports":
+      return graph.workspaces.flatMap((workspace) => findUndeclared(workspace, graph));
     case "never-mixes":
       return findMixing(rule, graph);
     case "never-uses":
@@ -57,6 +68,32 @@ function badImports({ modules }: ImportGraph, from: RegExp, isBad: (found: Impor
 /** Types are erased, so a package that is only imported for types need not be a dependency. */
 function isUndeclared({ to, isType }: Import, dependencies: readonly string[]): boolean {
   return to.startsWith("npm:") && !isType && !dependencies.includes(to.slice("npm:".length));
+}
+
+const TEST = /[.](test|fixture)[.]ts$/;
+/** The name of the workspace of a file. */
+const WORKSPACE = /^(?:packages\/([^/]+)|(generated))\//;
+
+/**
+ * Names of other workspaces, and of npm's packages outside tests. The published client is compiled with the workspaces
+ * that it imports, so it may name them for development only.
+ */
+function findUndeclared({ folder, dependencies, devDependencies }: Workspace, { modules }: ImportGraph): string[] {
+  const named = [...dependencies, ...devDependencies];
+  const isUnnamed = ({ to }: Import): boolean =>
+    WORKSPACE.test(to) && !to.startsWith(`${folder}/`) && !named.includes(workspaceName(to));
+  return modules
+    .filter(({ path }) => path.startsWith(`${folder}/`))
+    .flatMap(({ path, imports }) =>
+      imports
+        .filter((found) => isUnnamed(found) || (!TEST.test(path) && isUndeclared(found, dependencies)))
+        .map(({ to, line }) => `${path}:${line} imports ${to}`),
+    );
+}
+
+function workspaceName(path: string): string {
+  const [, name, generated] = WORKSPACE.exec(path) ?? [];
+  return `@antiphon/${generated === undefined ? name : "contracts"}`;
 }
 
 function findMixing({ folder }: RuleOf<"never-mixes">, graph: ImportGraph): string[] {

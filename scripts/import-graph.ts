@@ -9,7 +9,7 @@ export interface SourceFile {
 }
 
 export interface Import {
-  /** `src/base/ids.ts` for a file of ours, `node:http` for a part of Node, `npm:koa` for a package. */
+  /** `src/runs/start-run.ts` for a file of ours, `node:http` for a part of Node, `npm:koa` for a package. */
   readonly to: string;
   readonly line: number;
   readonly isType: boolean;
@@ -134,8 +134,13 @@ function textOf(node: Node | undefined): string | null {
   return node?.type === "Literal" && typeof node.value === "string" ? node.value : null;
 }
 
+/** `@antiphon/base/ids.ts`, by the name of its workspace. */
+const WORKSPACE_FILE = /^@antiphon\/([^/]+)\/(.+)$/;
+
 function resolve(path: string, specifier: string): string {
   if (specifier.startsWith(".")) return join(dirname(path), specifier);
+  const [, workspace, file = ""] = WORKSPACE_FILE.exec(specifier) ?? [];
+  if (workspace !== undefined) return join(workspace === "contracts" ? "generated" : `packages/${workspace}/src`, file);
   if (isBuiltin(specifier)) return specifier.startsWith("node:") ? specifier : `node:${specifier}`;
   const [scope = "", name = ""] = specifier.split("/");
   return `npm:${scope.startsWith("@") ? `${scope}/${name}` : scope}`;

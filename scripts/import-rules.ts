@@ -1,16 +1,23 @@
-import { folder, type ImportRule, never, product } from "./import-rule.ts";
+import { folder, type ImportRule, never, outside, product } from "./import-rule.ts";
 import { LIBRARY_RULES } from "./library-rules.ts";
+import {
+  DOMAIN,
+  EGRESS,
+  GENERATED_A,
+  MEDIA,
+  MODELS,
+  PACKAGE_RULES,
+  PROGRAMS,
+  SPEECH,
+  TOKENIZERS,
+} from "./package-rules.ts";
 
-const PRODUCT = product("src/");
+const PRODUCT = product("(src|packages)/");
 const DECIDING = product("src/runs/(transition|fold/|blocks/|run-state|run-end|wire-event)");
 const ANY = /^/;
-const GENERATED_A = "generated/responses-api/";
-const GENERATED_B = "generated/local-stt/";
 /** What runs/ offers to others: its ports, and the forms of what they carry. */
-const RUN_PORTS = "src/runs/(ports/|(hosted|recorded-event|reading/neighbours|request/model-request)[.]ts$)";
+const RUN_PORTS = "src/runs/(ports/|(recorded-event|reading/neighbours)[.]ts$)";
 const RUN_FACE = "src/runs/index[.]ts$";
-/** What stored things are, and the ports to them, by subject. */
-const DOMAIN = "src/domain/";
 
 export const IMPORT_RULES: readonly ImportRule[] = [
   {
@@ -22,15 +29,15 @@ export const IMPORT_RULES: readonly ImportRule[] = [
     name: "no-knots",
     sentence: "Folders of one level that import each other in a circle are one folder, or hide one below them.",
     kind: "has-no-knots",
-    roots: ["src"],
+    roots: ["src", "packages"],
   },
   {
     name: "no-dead-files",
     sentence:
       "Neither the server nor the client reaches this file. Delete it, wire it in, or name it .fixture.ts if it serves tests.",
     kind: "is-reached",
-    what: product("src/(?!.*[.]d[.]ts$)"),
-    roots: /^src\/(main|client\/(chat\/)?index)[.]ts$/,
+    what: product("(src|packages)/(?!.*[.]d[.]ts$)"),
+    roots: /^(src\/main|packages\/client\/src\/(chat\/)?index)[.]ts$/,
   },
   {
     name: "no-dead-fixtures",
@@ -42,145 +49,84 @@ export const IMPORT_RULES: readonly ImportRule[] = [
   never("no-import-of-tests", "Move what you need into a fixture.", ANY, /[.]test[.]ts$/),
   never("fixtures-serve-tests", "The product does not stand on what was made for tests.", PRODUCT, /[.]fixture[.]ts$/),
 
-  folder("base-is-a-leaf", "base/ knows nothing above it.", "base", []),
-  folder("config-is-a-leaf", "config/ turns the environment into data.", "config", []),
-  folder("transport-knows-no-product", "transport/ mounts any contract and names none.", "transport", []),
-  folder("runs-know-no-outside", "runs/ names what it needs in ports.ts; others supply it.", "runs", [GENERATED_A]),
-  folder("domain-names-what-is-stored", "domain/ has types and ports, and does nothing.", "domain", [
-    RUN_PORTS,
+  ...PACKAGE_RULES,
+  folder("config-is-a-leaf", "config/ turns the environment into data.", "src/config", []),
+  folder("runs-know-no-outside", "runs/ names what it needs in ports.ts; others supply it.", "src/runs", [
+    MODELS,
     GENERATED_A,
   ]),
-  folder("engines-implement-ports", "model-engines/ sees only its port.", "model-engines", [
-    RUN_PORTS,
-    "src/tokenizers/",
+  folder("engines-implement-ports", "model-engines/ sees only its port.", "src/model-engines", [
+    MODELS,
+    TOKENIZERS,
     GENERATED_A,
   ]),
-  folder("store-implements-ports", "store/ sees only its ports.", "store", [
+  folder("store-implements-ports", "store/ sees only its ports.", "src/store", [
     RUN_PORTS,
     DOMAIN,
-    "src/(vector-stores|containers|rate-limits)/ports[.]ts$",
+    "src/(vector-stores|rate-limits)/ports[.]ts$",
+    "packages/sandbox/src/ports[.]ts$",
     GENERATED_A,
   ]),
-  folder("object-storage-implements-ports", "object-storage/ keeps bytes for store/, by its port.", "object-storage", [
-    "src/store/stores/files/file-bytes[.]ts$",
-    DOMAIN,
-  ]),
-  folder("bus-sees-ports", "bus/ tells of runs as the log packs them, by ports.", "bus", [
+  folder(
+    "object-storage-implements-ports",
+    "object-storage/ keeps bytes for store/, by its port.",
+    "src/object-storage",
+    ["src/store/stores/files/file-bytes[.]ts$", DOMAIN],
+  ),
+  folder("bus-sees-ports", "bus/ tells of runs as the log packs them, by ports.", "src/bus", [
     RUN_FACE,
     RUN_PORTS,
+    MODELS,
     "src/store/rows/events/event-block[.]ts$",
   ]),
-  folder("containers-see-ports", "containers/ runs code in sandboxes, by ports.", "containers", [
-    "src/programs/",
+  folder("vector-stores-see-ports", "vector-stores/ takes files in and searches them, by ports.", "src/vector-stores", [
+    MEDIA,
+    TOKENIZERS,
     RUN_PORTS,
     DOMAIN,
     GENERATED_A,
   ]),
-  folder("vector-stores-see-ports", "vector-stores/ takes files in and searches them, by ports.", "vector-stores", [
-    "src/media/",
-    "src/tokenizers/",
-    RUN_PORTS,
+  folder(
+    "responses-api-through-front-doors",
+    "Use runs/ by its face, and nothing that does I/O.",
+    "src/responses-api",
+    [DOMAIN, RUN_FACE, RUN_PORTS, GENERATED_A],
+  ),
+  folder("rate-limits-implement-ports", "rate-limits/ sees only its ports.", "src/rate-limits", [
     DOMAIN,
-    GENERATED_A,
+    `${SPEECH}/cloud-stt/ports[.]ts$`,
   ]),
-  folder("responses-api-through-front-doors", "Use runs/ by its face, and nothing that does I/O.", "responses-api", [
-    DOMAIN,
-    RUN_FACE,
-    RUN_PORTS,
-    GENERATED_A,
-  ]),
-  folder("rate-limits-implement-ports", "rate-limits/ sees only its ports.", "rate-limits", [
-    DOMAIN,
-    "src/cloud-stt/ports[.]ts$",
-  ]),
-  folder("processes-pass-counts-on", "processes/ joins servers and knows not what they serve.", "processes", [
+  folder("processes-pass-counts-on", "processes/ joins servers and knows not what they serve.", "src/processes", [
     "src/rate-limits/shared-(counts|rates)[.]ts$",
     "src/bus/ports[.]ts$",
   ]),
-  folder("tokenizers-are-a-leaf", "tokenizers/ counts texts and pictures and knows not what for.", "tokenizers", []),
-  folder(
-    "stream-grammar-is-a-leaf",
-    "stream-grammar/ judges what was sent, and not by how it is made.",
-    "stream-grammar",
-    [],
-  ),
-  folder("telemetry-watches-ports", "telemetry/ sees the ports that others watch themselves by.", "telemetry", [
+  folder("telemetry-watches-ports", "telemetry/ sees the ports that others watch themselves by.", "src/telemetry", [
     RUN_FACE,
     RUN_PORTS,
     DOMAIN,
-    "src/transport/(request-head|request-observer)[.]ts$",
+    "packages/http-kit/src/(request-head|request-observer)[.]ts$",
     "src/bus/ports[.]ts$",
     GENERATED_A,
   ]),
-  folder("tools-implement-their-port", "tools/ sees the port of hosted tools, and what they are made with.", "tools", [
-    "src/egress/",
-    "src/media/",
-    "src/programs/",
-    "src/tokenizers/",
-    RUN_PORTS,
-    DOMAIN,
-    GENERATED_A,
-  ]),
-  folder("egress-is-a-leaf", "egress/ guards calls and knows not what for.", "egress", []),
-  folder("speech-sees-sound", "speech/ turns sound into text and knows not what for.", "speech", [
-    "src/audio/",
-    "src/audio-formats/",
-    "src/programs/",
-  ]),
-  folder("media-implements-ports", "media/ sees its port, what a model takes, and what it is made with.", "media", [
-    "src/audio/",
-    "src/egress/",
-    "src/speech/",
-    RUN_PORTS,
-    DOMAIN,
-    GENERATED_A,
-  ]),
-  folder("audio-is-a-leaf", "audio/ computes with samples and knows nobody.", "audio", []),
-  folder("programs-is-a-leaf", "programs/ runs other programs and knows not what for.", "programs", []),
-  folder("audio-formats-see-sound", "audio-formats/ reads recordings and knows not what for.", "audio-formats", [
-    "src/audio/",
-    "src/programs/",
-  ]),
-  folder("formatting-is-a-leaf", "formatting/ asks a provider and knows not what for.", "formatting", []),
-  folder("voices-implement-ports", "voices/ sees its port, what a model says, and audio/.", "voices", [
-    "src/audio/",
-    "src/programs/",
-    RUN_PORTS,
-    DOMAIN,
-    GENERATED_A,
-  ]),
-  folder("local-stt-through-front-doors", "local-stt/ never meets responses-api/ or Koa.", "local-stt", [
-    "src/audio/",
-    "src/audio-formats/",
-    "src/formatting/",
-    "src/speech/",
-    GENERATED_B,
-  ]),
-  folder("secrets-see-ports", "secrets/ keeps keys on disk and in the store, and knows not what for.", "secrets", [
+  folder(
+    "tools-implement-their-port",
+    "tools/ sees the port of hosted tools, and what they are made with.",
+    "src/tools",
+    [EGRESS, MEDIA, PROGRAMS, TOKENIZERS, RUN_PORTS, DOMAIN, GENERATED_A],
+  ),
+  folder("secrets-see-ports", "secrets/ keeps keys on disk and in the store, and knows not what for.", "src/secrets", [
     "src/config/config-error[.]ts$",
     DOMAIN,
     RUN_PORTS,
     "src/store/stores/key-store[.]ts$",
   ]),
-  folder("version-is-a-leaf", "version/ tells which program this is.", "version", []),
-  folder("cloud-stt-stands-on-local-stt", "cloud-stt/ is another door to the streams of local-stt/.", "cloud-stt", [
-    "src/audio/",
-    "src/local-stt/",
-    GENERATED_B,
-  ]),
-  {
-    name: "client-stands-alone",
-    sentence: "client/ is published without the server, so it sees only the contracts.",
-    kind: "may-import-only",
-    from: product("src/client/"),
-    to: /^(src\/client|generated)\//,
-  },
+  folder("version-is-a-leaf", "version/ tells which program this is.", "src/version", []),
   {
     name: "page-stands-on-the-client",
     sentence: "web/chat-lab/ is sent to browsers: it sees the published client, and nothing of the server.",
     kind: "may-import-only",
     from: product("web/chat-lab/"),
-    to: /^(web\/chat-lab\/|src\/client\/index[.]ts$)/,
+    to: /^(web\/chat-lab\/|packages\/client\/src\/index[.]ts$)/,
   },
   {
     name: "inspector-stands-on-the-client",
@@ -188,7 +134,7 @@ export const IMPORT_RULES: readonly ImportRule[] = [
       "web/inspector/ is sent to browsers: it sees the published client, the linter and the chat lab's microphone.",
     kind: "may-import-only",
     from: product("web/inspector/"),
-    to: /^(web\/inspector\/|web\/chat-lab\/microphone[.]ts$|src\/(client|stream-grammar)\/index[.]ts$)/,
+    to: /^(web\/inspector\/|web\/chat-lab\/microphone[.]ts$|packages\/(client|stream-grammar)\/src\/index[.]ts$)/,
   },
   never(
     "page-needs-no-packages",
@@ -260,7 +206,7 @@ export const IMPORT_RULES: readonly ImportRule[] = [
     "contract-tests-use-the-wire",
     "A contract test starts servers, speaks through clients and judges what was sent; it never reaches inside.",
     /^contract-tests\//,
-    /^src\/(?!servers\/|(client|stream-grammar)\/index[.]ts$)/,
+    /^(src\/(?!servers\/)|packages\/(?!(client|stream-grammar)\/src\/index[.]ts$))/,
   ),
 
   ...LIBRARY_RULES,
@@ -268,13 +214,13 @@ export const IMPORT_RULES: readonly ImportRule[] = [
     name: "environment-in-config",
     sentence: "config/ is the only reader of process.env; programs/ passes a few of its variables on.",
     kind: "never-uses",
-    from: product("src/(?!config/|programs/inherited-environment[.]ts)"),
+    from: outside("src/config", "packages/programs"),
     use: /^process[.](env|loadEnvFile)$/,
   },
   never(
     "environment-by-no-back-door",
     "config/ is the only reader of process.env.",
-    product("src/(?!config/)"),
+    outside("src/config"),
     /^node:process$/,
   ),
   never(

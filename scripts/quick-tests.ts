@@ -7,7 +7,7 @@
 import { globSync, readFileSync } from "node:fs";
 import { type Module, readModule } from "./import-graph.ts";
 
-const PURE = "{src,scripts,web}/**/*.test.ts";
+const PURE = "{src,packages,scripts,web}/**/*.test.ts";
 const OF_ONE_SERVER = "tests/responses/{stored-state,stream-*}.test.ts";
 /** What a test of pure code does not reach through the files of tests. */
 const COSTLY =

@@ -43,7 +43,7 @@ export interface Coverage {
 }
 
 const REQUIREMENTS_FILE = "specs/requirements.yaml";
-const TEST_FILES = "{src,tests,contract-tests,scripts,web}/**/*.test.ts";
+const TEST_FILES = "{src,packages,tests,contract-tests,scripts,web}/**/*.test.ts";
 
 /** A table of cases can produce hundreds of tests. */
 const LISTED_TESTS_MAX = 5;

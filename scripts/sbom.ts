@@ -6,7 +6,14 @@ import { join } from "node:path";
 import { type ListedLicence, licencesOf } from "./package-licences.ts";
 
 const FILE = "build/antiphon.cdx.json";
-const ARGS = ["sbom", "--sbom-format=cyclonedx", "--sbom-type=application", "--omit=dev", "--package-lock-only"];
+const ARGS = [
+  "sbom",
+  "--sbom-format=cyclonedx",
+  "--sbom-type=application",
+  "--omit=dev",
+  "--workspaces=false",
+  "--package-lock-only",
+];
 const LICENCE_FILE = /^licen[cs]e(?:\.\w+)?$/i;
 
 /** A package of the list. */

@@ -13,7 +13,7 @@ export interface TidyRule {
 }
 
 const CODE = /[.](tsx?|js|mjs)$/;
-const OWN_CODE = /^(src|tests|contract-tests|scripts|web)\/.*[.]tsx?$/;
+const OWN_CODE = /^(src|packages|tests|contract-tests|scripts|web)\/.*[.]tsx?$/;
 const TIDY = /^scripts\/tidy/;
 
 /** A line that gives several names their values by a list. */
@@ -65,29 +65,29 @@ export const TIDY_RULES: readonly TidyRule[] = [
   {
     name: "comments-end-at-120-columns",
     sentence: "Break the lines of a comment at 120 columns.",
-    files: /^(src|tests|contract-tests|scripts|web)\/.*[.](tsx?|m?js)$/,
+    files: /^(src|packages|tests|contract-tests|scripts|web)\/.*[.](tsx?|m?js)$/,
     except: /^scripts\/codegen\/templates\//,
     find: longCommentLines,
   },
   {
     name: "one-operation-per-file",
     sentence: "A file of operations/ exports one handler, named as the file: get-file.ts exports getFile.",
-    files: /^src\/.*\/operations\/[\w-]+[.]ts$/,
+    files: /^(src|packages)\/.*\/operations\/[\w-]+[.]ts$/,
     find: operationFaults,
   },
   {
     name: "json-through-its-readers",
     sentence:
-      "JSON.parse gives any. Read by base/json/read-json.ts, and in store/ what it stored by database/stored-json.ts.",
-    files: /^src\/.*[.]ts$/,
+      "JSON.parse gives any. Read by json/read-json.ts of packages/base, and in store/ what it stored by database/stored-json.ts.",
+    files: /^(src|packages)\/.*[.]ts$/,
     except:
-      /[.](test|fixture)[.]ts$|^src\/(base\/json\/read-json|store\/database\/stored-json|client\/http\/json-members)[.]ts$/,
+      /[.](test|fixture)[.]ts$|^(packages\/base\/src\/json\/read-json|src\/store\/database\/stored-json|packages\/client\/src\/http\/json-members)[.]ts$/,
     find: lines(/\bJSON[.]parse\b(?!`)/),
   },
   {
     name: "no-drawers",
     sentence: "Name a file by what it does; a drawer fills up.",
-    files: /^src\/(.*\/)?(utils?|common|shared|helpers?|misc|types)([.]ts$|\/)/,
+    files: /^(src|packages)\/(.*\/)?(utils?|common|shared|helpers?|misc|types)([.]ts$|\/)/,
     find: ({ path }) => [path],
   },
   {
@@ -119,17 +119,18 @@ export const TIDY_RULES: readonly TidyRule[] = [
   },
 ];
 
-const PLACEHOLDER = /\/x$/;
-const NAMED_PATH = /`((?:src|specs|generated|tests|contract-tests|scripts|docs|web)\/[\w./-]*)`/g;
+/** A placeholder, or a folder that is built. */
+const NO_FILE = /\/x$|\/dist\/$/;
+const NAMED_PATH = /`((?:src|packages|specs|generated|tests|contract-tests|scripts|docs|web)\/[\w./-]*)`/g;
 
-/** Paths in backticks that do not exist. Ignores paths with placeholders or stars. */
+/** Paths in backticks that do not exist. Ignores paths with placeholders or stars, and what is built. */
 function missingPaths({ path, text }: TextFile, paths: ReadonlySet<string>): string[] {
   const isThere = (named: string): boolean =>
     named.endsWith("/") ? [...paths].some((known) => known.startsWith(named)) : paths.has(named);
   return text.split("\n").flatMap((line, index) =>
     [...line.matchAll(NAMED_PATH)]
       .map((match) => match[1] ?? "")
-      .filter((named) => !PLACEHOLDER.test(named) && !isThere(named) && !isThere(`${named}/`))
+      .filter((named) => !NO_FILE.test(named) && !isThere(named) && !isThere(`${named}/`))
       .map((named) => `${path}:${index + 1} names ${named}`),
   );
 }

@@ -25,6 +25,7 @@ test.each([
   ["one-operation-per-file", "src/api/operations/get-file.ts", `${HANDLER}\n${HANDLER.replace("getFile", "putFile")}`],
   ["json-through-its-readers", "src/store/a.ts", "const response: Response = JSON.parse(row.body);"],
   ["no-drawers", "src/runs/utils/a.ts", ""],
+  ["no-drawers", "packages/base/src/utils.ts", ""],
   ["generated-says-so", "generated/responses-api/types.ts", "export type A = string;"],
   ["no-pairs-of-names", "src/a.ts", "const [low, high] = [0, marks.length];"],
   ["no-tabs", "src/a.ts", "\tconst a = 1;"],
@@ -41,10 +42,10 @@ test.each([
   ["src/a.ts", `const text = "// ${LONG}";\n// Code may be long.`],
   ["README.md", LONG],
   ["src/api/operations/get-file.ts", `export interface GetFileParts {}\n${HANDLER}\nexport function fileBody() {}`],
-  ["src/base/json/read-json.ts", "return JSON.parse(text);"],
+  ["packages/base/src/json/read-json.ts", "return JSON.parse(text);"],
   ["src/a.test.ts", "const body = JSON.parse(text);"],
   ["src/a.ts", "const [first, second] = parts;\nconst [head, ...others] = [...left, ...right];"],
-  ["README.md", "See `docs/decisions/` and `src/*/ports.ts`, then `src/main.ts`."],
+  ["README.md", "See `docs/decisions/`, `packages/client/dist/` and `src/*/ports.ts`, then `src/main.ts`."],
 ])("nothing fires on %s: %s", (path, text) => {
   expect(firingOn(path, text)).toEqual([]);
 });

@@ -13,6 +13,7 @@ const filesOf = (folder: string, count: number): string[] =>
 
 test("folders-are-small fires on a folder of 23 files", () => {
   expect(folderFaults(filesOf("src/a", 23))).toEqual(["src/a holds 23 files"]);
+  expect(folderFaults(filesOf("packages/a/src", 23))).toEqual(["packages/a/src holds 23 files"]);
 });
 
 test.each([

@@ -5,6 +5,7 @@ import { deadLinks, unlistedPages } from "./markdown-links.ts";
 import { versionFaults } from "./release-version.ts";
 import { countParticiples } from "./structure/declared-names.ts";
 import type { TextFile } from "./text-file.ts";
+import { workspaceFaults } from "./workspace-versions.ts";
 
 /** A rule about the whole tree. `find` gets the paths of all files from the repository's root. */
 export interface TreeRule {
@@ -13,12 +14,13 @@ export interface TreeRule {
   readonly find: (files: readonly TextFile[]) => readonly string[];
 }
 
+const OURS = /^(src|packages)\//;
 const FOLDER_FILES_MAX = 22;
 
 const SMALL_FILE_LINES_MAX = 30;
 /** Small files that stand alone for a reason. */
 const BOUNDARIES: readonly { readonly files: RegExp; readonly reason: string }[] = [
-  { files: /^src\/client\/[^/]+[.]ts$/, reason: "the client's entry points" },
+  { files: /^packages\/client\/src\/[^/]+[.]ts$/, reason: "the client's entry points" },
   { files: /\/skills\/[^/]+[.]ts$/, reason: "skills of the built-in engine, one a file" },
   { files: /(-worker|main)[.]ts$/, reason: "where threads begin" },
   { files: /\/(ports|index)[.]ts$/, reason: "ports and faces of folders" },
@@ -52,7 +54,7 @@ const EXPORT = /^export (?:declare |abstract |async )*(?:function\*?|class|const
 export const TREE_RULES: readonly TreeRule[] = [
   {
     name: "folders-are-small",
-    sentence: `A folder of src/ holds at most ${FOLDER_FILES_MAX} files, tests and fixtures among them; operations/ may hold more.`,
+    sentence: `A folder of src/ and packages/ holds at most ${FOLDER_FILES_MAX} files, tests and fixtures among them; operations/ may hold more.`,
     find: (files) => folderFaults(files.map(({ path }) => path)),
   },
   {
@@ -62,12 +64,12 @@ export const TREE_RULES: readonly TreeRule[] = [
   },
   {
     name: "one-name-one-thing",
-    sentence: "Two exports of src/ have one name. Name each by what it is.",
+    sentence: "Two exports of src/ and packages/ have one name. Name each by what it is.",
     find: nameFaults,
   },
   {
     name: "functions-name-their-subject",
-    sentence: `More than ${SAME_FUNCTION_FILES_MAX} files of src/ have a function of one name. Name each with its subject: messageText, not textOf.`,
+    sentence: `More than ${SAME_FUNCTION_FILES_MAX} files of src/ and packages/ have a function of one name. Name each with its subject: messageText, not textOf.`,
     find: functionNameFaults,
   },
   {
@@ -91,6 +93,11 @@ export const TREE_RULES: readonly TreeRule[] = [
     find: unlistedPages,
   },
   {
+    name: "workspaces-share-versions",
+    sentence: "A workspace asks for another version of a package than the root, which is what is published.",
+    find: workspaceFaults,
+  },
+  {
     name: "versions-agree",
     sentence: "A release has one version: that of package.json.",
     find: versionFaults,
@@ -100,7 +107,7 @@ export const TREE_RULES: readonly TreeRule[] = [
 /** Finds folders with too many files at one level. */
 export function folderFaults(paths: readonly string[]): string[] {
   const folders = Map.groupBy(
-    paths.filter((path) => path.startsWith("src/")),
+    paths.filter((path) => OURS.test(path)),
     (path) => dirname(path),
   );
   return [...folders]
@@ -114,7 +121,7 @@ function isTooLarge(folder: string, files: number): boolean {
 
 /**
  * Files of few lines that one other file of their part imports; tests and fixtures do not count. What another part of
- * src/ imports is a boundary between the two.
+ * src/ or packages/ imports is a boundary between the two.
  */
 export function smallFileFaults(files: readonly TextFile[]): string[] {
   const sources = files.filter(isSource);
@@ -129,7 +136,7 @@ export function smallFileFaults(files: readonly TextFile[]): string[] {
     .map(({ path, text }) => `${path} has ${linesOf(text)} lines: see ${[...(importers.get(path) ?? [])].join()}`);
 }
 
-/** Names that more than one file of src/ exports for something of its own. */
+/** Names that more than one file of src/ and packages/ exports for something of its own. */
 export function nameFaults(files: readonly TextFile[]): string[] {
   const holders = new Map<string, Set<string>>();
   for (const { path, text } of files.filter(isSource))
@@ -141,7 +148,7 @@ export function nameFaults(files: readonly TextFile[]): string[] {
     .map(([name, paths]) => `${name}: ${[...paths].join(", ")}`);
 }
 
-/** Names that functions at the top level of too many files of src/ have. */
+/** Names that functions at the top level of too many files of src/ and packages/ have. */
 export function functionNameFaults(files: readonly TextFile[]): string[] {
   const holders = new Map<string, Set<string>>();
   for (const { path, text } of files.filter(isSource))
@@ -171,10 +178,10 @@ function isProduct({ path }: TextFile): boolean {
 }
 
 function isSource({ path }: TextFile): boolean {
-  return /^src\/.*[.]ts$/.test(path) && !/[.](test|fixture)[.]ts$/.test(path);
+  return OURS.test(path) && path.endsWith(".ts") && !/[.](test|fixture)[.]ts$/.test(path);
 }
 
-/** `src/store` for all below it. */
+/** `src/store` or `packages/media` for all below it. */
 function partOf(path: string): string {
   return path.split("/").slice(0, 2).join("/");
 }

@@ -23,10 +23,10 @@ const SOCKETS = ["socket-messages.provider"];
 const RENDERER = ["renderer.provider"];
 /** Suites to run, by the path of the mutated file. The next group runs only if the one before did not notice. */
 const SUITES_BY_PATH: readonly (readonly [RegExp, readonly (readonly string[])[]])[] = [
-  [/^src\/(local-stt|cloud-stt)\//, [["local-stt", "cloud-stt"]]],
+  [/^packages\/speech\//, [["local-stt", "cloud-stt"]]],
   [/^src\/runs\/|(sse|show-events)\.ts$/, [EVENTS, HTTP, SOCKETS, RENDERER]],
   [/\/websocket\//, [SOCKETS]],
-  [/^src\//, [HTTP, EVENTS, SOCKETS, RENDERER]],
+  [/^(src|packages)\//, [HTTP, EVENTS, SOCKETS, RENDERER]],
 ];
 
 interface Outcome {

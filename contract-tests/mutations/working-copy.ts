@@ -3,12 +3,13 @@ import { once } from "node:events";
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { linkInstalled } from "../../scripts/link-installed.ts";
 import type { Report } from "../report/checks.ts";
 import { type Mutation, withMutation } from "./read-mutations.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 /** Uncommitted files that the tests need. They are linked because they are large. */
-const LINKED = ["node_modules", ".cache", "dist", "build/pacts"];
+const LINKED = [".cache", "dist", "build/pacts"];
 /** A few failures are enough to see which suite notices. */
 const COMMAND = ["contract-tests/report/run-suites.ts", "--project", "contract-providers", "--bail", "5"];
 const RUN_MAX_MS = 10 * 60_000;
@@ -42,6 +43,7 @@ export function copyRepository(): WorkingCopy {
     cpSync(join(ROOT, file), join(folder, file));
   }
   mkdirSync(join(folder, "build"), { recursive: true });
+  linkInstalled(folder);
   for (const name of LINKED) symlinkSync(join(ROOT, name), join(folder, name));
   const settings = join(folder, UNCHECKED.file);
   writeFileSync(settings, withMutation(readFileSync(settings, "utf8"), UNCHECKED));

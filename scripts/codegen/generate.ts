@@ -6,6 +6,7 @@ import { generateDocs } from "./docs.ts";
 import { makeFieldLedger, makeSdkLedger } from "./field-ledger.ts";
 import { generateContract } from "./generate-contract.ts";
 import { prepareGenerator } from "./generator-jar.ts";
+import { makeManifest } from "./manifest.ts";
 import { applyDifferences, compareOutputs, type Difference } from "./outputs.ts";
 
 /** Generates generated/ from specs/. With --check it writes nothing and fails if a file would change. */
@@ -21,6 +22,7 @@ async function main(isCheck: boolean): Promise<void> {
       ...(await generateDocs(made.map((one) => one.reference))),
       makeFieldLedger(),
       makeSdkLedger(),
+      makeManifest(),
     ];
     const skipped = made.flatMap((one) => one.skipped);
     const differences = compareOutputs(outputs, skipped);

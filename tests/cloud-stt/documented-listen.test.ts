@@ -25,8 +25,7 @@ async function folderWithSample(url: string): Promise<string> {
   await mkdir(installed, { recursive: true });
   await symlink(join(ROOT, "package.json"), join(installed, "package.json"));
   await symlink(join(ROOT, "node_modules/eventsource-parser"), join(folder, "node_modules/eventsource-parser"));
-  const compiled = ["-p", "tsconfig.client.json", "--outDir", join(installed, "packages/client/dist")];
-  await run(join(ROOT, "node_modules/.bin/tsc"), compiled, { cwd: ROOT });
+  await run(process.execPath, ["scripts/build-client.ts", join(installed, "packages/client/dist")], { cwd: ROOT });
   const [, sample = ""] =
     /```js\n(\/\/ listen\.mjs\n[\s\S]*?)```/.exec(await readFile(join(ROOT, "docs/speech.md"), "utf8")) ?? [];
   expect(sample).toContain(BASE_URL);

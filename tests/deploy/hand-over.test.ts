@@ -3,6 +3,7 @@ import { existsSync, globSync, readFileSync } from "node:fs";
 import { mkdir, readFile, rename, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import { linkInstalled } from "../../scripts/link-installed.ts";
 import { programVersion } from "../../src/version/program-version.ts";
 import type { ChildServer } from "../kit/child-server.ts";
 import { childrenOf } from "../kit/processes.ts";
@@ -98,8 +99,8 @@ async function brokenRelease(folder: string): Promise<string> {
 async function nextRelease(folder: string): Promise<string> {
   const release = join(folder, "next");
   await mkdir(release);
-  execFileSync("cp", ["-R", join(ROOT, "src"), join(ROOT, "generated"), release]);
-  await symlink(join(ROOT, "node_modules"), join(release, "node_modules"));
+  execFileSync("cp", ["-R", ...["src", "packages", "generated"].map((part) => join(ROOT, part)), release]);
+  linkInstalled(release);
   const manifest: unknown = JSON.parse(await readFile(join(ROOT, "package.json"), "utf8"));
   await writeFile(
     join(release, "package.json"),

@@ -62,7 +62,7 @@ test.skipIf(process.platform !== "linux")(
 /** What the script reads. */
 async function copyCheckout(folder: string): Promise<void> {
   await mkdir(folder);
-  const parts = ["package.json", "package-lock.json", ".npmrc", "LICENSE", "generated", "src", "deploy"];
+  const parts = ["package.json", "package-lock.json", ".npmrc", "LICENSE", "generated", "packages", "src", "deploy"];
   execFileSync("cp", ["-R", ...parts.map((part) => join(ROOT, part)), folder]);
 }
 

@@ -12,7 +12,7 @@ import { verifies } from "../verifies.ts";
 import { filesOf, linkPackages, PACK_TIMEOUT_MS, packClient, unpack } from "./packed.ts";
 
 const MODULES = resolve(import.meta.dirname, "../../node_modules");
-const ENTRY = "dist/src/client/index.js";
+const ENTRY = "dist/packages/client/src/index.js";
 
 const run = promisify(execFile);
 

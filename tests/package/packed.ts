@@ -22,8 +22,7 @@ export async function packClient(folder: string): Promise<string> {
   const staged = join(folder, "staged-client");
   const isKept = (path: string): boolean => !path.endsWith("/dist");
   await cp(join(ROOT, "packages/client"), staged, { recursive: true, filter: isKept });
-  const compiled = ["-p", "tsconfig.client.json", "--outDir", join(staged, "dist")];
-  await run(join(MODULES, ".bin/tsc"), compiled, { cwd: ROOT });
+  await run(process.execPath, ["scripts/build-client.ts", join(staged, "dist")], { cwd: ROOT });
   return packFolder(staged, folder);
 }
 

@@ -42,11 +42,11 @@ test("the package holds the compiled server, its client and both pages, and neit
       "bin/antiphon.js",
       "dist/server/src/main.js",
       "dist/server/generated/docs/index.html",
-      "dist/server/src/containers/harness/harness.py",
+      "dist/server/packages/sandbox/src/harness/harness.py",
       "dist/server/assets/ggml-spoken-words-fixture.bin.gz",
       "dist/server/dist/inspector/index.html",
       "dist/server/dist/chat-lab/index.html",
-      "packages/client/dist/src/client/index.d.ts",
+      "packages/client/dist/packages/client/src/index.d.ts",
     ]),
   );
   expect(files.filter((path) => /(?<!\.d)\.tsx?$|\.(test|fixture)\./.test(path))).toEqual([]);
@@ -59,7 +59,7 @@ test("antiphon/client of this package is the client, too", async () => {
 });
 
 test("every thread and child process that a module starts is in the package", async () => {
-  const modules = (await filesOf(installed)).filter((path) => path.startsWith("dist/server/src/"));
+  const modules = (await filesOf(installed)).filter((path) => /^dist\/server\/(src|packages)\//.test(path));
   const started: string[] = [];
   for (const path of modules.filter((name) => name.endsWith(".js"))) {
     const code = await readFile(join(installed, path), "utf8");

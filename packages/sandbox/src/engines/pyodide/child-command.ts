@@ -17,7 +17,7 @@ const CHILD_PROGRAM = fileURLToPath(new URL("./child/main.ts", import.meta.url))
 /** The child's own files; ends with a slash. */
 export const CHILD_FOLDER = `${dirname(CHILD_PROGRAM)}/`;
 /** Tells Node that the child's files are modules. */
-const MANIFEST = fileURLToPath(new URL("../../../../../package.json", import.meta.url));
+const MANIFEST = fileURLToPath(new URL("../../../package.json", import.meta.url));
 
 const MEBIBYTE = 1024 * 1024;
 const KIBIBYTE = 1024;
