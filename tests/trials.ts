@@ -23,7 +23,7 @@ export const TRIALS: readonly string[] = [
   "tests/hostile/{endless-answers,linear-time,process}.test.ts",
   "tests/nodes/{approvals,claims,waiting}.test.ts",
   "tests/processes/vector-stores.test.ts",
-  "tests/vector-stores/{intake,kill}.test.ts",
+  "tests/vector-stores/{ingest,kill}.test.ts",
 ];
 
 /** What runs on PostgreSQL, too, but depends less on the store than what `vitest.config.ts` names. */
@@ -36,7 +36,7 @@ export const TRIALS_ON_POSTGRES: readonly string[] = [
   "tests/processes/{deaths,vector-stores}.test.ts",
   "tests/runs/foreground.test.ts",
   "tests/tools/mcp/{approvals,broken-calls}.test.ts",
-  "tests/vector-stores/{meaning,renewal,kill,intake}.test.ts",
+  "tests/vector-stores/{meaning,renewal,kill,ingest}.test.ts",
 ];
 
 /**

@@ -1,12 +1,12 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { type BusMessage, type NewsItem, readMessage, writeMessage } from "./bus-message.ts";
+import { type BusMessage, readMessage, type UpdateItem, writeMessage } from "./bus-message.ts";
 
 const number = fc.integer({ min: -1, max: 1_000_000 });
 const id = fc.string();
 const line = fc.string({ unit: "binary" }).map((text) => JSON.stringify(text));
 
-const item: fc.Arbitrary<NewsItem> = fc.oneof(
+const item: fc.Arbitrary<UpdateItem> = fc.oneof(
   fc.record({
     type: fc.constant("events" as const),
     id,

@@ -7,11 +7,16 @@ const VERSION = 1;
 /** Messages between processes. `from` is the name that a process generated for itself. */
 export type BusMessage =
   /** To a worker: subscribes to these runs for `INTEREST_MS`. `sentAt` is echoed. */
-  | { readonly type: "watch"; readonly from: string; readonly sentAt: number; readonly runs: readonly RunInterest[] }
+  | {
+      readonly type: "watch";
+      readonly from: string;
+      readonly sentAt: number;
+      readonly runs: readonly RunSubscription[];
+    }
   /** To a worker: unsubscribes from these runs. */
   | { readonly type: "unwatch"; readonly from: string; readonly ids: readonly string[] }
   /** From a worker to a subscriber of its runs. */
-  | News
+  | RunUpdates
   /** To a worker: check whether some of these runs have a requested stop or were deleted. */
   | { readonly type: "stop"; readonly ids: readonly string[] }
   /** To all: a worker has taken these runs. */
@@ -21,7 +26,7 @@ export type BusMessage =
   /** To all: an API key was changed. */
   | { readonly type: "keys" };
 
-export interface RunInterest {
+export interface RunSubscription {
   readonly id: string;
   /** The number of the last event that the subscriber has; null if it only needs the end. */
   readonly after: number | null;
@@ -31,17 +36,17 @@ export interface RunInterest {
  * Events of a worker's runs for a subscriber. `number` counts the messages to this subscriber, so that a missing one is
  * noticed. `series` identifies the count, which restarts after the worker forgot the subscriber.
  */
-export interface News {
+export interface RunUpdates {
   readonly type: "news";
   readonly worker: number;
   readonly series: string;
   readonly number: number;
   /** The `sentAt` of the answered request, or null. */
   readonly echo: number | null;
-  readonly items: readonly NewsItem[];
+  readonly items: readonly UpdateItem[];
 }
 
-export type NewsItem =
+export type UpdateItem =
   /** The events `first` to `last` of a run, as lines of `event-blocks/`. */
   | {
       readonly type: "events";
@@ -57,7 +62,7 @@ export type NewsItem =
   /** The worker does not make this run, or no longer. */
   | { readonly type: "left"; readonly id: string };
 
-type NewsHead =
+type UpdateHead =
   | readonly [type: "events", id: string, first: number, last: number, lines: number]
   | readonly [type: "logged" | "watched", id: string, last: number]
   | readonly [type: "left", id: string];
@@ -70,7 +75,7 @@ export function writeMessage(message: BusMessage): string {
   return [JSON.stringify({ v: VERSION, ...rest, items: items.map(headOf) }), ...lines].join("\n");
 }
 
-function headOf(item: NewsItem): NewsHead {
+function headOf(item: UpdateItem): UpdateHead {
   if (item.type === "events") return [item.type, item.id, item.first, item.last, item.lines.split("\n").length];
   return item.type === "left" ? [item.type, item.id] : [item.type, item.id, item.last];
 }
@@ -88,7 +93,7 @@ export function readMessage(text: string): BusMessage | null {
         ? { type: "unwatch", from: head["from"], ids: head["ids"] }
         : null;
     case "news":
-      return readNews(head, end === -1 ? [] : text.slice(end + 1).split("\n"));
+      return readUpdates(head, end === -1 ? [] : text.slice(end + 1).split("\n"));
     case "stop":
     case "taken":
       return isTexts(head["ids"]) ? { type: head["type"], ids: head["ids"] } : null;
@@ -102,31 +107,31 @@ export function readMessage(text: string): BusMessage | null {
 
 function readWatch({ from, sentAt, runs }: Readonly<Record<string, unknown>>): BusMessage | null {
   if (!isText(from) || !isNumber(sentAt) || !Array.isArray(runs)) return null;
-  const read = runs.map(readInterest);
+  const read = runs.map(readSubscription);
   return read.every((run) => run !== null) ? { type: "watch", from, sentAt, runs: read } : null;
 }
 
-function readInterest(run: unknown): RunInterest | null {
+function readSubscription(run: unknown): RunSubscription | null {
   if (!isRecord(run)) return null;
   const { id, after } = run;
   return isText(id) && (after === null || isNumber(after)) ? { id, after } : null;
 }
 
-function readNews(head: Readonly<Record<string, unknown>>, lines: readonly string[]): News | null {
+function readUpdates(head: Readonly<Record<string, unknown>>, lines: readonly string[]): RunUpdates | null {
   const { worker, series, number, echo, items } = head;
   if (!isNumber(worker) || !isText(series) || !isNumber(number) || !Array.isArray(items)) return null;
   let at = 0;
   const read = items.map((item: unknown) => {
-    const [newsItem, length] = readItem(item, lines, at);
+    const [updateItem, length] = readItem(item, lines, at);
     at += length;
-    return newsItem;
+    return updateItem;
   });
   if (!read.every((item) => item !== null) || at !== lines.length) return null;
   return { type: "news", worker, series, number, echo: isNumber(echo) ? echo : null, items: read };
 }
 
 /** The item, or null if it cannot be read, and the number of its lines from `at` on. */
-function readItem(head: unknown, lines: readonly string[], at: number): readonly [NewsItem | null, number] {
+function readItem(head: unknown, lines: readonly string[], at: number): readonly [UpdateItem | null, number] {
   if (!Array.isArray(head)) return [null, 0];
   const [type, id, number, last, count]: readonly unknown[] = head;
   if (!isText(id)) return [null, 0];

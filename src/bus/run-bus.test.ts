@@ -128,7 +128,7 @@ testStores(
     await run.say(3);
     const seen: number[] = [];
     const reading = follow(other, run.id, seen);
-    await expect.poll(() => owner.bus.load.toldRuns).toBe(1);
+    await expect.poll(() => owner.bus.load.publishedRuns).toBe(1);
     for (let turn = 0; turn < 20; turn++) await run.say(1 + (turn % 5));
     await expect.poll(() => seen.length).toBe(run.next);
     await sleep(1_500); // A silent model is no reason to ask the database.
@@ -138,7 +138,7 @@ testStores(
     await run.end();
     await reading;
     expect(seen).toEqual(numbersTo(run.next));
-    expect([owner.bus.load, other.bus.load]).toMatchObject([{ toldRuns: 0 }, { watchedRuns: 0 }]);
+    expect([owner.bus.load, other.bus.load]).toMatchObject([{ publishedRuns: 0 }, { watchedRuns: 0 }]);
   },
 );
 
@@ -146,7 +146,7 @@ testStores("several readers of a run share what is told, and the last that leave
   const { owner, other } = await startPair();
   const run = await MadeRun.open(owner, "resp_1");
   const first = other.bus.subscribe(run.id, -1);
-  await expect.poll(() => owner.bus.load.toldRuns).toBe(1);
+  await expect.poll(() => owner.bus.load.publishedRuns).toBe(1);
   const second = other.bus.subscribe(run.id, -1);
   await run.say(2);
   expect((await first.next())?.map(({ number }) => number)).toEqual([0, 1]);
@@ -156,7 +156,7 @@ testStores("several readers of a run share what is told, and the last that leave
   await run.say(1);
   expect((await second.next())?.map(({ number }) => number)).toEqual([2]);
   second.close();
-  await expect.poll(() => owner.bus.load.toldRuns).toBe(0);
+  await expect.poll(() => owner.bus.load.publishedRuns).toBe(0);
   expect(other.bus.load.watchedRuns).toBe(0);
 });
 
@@ -165,7 +165,7 @@ testStores("events that are too long for a message are read from the log", async
   const run = await MadeRun.open(owner, "resp_1");
   const seen: number[] = [];
   const reading = follow(other, run.id, seen);
-  await expect.poll(() => owner.bus.load.toldRuns).toBe(1);
+  await expect.poll(() => owner.bus.load.publishedRuns).toBe(1);
   await run.say(1);
   await run.say(1, "x".repeat(20_000));
   await run.say(200, "y".repeat(100));
@@ -213,7 +213,7 @@ testStores("without a broker readers stay about a second behind and lose nothing
   const quiet = await MadeRun.open(owner, "resp_2");
   const [seen, heard]: number[][] = [[], []];
   const reading = [follow(other, run.id, seen ?? []), follow(other, quiet.id, heard ?? [])];
-  await expect.poll(() => owner.bus.load.toldRuns).toBe(2);
+  await expect.poll(() => owner.bus.load.publishedRuns).toBe(2);
   network.isDown = true;
   for (let turn = 0; turn < 20; turn++) {
     await run.say(3);
@@ -242,7 +242,7 @@ testStores("a run that waits for a worker is followed as soon as one has taken i
   const [claimed] = await claimUnmade(owner.store.ledger, 1);
   expect(claimed?.response.id).toBe(run.id);
   owner.bus.tellTaken([run.id]);
-  await expect.poll(() => owner.bus.load.toldRuns).toBe(1);
+  await expect.poll(() => owner.bus.load.publishedRuns).toBe(1);
   await run.say(2);
   await run.end();
   await reading;
@@ -255,7 +255,7 @@ testStores("readers go on with the worker that took a run over", async () => {
   await run.say(2);
   const seen: number[] = [];
   const reading = follow(other, run.id, seen);
-  await expect.poll(() => owner.bus.load.toldRuns).toBe(1);
+  await expect.poll(() => owner.bus.load.publishedRuns).toBe(1);
   await owner.store.ledger.release(run.id, { hadBegun: true });
   run.leave();
   await claimUnmade(other.store.ledger, 1);
@@ -276,7 +276,7 @@ testStores("who waits for the end of a response hears of it and not of its event
   const { network, owner, other } = await startPair();
   const run = await MadeRun.open(owner, "resp_1");
   const waiting = other.bus.waitForEnd(run.id, new AbortController().signal);
-  await expect.poll(() => owner.bus.load.toldRuns).toBe(1);
+  await expect.poll(() => owner.bus.load.publishedRuns).toBe(1);
   await run.say(5);
   await run.end();
   await waiting;

@@ -3,11 +3,11 @@ import { randomHex } from "@antiphon/base/ids.ts";
 import type { Logger } from "@antiphon/base/logger.ts";
 import type { RunHost, Subscription } from "../runs/index.ts";
 import type { Neighbours, RunPlaces } from "../runs/reading/neighbours.ts";
-import { type BusMessage, type RunInterest, readMessage, writeMessage } from "./bus-message.ts";
+import { type BusMessage, type RunSubscription, readMessage, writeMessage } from "./bus-message.ts";
 import { DistantRuns } from "./following/distant-runs.ts";
 import type { FollowedRun } from "./following/followed-run.ts";
 import { type Broker, type BusObserver, EVERYONE, peerChannel, workerChannel } from "./ports.ts";
-import { ToldRuns } from "./telling/told-runs.ts";
+import { PublishedRuns } from "./publishing/published-runs.ts";
 
 /** The interval of periodic work, in milliseconds. */
 const TICK_MS = 200;
@@ -50,7 +50,7 @@ export class RunBus implements Neighbours {
   readonly #broker: Broker;
   readonly #parts: RunBusParts;
   readonly #peer = randomHex(PEER_DIGITS);
-  readonly #toldRuns: ToldRuns;
+  readonly #publishedRuns: PublishedRuns;
   readonly #distant: DistantRuns;
   #duties: Partial<BusDuties> = {};
   #worker: number | null = null;
@@ -65,7 +65,7 @@ export class RunBus implements Neighbours {
     this.#broker = broker;
     this.#parts = parts;
     const now = (): number => Math.round(performance.now());
-    this.#toldRuns = new ToldRuns({
+    this.#publishedRuns = new PublishedRuns({
       textBytesMax: broker.textBytesMax,
       worker: () => this.#worker,
       send: (peer, text) => this.#sendText(peerChannel(peer), text),
@@ -85,9 +85,9 @@ export class RunBus implements Neighbours {
   }
 
   /** The runs followed here, the runs published from here, and the workers followed by polling. */
-  get load(): { readonly watchedRuns: number; readonly toldRuns: number; readonly silentWorkers: number } {
+  get load(): { readonly watchedRuns: number; readonly publishedRuns: number; readonly silentWorkers: number } {
     const { runs, silentWorkers } = this.#distant.load;
-    return { watchedRuns: runs, toldRuns: this.#toldRuns.size, silentWorkers };
+    return { watchedRuns: runs, publishedRuns: this.#publishedRuns.size, silentWorkers };
   }
 
   get isConnected(): boolean {
@@ -141,7 +141,7 @@ export class RunBus implements Neighbours {
     if (this.#isAboutToTellWork) this.#send(EVERYONE, { type: "work" });
     if (this.#timer !== null) clearInterval(this.#timer);
     this.#timer = null;
-    this.#toldRuns.clear();
+    this.#publishedRuns.clear();
     this.#distant.clear();
     await this.#broker.close();
   }
@@ -150,7 +150,7 @@ export class RunBus implements Neighbours {
     const now = performance.now();
     const wasHeldUp = now - this.#tickedAt > HELD_UP_MS;
     this.#tickedAt = now;
-    this.#toldRuns.tick();
+    this.#publishedRuns.tick();
     if (!wasHeldUp) this.#distant.tick(); // Messages sent meanwhile are still to be received.
     this.#ticks += 1;
     if (this.#ticks % TICKS_PER_NUMBER === 0)
@@ -162,7 +162,7 @@ export class RunBus implements Neighbours {
     if (worker === this.#worker) return;
     if (this.#worker !== null) {
       this.#broker.leave(workerChannel(this.#worker));
-      this.#toldRuns.clear(); // The runs of the old number are lost.
+      this.#publishedRuns.clear(); // The runs of the old number are lost.
     }
     this.#worker = worker;
     this.#broker.join(workerChannel(worker));
@@ -178,7 +178,7 @@ export class RunBus implements Neighbours {
     for (let start = 0; start < followedRuns.length; start += NAMED_RUNS_MAX) {
       const runs = followedRuns
         .slice(start, start + NAMED_RUNS_MAX)
-        .map((run): RunInterest => ({ id: run.id, after: run.after }));
+        .map((run): RunSubscription => ({ id: run.id, after: run.after }));
       this.#send(workerChannel(worker), { type: "watch", from: this.#peer, sentAt, runs });
     }
   }
@@ -197,9 +197,9 @@ export class RunBus implements Neighbours {
     this.#parts.observer.countReceived();
     switch (message.type) {
       case "watch":
-        return this.#toldRuns.watch(message.from, message.sentAt, message.runs);
+        return this.#publishedRuns.watch(message.from, message.sentAt, message.runs);
       case "unwatch":
-        return this.#toldRuns.unwatch(message.from, message.ids);
+        return this.#publishedRuns.unwatch(message.from, message.ids);
       case "news":
         return this.#distant.hear(message);
       case "stop":

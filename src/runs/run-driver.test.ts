@@ -212,7 +212,7 @@ test("a run that cannot be stored when it begins is refused, and told to nobody 
     noteEnd: () => told.push("ended"),
     noteRefusal: () => told.push("refused"),
     noteLeave: () => told.push("left"),
-    noteHappening: () => told.push("happened"),
+    noteIncident: () => told.push("happened"),
   };
   const log: EventLog = {
     ...eventLogOf(store),

@@ -134,7 +134,7 @@ export class RunDriver {
     return this.#reportFaults(() => this.#end(end));
   }
 
-  /** On an internal fault, a stored run stays open; the run keeper finds and ends it. */
+  /** On an internal fault, a stored run stays open; the run recovery finds and ends it. */
   async #reportFaults(work: () => Promise<RunOutcome>): Promise<RunOutcome> {
     try {
       return await work();

@@ -6,14 +6,14 @@ import type { PassageFinder } from "@antiphon/domain/vector-stores.ts";
 import type { Config } from "../config/load-config.ts";
 import { type AskContext, askModel } from "../responses-api/create/ask-model.ts";
 import type { CreateContext } from "../responses-api/create/begin-response.ts";
-import { ApprovalsInUse } from "../responses-api/create/response-hold.ts";
-import { RefusalKeeper } from "../responses-api/exchanges/refusal-keeper.ts";
-import type { ClaimContext } from "../responses-api/keeping/run-claimer.ts";
+import { ApprovalsInUse } from "../responses-api/create/response-lock.ts";
+import { RefusalLog } from "../responses-api/exchanges/refusal-log.ts";
+import type { ClaimContext } from "../responses-api/recovery/run-claimer.ts";
 import { createSealer } from "../responses-api/seal.ts";
 import type { WatchContext } from "../responses-api/show/watch-response.ts";
 import { ModelGate } from "../responses-api/tool-loop/attempts/model-gate.ts";
 import { readSealKeys } from "../secrets/seal-keys.ts";
-import { chooseExchangeKeeper, choosePrices } from "./choices/choose-inspection.ts";
+import { chooseExchangeLog, choosePrices } from "./choices/choose-inspection.ts";
 import type { ChosenModel } from "./choices/choose-model.ts";
 import type { Telemetry } from "./choices/choose-telemetry.ts";
 import { chooseVoice } from "./choices/choose-voice.ts";
@@ -49,7 +49,7 @@ export function createContext(
     store: store.responses,
     spokenOutput,
     sealer,
-    exchangeKeeper: chooseExchangeKeeper(config, store, log),
+    exchangeLog: chooseExchangeLog(config, store, log),
   };
   return {
     preparing: {
@@ -71,9 +71,7 @@ export function createContext(
     watching,
     quota: store.quota,
     limiter,
-    refusalKeeper: new RefusalKeeper(store.refusals, (fault) =>
-      log.warn({ err: fault }, "a refusal could not be kept"),
-    ),
+    refusalLog: new RefusalLog(store.refusals, (fault) => log.warn({ err: fault }, "a refusal could not be kept")),
     streamStartWaitMs: config.streamStartWaitMs,
   };
 }

@@ -23,8 +23,8 @@ import { CachedKeys } from "../responses-api/access/cached-keys.ts";
 import { createHostGuard } from "../responses-api/access/host-guard.ts";
 import { responsesApiFaults } from "../responses-api/errors/faults.ts";
 import { notImplemented } from "../responses-api/errors/server-errors.ts";
-import type { ClaimContext } from "../responses-api/keeping/run-claimer.ts";
-import { type KeeperPace, RunKeeper } from "../responses-api/keeping/run-keeper.ts";
+import type { ClaimContext } from "../responses-api/recovery/run-claimer.ts";
+import { type RecoveryPace, RunRecovery } from "../responses-api/recovery/run-recovery.ts";
 import { RunHost } from "../runs/index.ts";
 import { type ApiKeys, openApiKeys } from "../secrets/secrets-on-disk.ts";
 import { byteBudgetsOf } from "./byte-budgets.ts";
@@ -111,20 +111,20 @@ export async function startResponsesApi(
     const readiness = chooseReadiness(config, { store, model, neighbours: bus, isLeaving, code });
     const monitoring = { readiness, metrics: shownMetrics(config, metricsOfAll(telemetry, joinedProcess)) };
     const contexts = handlerContexts(config, creating, monitoring, { store, passages: vectorStoreParts.passages });
-    const keeper = await startKeeper(config, claimContext(creating, store), bus, log);
-    const intake = vectorStoreParts.startIntake();
-    const stopClaiming = () => Promise.all([keeper.stopClaiming(), intake.stop()]);
+    const recovery = await startRecovery(config, claimContext(creating, store), bus, log);
+    const ingest = vectorStoreParts.startIngest();
+    const stopClaiming = () => Promise.all([recovery.stopClaiming(), ingest.stop()]);
     joinedProcess?.accept({ measure: () => telemetry.metricsText() });
     const app = application(contexts, { keys, bus, requests: telemetry.requests }, config, log);
     const { drainMs } = config;
-    const stops = [stopClaiming, () => keeper.close(AbortSignal.abort()), () => code.close()];
+    const stops = [stopClaiming, () => recovery.close(AbortSignal.abort()), () => code.close()];
     const server = await openServer(app, config, stops);
     code.start();
     const sweeping =
       joinedProcess === null || joinedProcess.seat.number === 1 ? sweepExpired(store, config, log) : null;
     const closeOnce = async ({ isReplaced, until }: Leaving): Promise<void> => {
       await (isReplaced ? server.handOver() : announceLeaving(server, stopping, config.drainDelayMs));
-      await drain([stopClaiming, (over) => server.close(over), (over) => keeper.close(over)], drainMs, until);
+      await drain([stopClaiming, (over) => server.close(over), (over) => recovery.close(over)], drainMs, until);
       await Promise.all([tools.close(), code.close(), sweeping?.stop()]);
       await closeAll(bus, rates, store, telemetry);
     };
@@ -217,23 +217,28 @@ function openRunHost(config: Config, telemetry: Telemetry): RunHost {
 }
 
 /** Hears what other processes tell, and looks after the runs. */
-async function startKeeper(config: Config, context: ClaimContext, bus: RunBus | null, log: Logger): Promise<RunKeeper> {
-  const keeper = new RunKeeper(context, log, keeperPace(config));
-  if (config.databaseUrl !== null) keeper.shareQueue();
+async function startRecovery(
+  config: Config,
+  context: ClaimContext,
+  bus: RunBus | null,
+  log: Logger,
+): Promise<RunRecovery> {
+  const recovery = new RunRecovery(context, log, recoveryPace(config));
+  if (config.databaseUrl !== null) recovery.shareQueue();
   bus?.accept({
-    lookForStops: (responseIds) => keeper.lookForStops(responseIds),
+    lookForStops: (responseIds) => recovery.lookForStops(responseIds),
     lookForWork: () => {
-      if (context.runs.placesForWaiting > 0) keeper.lookForWork();
+      if (context.runs.placesForWaiting > 0) recovery.lookForWork();
     },
-    lookForStopped: () => keeper.lookForWork(),
+    lookForStopped: () => recovery.lookForWork(),
   });
   await bus?.start();
-  await keeper.start();
-  return keeper;
+  await recovery.start();
+  return recovery;
 }
 
 /** Only the lease shows other machines that a server is dead, so they check every second. */
-function keeperPace({ databaseUrl, leaseMs }: Config): KeeperPace | undefined {
+function recoveryPace({ databaseUrl, leaseMs }: Config): RecoveryPace | undefined {
   if (databaseUrl === null) return undefined;
   return { looksPerRenewal: Math.floor(leaseMs / LEASE_MS_PER_LOOK), looksPerClaim: 1 };
 }
@@ -272,7 +277,7 @@ function application(
     log,
     observer: requests,
     onRefused: ({ operationId, principal, sentBody, error }) => {
-      if (operationId === "createResponse") contexts.creating.refusalKeeper.note(principal, sentBody, error);
+      if (operationId === "createResponse") contexts.creating.refusalLog.note(principal, sentBody, error);
     },
     assets: { ...frontDoor(), ...docsAssets("responses-api"), ...inspectorPage(log) },
     upgrades: [websocketMode(contexts.creating, config)],

@@ -34,7 +34,7 @@ export function measureBus(meters: Meters): BusObserver {
 /** The bus's values for metrics. */
 export interface WatchedBus {
   readonly isConnected: boolean;
-  readonly load: { readonly watchedRuns: number; readonly toldRuns: number; readonly silentWorkers: number };
+  readonly load: { readonly watchedRuns: number; readonly publishedRuns: number; readonly silentWorkers: number };
 }
 
 /** Measures whether a bus is connected, and how many runs it publishes and follows. */
@@ -43,6 +43,6 @@ export function watchBus(meters: Meters, bus: WatchedBus): void {
   meters.watch(METRICS.busSilent, () => bus.load.silentWorkers);
   meters.watch(METRICS.runsWatched, () => [
     { value: bus.load.watchedRuns, labels: { where: "elsewhere" } },
-    { value: bus.load.toldRuns, labels: { where: "here" } },
+    { value: bus.load.publishedRuns, labels: { where: "here" } },
   ]);
 }

@@ -1,7 +1,7 @@
 import { assertNever } from "@antiphon/base/assert.ts";
 import type { Response } from "@antiphon/contracts/responses-api/types.ts";
 import { ModelError } from "@antiphon/domain/models/model-error.ts";
-import type { RunHappening } from "../runs/ports/run-watch.ts";
+import type { RunIncident } from "../runs/ports/run-watch.ts";
 import { MODEL_ERROR_REASONS, modelErrorReason, REFUSAL_REASONS, refusalReason } from "./fault-reason.ts";
 import type { Meters } from "./meters.ts";
 import { METRICS } from "./metric-table.ts";
@@ -97,18 +97,18 @@ export class RunMetrics {
     this.#ends.add(1, { mode: modeOf(isBackground), status: "left" });
   }
 
-  noteHappening(happening: RunHappening): void {
-    switch (happening.type) {
+  noteIncident(incident: RunIncident): void {
+    switch (incident.type) {
       case "interrupted":
-        return this.#interruptions.add(1, { by: happening.by });
+        return this.#interruptions.add(1, { by: incident.by });
       case "waited":
         return this.#waits.add(1, {});
       case "continued":
-        return this.#continuations.add(1, { how: happening.how });
+        return this.#continuations.add(1, { how: incident.how });
       case "held_back":
         return; // The run had no incident.
       default:
-        return assertNever(happening);
+        return assertNever(incident);
     }
   }
 

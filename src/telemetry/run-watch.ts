@@ -2,7 +2,7 @@ import type { Logger } from "@antiphon/base/logger.ts";
 import type { TraceContext } from "@antiphon/base/trace-context.ts";
 import type { Response } from "@antiphon/contracts/responses-api/types.ts";
 import { ModelError } from "@antiphon/domain/models/model-error.ts";
-import type { RunHappening, RunObserver, RunWatch, WatchedRun } from "../runs/ports/run-watch.ts";
+import type { RunIncident, RunObserver, RunWatch, WatchedRun } from "../runs/ports/run-watch.ts";
 import { faultReason } from "./fault-reason.ts";
 import type { RequestFacts } from "./requests/request-facts.ts";
 import type { RunMetrics } from "./run-metrics.ts";
@@ -22,7 +22,7 @@ const MODEL_CHARACTERS_MAX = 100;
 /** Reasons that the caller can fix and the operator cannot. */
 const CALLERS_REASONS: ReadonlySet<string> = new Set(["context_length", "refused", "unknown_model"]);
 
-const HAPPENED: Readonly<Record<RunHappening["type"], string>> = {
+const HAPPENED: Readonly<Record<RunIncident["type"], string>> = {
   interrupted: "going on with a run that was interrupted",
   waited: "asking a model again after a pause",
   continued: "going on with an item that was interrupted",
@@ -30,9 +30,9 @@ const HAPPENED: Readonly<Record<RunHappening["type"], string>> = {
 };
 
 /** Texts of other servers are shown to the caller and not logged. */
-function withoutTexts(happening: RunHappening) {
-  if (happening.type !== "waited") return happening;
-  const { type, pauseMs } = happening;
+function withoutTexts(incident: RunIncident) {
+  if (incident.type !== "waited") return incident;
+  const { type, pauseMs } = incident;
   return { type, pauseMs };
 }
 
@@ -117,9 +117,9 @@ class RunRecord implements RunWatch {
     this.#parts.log.info({ ...this.#names(), reason: reasonName }, "run refused");
   }
 
-  noteHappening(happening: RunHappening): void {
-    this.#parts.metrics.noteHappening(happening);
-    const { type, ...facts } = withoutTexts(happening);
+  noteIncident(incident: RunIncident): void {
+    this.#parts.metrics.noteIncident(incident);
+    const { type, ...facts } = withoutTexts(incident);
     this.#parts.log.info({ ...this.#names(), ...facts }, HAPPENED[type]);
   }
 

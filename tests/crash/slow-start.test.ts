@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Logger, silentLogger } from "@antiphon/base/logger.ts";
 import { expect, onTestFinished, test } from "vitest";
-import { ApprovalsInUse } from "../../src/responses-api/create/response-hold.ts";
-import { RunKeeper } from "../../src/responses-api/keeping/run-keeper.ts";
+import { ApprovalsInUse } from "../../src/responses-api/create/response-lock.ts";
+import { RunRecovery } from "../../src/responses-api/recovery/run-recovery.ts";
 import { createSealer } from "../../src/responses-api/seal.ts";
 import { RunHost } from "../../src/runs/index.ts";
 import type { RunLedger, UnmadeRuns } from "../../src/runs/ports/run-ledger.ts";
@@ -21,11 +21,11 @@ const WATCH: RunWatch = {
   noteEnd: () => {},
   noteRefusal: () => {},
   noteLeave: () => {},
-  noteHappening: () => {},
+  noteIncident: () => {},
 };
 
-/** A run keeper with a store whose claims wait until the test releases them. */
-async function keeperWithHeldClaims() {
+/** A run recovery with a store whose claims wait until the test releases them. */
+async function recoveryWithHeldClaims() {
   const { events, ledger, tools } = await openTestStore();
   const gate = Promise.withResolvers<UnmadeRuns>();
   const waiting: RunLedger = {
@@ -42,7 +42,7 @@ async function keeperWithHeldClaims() {
   const said: string[] = [];
   const note = (_fields: object, message: string): void => void said.push(message);
   const logger: Logger = { ...silentLogger, info: note, error: note };
-  const keeper = new RunKeeper(
+  const recovery = new RunRecovery(
     {
       ordering: {
         ask: () => Promise.reject(new Error("no run is made here")),
@@ -59,25 +59,25 @@ async function keeperWithHeldClaims() {
     },
     logger,
   );
-  onTestFinished(() => keeper.close(AbortSignal.abort()));
-  return { keeper, gate, said };
+  onTestFinished(() => recovery.close(AbortSignal.abort()));
+  return { recovery, gate, said };
 }
 
 test("a start does not wait long for the runs of earlier processes, and logs that it continues", async () => {
   verifies("state.crash.start-is-bounded");
-  const { keeper, gate, said } = await keeperWithHeldClaims();
-  await keeper.start(20);
+  const { recovery, gate, said } = await recoveryWithHeldClaims();
+  await recovery.start(20);
   expect(said).toEqual(["serving requests while abandoned runs are still being recovered"]);
   gate.resolve({ runs: [], workers: 1, taskVersion: 0 });
 });
 
 test("start rejects if it cannot read the abandoned runs; a later failure is logged and retried", async () => {
   verifies("state.crash.start-is-bounded");
-  const early = await keeperWithHeldClaims();
+  const early = await recoveryWithHeldClaims();
   early.gate.reject(new Error("unreadable"));
-  await expect(early.keeper.start()).rejects.toThrow("unreadable");
-  const late = await keeperWithHeldClaims();
-  await late.keeper.start(20);
+  await expect(early.recovery.start()).rejects.toThrow("unreadable");
+  const late = await recoveryWithHeldClaims();
+  await late.recovery.start(20);
   late.gate.reject(new Error("unreadable"));
   await sleep(50);
   expect(late.said).toContain("could not renew the lease or recover runs");

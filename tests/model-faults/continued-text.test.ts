@@ -64,7 +64,7 @@ test.each(Object.entries(FORMS))(
     });
     expect(eventsOf(stream, "response.output_item.added")).toHaveLength(1);
     expect(asked()).toMatchObject({ messages: [{ role: "user" }, { role: "assistant", content: BEGUN }] });
-    expect(await happenings(server, stream.final.id)).toEqual(["waited model", "continued output"]);
+    expect(await incidents(server, stream.final.id)).toEqual(["waited model", "continued output"]);
     const probes = upstream.calls.filter(({ body }) => body.includes("Thurs")).length;
     await readStream(await create(BACKGROUND_STREAM));
     expect(upstream.calls.filter(({ body }) => body.includes("Thurs"))).toHaveLength(probes); // It is asked once.
@@ -87,7 +87,7 @@ test("an answer that is the same again goes on in its item; another one is an it
       { status: "completed", content: [{ text: OTHER }] },
     ],
   });
-  expect(await happenings(other.server, two.final.id)).toEqual(["waited model", "continued output"]);
+  expect(await incidents(other.server, two.final.id)).toEqual(["waited model", "continued output"]);
   const metrics = await (await other.server.fetch("/metrics")).text();
   expect(metrics).toMatch(/^antiphon_runs_continued_total\{how="new_item"\} 1$/m);
   expect(metrics).toMatch(/^antiphon_runs_waited_total 1$/m);
@@ -140,7 +140,7 @@ test("a call of the client that broke off is made anew, and only that one needs 
 });
 
 /** What the notes of a response tell of, each with when and where. */
-async function happenings(server: { readonly url: string; readonly apiKey: string }, id: string) {
+async function incidents(server: { readonly url: string; readonly apiKey: string }, id: string) {
   const client = new Antiphon({ baseUrl: server.url, apiKey: server.apiKey });
   const { notes } = await client.listResponseExchanges(id);
   const now = Date.now() / 1000;

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { openTestStore } from "../../src/store/store.fixture.ts";
 import { storeWith } from "../../src/store/stores/vector-stores/taken-in.fixture.ts";
 import { EmbeddingServer } from "../../src/vector-stores/embeddings/embedding-server.ts";
-import { renewVectors } from "../../src/vector-stores/intake/renew-vectors.ts";
+import { renewVectors } from "../../src/vector-stores/ingest/renew-vectors.ts";
 import { serveEmbeddings } from "./embeddings.ts";
 
 test("the embedding server is not asked again while all files have its vectors", async () => {

@@ -1,6 +1,6 @@
 import type { Subscription } from "../../runs/index.ts";
 import type { RunPlaces } from "../../runs/reading/neighbours.ts";
-import type { News } from "../bus-message.ts";
+import type { RunUpdates } from "../bus-message.ts";
 import { FollowedRun } from "./followed-run.ts";
 import { type Follower, WorkerLink } from "./worker-link.ts";
 
@@ -57,8 +57,8 @@ export class DistantRuns {
     await this.#runOf(responseId, -1).waitForEnd(signal);
   }
 
-  hear(news: News): void {
-    this.#links.get(news.worker)?.hear(news);
+  hear(updates: RunUpdates): void {
+    this.#links.get(updates.worker)?.hear(updates);
   }
 
   /** Handles the message that some runs have a worker now. */

@@ -1,6 +1,6 @@
 import type { RunPlaces } from "../../runs/reading/neighbours.ts";
 import { readEventLines } from "../../store/rows/events/event-block.ts";
-import type { News, NewsItem } from "../bus-message.ts";
+import type { RunUpdates, UpdateItem } from "../bus-message.ts";
 import type { FollowedRun } from "./followed-run.ts";
 
 /** A worker that sends nothing for this long, in milliseconds, is followed by polling the database. */
@@ -75,17 +75,17 @@ export class WorkerLink {
     this.#toAsk.add(run);
   }
 
-  hear(news: News): void {
+  hear(updates: RunUpdates): void {
     const now = this.#follower.now();
-    const isSame = news.series === this.#series;
-    if (isSame && news.number <= this.#number) return; // A duplicate, or late.
+    const isSame = updates.series === this.#series;
+    if (isSame && updates.number <= this.#number) return; // A duplicate, or late.
     this.#heardAt = now;
     const expectedNumber = isSame ? this.#number + 1 : 0;
-    this.#series = news.series;
-    this.#number = news.number;
-    if (news.echo !== null) this.#follower.noteAnswer(now - news.echo);
-    let isMissing = news.number > expectedNumber;
-    for (const item of news.items) isMissing = !this.#takes(item) || isMissing;
+    this.#series = updates.series;
+    this.#number = updates.number;
+    if (updates.echo !== null) this.#follower.noteAnswer(now - updates.echo);
+    let isMissing = updates.number > expectedNumber;
+    for (const item of updates.items) isMissing = !this.#takes(item) || isMissing;
     if (isMissing) this.#lookForMissed();
   }
 
@@ -122,7 +122,7 @@ export class WorkerLink {
   }
 
   /** Returns false if the item is invalid, which no server of this program causes. */
-  #takes(item: NewsItem): boolean {
+  #takes(item: UpdateItem): boolean {
     try {
       this.#take(item);
       return true;
@@ -132,7 +132,7 @@ export class WorkerLink {
     }
   }
 
-  #take(item: NewsItem): void {
+  #take(item: UpdateItem): void {
     const run = this.#runs.get(item.id);
     if (run === undefined) return;
     switch (item.type) {

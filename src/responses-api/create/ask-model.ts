@@ -9,7 +9,7 @@ import type { SpokenOutput } from "@antiphon/domain/speech.ts";
 import { compactTurn, turnIntoCompaction } from "../compaction/compact-turn.ts";
 import { type CompactedContext, sealCompaction } from "../compaction/compacted-context.ts";
 import { summaryRequest, takeSummary } from "../compaction/summary-turn.ts";
-import type { ExchangeKeeper } from "../exchanges/exchange-keeper.ts";
+import type { ExchangeLog } from "../exchanges/exchange-log.ts";
 import { sealScope } from "../input/resolve-input.ts";
 import type { Sealer } from "../seal.ts";
 import type { RunTask } from "../task/run-task.ts";
@@ -31,7 +31,7 @@ export interface AskContext {
   readonly spokenOutput: SpokenOutput;
   readonly sealer: Sealer;
   /** Null if exchanges with the model server are not kept. */
-  readonly exchangeKeeper: ExchangeKeeper | null;
+  readonly exchangeLog: ExchangeLog | null;
 }
 
 /** Asks for the turns of a run, as `askModel` does. */
@@ -58,9 +58,9 @@ export interface AskingRun {
  * aborting stops all work for the turn.
  */
 export async function askModel(context: AskContext, task: RunTask, run: AskingRun): Promise<Turn> {
-  const { exchangeKeeper } = context;
-  if (exchangeKeeper === null || !run.isStored) return await askDecorated(context, task, run);
-  const recorder = exchangeKeeper.recorderFor(run.owner, idFromStem("resp", task.ids, 0));
+  const { exchangeLog } = context;
+  if (exchangeLog === null || !run.isStored) return await askDecorated(context, task, run);
+  const recorder = exchangeLog.recorderFor(run.owner, idFromStem("resp", task.ids, 0));
   return await recordExchanges(recorder, () => askDecorated(context, task, run));
 }
 

@@ -11,7 +11,7 @@ import type { StorageQuota } from "@antiphon/domain/storage.ts";
 import type { KnownExchange } from "@antiphon/domain/tool-ledger.ts";
 import { QueueClosed, type RunOrder, type RunOutcome, RunsExhausted, type ShownAnswer } from "../../runs/index.ts";
 import type { EventLog, OpenedRun } from "../../runs/ports/event-log.ts";
-import type { RunHappening, RunObserver, RunWatch } from "../../runs/ports/run-watch.ts";
+import type { RunIncident, RunObserver, RunWatch } from "../../runs/ports/run-watch.ts";
 import { RunLost, type TurnAttempts } from "../../runs/ports/store-faults.ts";
 import type { RecordedEvent } from "../../runs/recorded-event.ts";
 import { Admission } from "../access/admission.ts";
@@ -19,7 +19,7 @@ import type { Caller } from "../access/caller.ts";
 import { modelRefused } from "../errors/model-errors.ts";
 import { shuttingDown, tooManyRuns } from "../errors/server-errors.ts";
 import { responseNotFound } from "../errors/state-errors.ts";
-import type { RefusalKeeper } from "../exchanges/refusal-keeper.ts";
+import type { RefusalLog } from "../exchanges/refusal-log.ts";
 import type { Sealer } from "../seal.ts";
 import {
   continueFromLog,
@@ -32,9 +32,9 @@ import {
 import { type PlanTask, planOf, type RunTask } from "../task/run-task.ts";
 import { canResume } from "../tool-loop/resume/resume-point.ts";
 import { type AskTurns, warmUp } from "./ask-model.ts";
-import { noteOf } from "./notes/happening-note.ts";
+import { noteOf } from "./notes/incident-note.ts";
 import { type PreparingContext, prepareRun } from "./prepare-run.ts";
-import type { ApprovalHold, ResponseHold } from "./response-hold.ts";
+import type { ApprovalLock, ResponseLock } from "./response-lock.ts";
 
 /** What responses are made with, by subject. */
 export interface CreateContext {
@@ -44,7 +44,7 @@ export interface CreateContext {
   readonly quota: StorageQuota;
   readonly limiter: RateLimiter;
   /** Keeps requests that were refused. */
-  readonly refusalKeeper: RefusalKeeper;
+  readonly refusalLog: RefusalLog;
   /** How long a streamed response waits for its model to accept before its first events are sent, in milliseconds. */
   readonly streamStartWaitMs: number;
 }
@@ -123,7 +123,7 @@ export async function answerResponse(
   const { outcome: ended } = await beginHeld(admittedRequest, () =>
     context.watching.runs.startPlain(admittedRequest.order, caller.signal),
   );
-  const outcome = await admittedRequest.hold.during(() => storedOutcome(ended));
+  const outcome = await admittedRequest.lock.during(() => storedOutcome(ended));
   const notes = notesOf(admittedRequest);
   if (outcome.type === "ended") return { response: outcome.response, notes: [...notes, ...outcome.notes], headers };
   const watch = { owner, responseId: response.id, signal: caller.signal };
@@ -133,7 +133,7 @@ export async function answerResponse(
 /** An admitted request, ready for its response. */
 interface AdmittedRequest {
   readonly order: WatchedOrder;
-  readonly hold: ResponseHold;
+  readonly lock: ResponseLock;
   readonly admission: Admission;
 }
 
@@ -146,9 +146,9 @@ async function admit(context: CreateContext, request: CreateResponseRequest, cal
   const { principal, generate = true } = caller;
   if (request.store !== false) await context.quota.requireRoom(principal.owner);
   const admission = await Admission.open(context.limiter, principal);
-  const { task, openedRun, hold } = await prepareRun(context.preparing, caller, request, createdAt);
+  const { task, openedRun, lock } = await prepareRun(context.preparing, caller, request, createdAt);
   const need = { input: task.inputTokensEstimate, outputMax: openedRun.response.max_output_tokens };
-  await hold.during(() => admission.reserve(need));
+  await lock.during(() => admission.reserve(need));
   const watchedOrder = orderOf(context.ordering, task, openedRun, caller);
   const order = {
     ...(generate ? watchedOrder : warmUpOrder(context.preparing.model.engine, watchedOrder, task)),
@@ -156,15 +156,15 @@ async function admit(context: CreateContext, request: CreateResponseRequest, cal
     watch: watchedOrder.watch,
     exchanges: watchedOrder.exchanges,
     onEnd: settleAtEnd(admission),
-    onOver: releaseAtEnd(hold.approvals),
+    onOver: releaseAtEnd(lock.approvals),
   };
-  return { order, hold, admission };
+  return { order, lock, admission };
 }
 
 /** Begins the run. If it is refused, releases the resources of the request. */
-async function beginHeld<Run>({ order, hold, admission }: AdmittedRequest, start: () => Promise<Run>): Promise<Run> {
+async function beginHeld<Run>({ order, lock, admission }: AdmittedRequest, start: () => Promise<Run>): Promise<Run> {
   try {
-    return await hold.during(start);
+    return await lock.during(start);
   } catch (error) {
     admission.settle(0); // No model was used.
     order.watch.noteRefusal(error);
@@ -192,7 +192,7 @@ function settleAtEnd(admission: Admission): NonNullable<RunOrder["onEnd"]> {
 }
 
 /** Not inlined, for the same reason. */
-function releaseAtEnd(approvals: ApprovalHold): NonNullable<RunOrder["onOver"]> {
+function releaseAtEnd(approvals: ApprovalLock): NonNullable<RunOrder["onOver"]> {
   return () => approvals.release();
 }
 
@@ -244,7 +244,7 @@ export function orderOf(
         listener: {
           onFault: order.onFault,
           onExchange: (exchange) => (isStored ? undefined : void exchanges.push(exchange)),
-          onHappening: (happening) => tellHappening(context, order, { happening, storeNow }),
+          onIncident: (incident) => reportIncident(context, order, { incident, storeNow }),
         },
       });
   return {
@@ -255,21 +255,21 @@ export function orderOf(
   };
 }
 
-interface ToldHappening {
-  readonly happening: RunHappening;
+interface NotedIncident {
+  readonly incident: RunIncident;
   /** Stores the run if it is a stored one. */
   readonly storeNow: () => Promise<void>;
 }
 
 /** Counts an incident of a run, and adds it to the notes of a stored run. */
-export function tellHappening(
+export function reportIncident(
   { nodeName }: Pick<OrderContext, "nodeName">,
   { watch, log, plan, now, onFault }: Pick<WatchedOrder, "watch" | "log" | "plan" | "now" | "onFault">,
-  { happening, storeNow }: ToldHappening,
+  { incident, storeNow }: NotedIncident,
 ): void {
-  watch.noteHappening(happening);
+  watch.noteIncident(incident);
   if (log === null) return;
-  const note = noteOf(happening, now(), nodeName);
+  const note = noteOf(incident, now(), nodeName);
   const addition = storeNow().then(() => log.addNote(plan.response.id, note));
   addition.catch((fault: unknown) => (fault instanceof RunLost ? undefined : onFault(fault)));
 }

@@ -1,6 +1,6 @@
 import type { CreateResponseRequest, Response, Tool } from "@antiphon/contracts/responses-api/types.ts";
 import type { ReasoningDefaults } from "@antiphon/domain/models/model-engine.ts";
-import { conversationIdOf } from "../input/conversation-hold.ts";
+import { conversationIdOf } from "../input/conversation-lock.ts";
 import { settleStrictness } from "../offered-tools/strict-form.ts";
 
 /** Inputs of a request's echo besides the request. */

@@ -14,7 +14,7 @@ import { approvalSpent } from "../errors/approval-errors.ts";
 import { rethrowModelError } from "../errors/model-errors.ts";
 import { invalidValue, jsonWordMissing, nothingToAnswer, unsupportedParameter } from "../errors/parameter-errors.ts";
 import { checkItemsNotRepeated } from "../input/context-rules.ts";
-import { conversationIdOf, holdConversation } from "../input/conversation-hold.ts";
+import { conversationIdOf, lockConversation } from "../input/conversation-lock.ts";
 import { labelsOf, tellOmitted } from "../offered-tools/accept-tools.ts";
 import type { TaskTools } from "../offered-tools/task-tools.ts";
 import { estimateInputTokens } from "../task/model-request.ts";
@@ -25,7 +25,7 @@ import { checkApprovals, checkStoredRequests, freshApprovals } from "../tool-loo
 import { withHostedFunctions } from "../tool-loop/count-tools.ts";
 import { fitRequest } from "../tool-loop/results/fit-request.ts";
 import { type NotedRun, runNotes, type ServedModel } from "./notes/run-notes.ts";
-import { type ApprovalsInUse, ResponseHold } from "./response-hold.ts";
+import { type ApprovalsInUse, ResponseLock } from "./response-lock.ts";
 import {
   joinTools,
   loadItems,
@@ -52,7 +52,7 @@ export interface PreparedRun {
   readonly task: RunTask;
   readonly openedRun: OpenedRun;
   /** All work until the run is stored must go through `hold.during`. */
-  readonly hold: ResponseHold;
+  readonly lock: ResponseLock;
 }
 
 /**
@@ -65,9 +65,9 @@ export async function prepareRun(
   sent: CreateResponseRequest,
   createdAt: number,
 ): Promise<PreparedRun> {
-  const hold = new ResponseHold(context.approvalsInUse.newHold(caller.principal.owner));
-  const received = { sent, caller, generate: caller.generate ?? true, createdAt, hold };
-  return { ...(await hold.during(() => PREPARATION.run(received, context))), hold };
+  const lock = new ResponseLock(context.approvalsInUse.newLock(caller.principal.owner));
+  const received = { sent, caller, generate: caller.generate ?? true, createdAt, lock };
+  return { ...(await lock.during(() => PREPARATION.run(received, context))), lock };
 }
 
 /** A request that was received. */
@@ -76,7 +76,7 @@ interface ReceivedDraft extends Omit<SentDraft, "ids"> {
   readonly generate: boolean;
   readonly createdAt: number;
   /** Holds nothing yet. */
-  readonly hold: ResponseHold;
+  readonly lock: ResponseLock;
 }
 
 interface WithUses {
@@ -128,10 +128,10 @@ async function holdTurns<Draft extends ReceivedDraft>(
   draft: Draft,
   { history }: Pick<PreparingContext, "history">,
 ): Promise<Draft & SentDraft> {
-  const { sent, caller, createdAt, hold } = draft;
+  const { sent, caller, createdAt, lock } = draft;
   const ids = newIdStem(createdAt, stemKey(sent));
   const responseId = idFromStem("resp", ids, 0);
-  hold.addConversation(await holdConversation(history.conversations, caller.principal.owner, sent, responseId));
+  lock.addConversation(await lockConversation(history.conversations, caller.principal.owner, sent, responseId));
   return { ...draft, ids };
 }
 
@@ -218,7 +218,7 @@ async function planTask<
 async function openRun(
   draft: ReceivedDraft & WithUses & WithOffer & WithInput & WithTurn & WithFittingTurn & { readonly task: RunTask },
   { model, sealer }: Pick<PreparingContext, "model" | "sealer">,
-): Promise<Omit<PreparedRun, "hold">> {
+): Promise<Omit<PreparedRun, "lock">> {
   const { caller, task, request, response, input, accepted, emulated, fitting, leftOut } = draft;
   const { owner } = caller.principal;
   const isBackground = response.background === true;
@@ -266,14 +266,14 @@ function runOrigin(
 async function takeApprovals(
   store: ResponseStore,
   toolLedger: Pick<ToolLedger, "findSpent">,
-  { caller, generate, sent, hold, accepted, input: { context } }: ReceivedDraft & WithOffer & WithInput,
+  { caller, generate, sent, lock, accepted, input: { context } }: ReceivedDraft & WithOffer & WithInput,
 ): Promise<void> {
   const { owner } = caller.principal;
   if (!context.some(({ type }) => type.startsWith("mcp_approval"))) return;
   checkApprovals(context, labelsOf(accepted.hostedTools));
   await checkStoredRequests(store, owner, context);
   const approvals = freshApprovals(context);
-  if (generate && !asksForCompaction(sent.input)) hold.approvals.take(approvals);
+  if (generate && !asksForCompaction(sent.input)) lock.approvals.take(approvals);
   // Once they are held: what another response has released after its call, the ledger knows.
   const [spentApproval] = await toolLedger.findSpent(owner, approvals);
   if (spentApproval !== undefined) throw approvalSpent(spentApproval);

@@ -8,7 +8,7 @@ import { ContextTooLong } from "@antiphon/domain/storage.ts";
 import type { Caller } from "../access/caller.ts";
 import { conversationNotFound } from "../errors/conversation-errors.ts";
 import { contextTooLong, previousResponseNotFound, previousResponseRunning } from "../errors/state-errors.ts";
-import { conversationIdOf } from "./conversation-hold.ts";
+import { conversationIdOf } from "./conversation-lock.ts";
 import { normalizeList } from "./normalize-items.ts";
 
 /** The stores that hold earlier turns. */

@@ -7,7 +7,7 @@ import { beginAtCompaction } from "../compaction/begin-at-compaction.ts";
 import { openCompaction } from "../compaction/compacted-context.ts";
 import type { Sealer } from "../seal.ts";
 import { checkCallsNotRepeated, checkInput } from "./context-rules.ts";
-import { conversationIdOf } from "./conversation-hold.ts";
+import { conversationIdOf } from "./conversation-lock.ts";
 import { withoutInterrupted } from "./interrupted-items.ts";
 import { INPUT_NUMBER_FIRST } from "./item-numbers.ts";
 import { normalizeList } from "./normalize-items.ts";

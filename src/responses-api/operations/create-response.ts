@@ -28,7 +28,7 @@ export function createResponse(context: CreateContext): ResponsesApiHandlers<Cal
     try {
       return await make(request, caller);
     } catch (error) {
-      context.refusalKeeper.note(caller.principal, request.body, error);
+      context.refusalLog.note(caller.principal, request.body, error);
       throw error;
     }
   };
@@ -84,7 +84,7 @@ async function streamReply(
   const timer = setTimeout(() => resolve(null), context.streamStartWaitMs + PREPARATION_MS);
   const run = await Promise.race([beginning, promise]).finally(() => clearTimeout(timer));
   if (run === null) {
-    beginning.catch((error: unknown) => context.refusalKeeper.note(caller.principal, request, error));
+    beginning.catch((error: unknown) => context.refusalLog.note(caller.principal, request, error));
     return { status: 200, events: eventsOnceBegun(beginning, request) };
   }
   return { ...replyHead(run, request), events: shownEvents(run.events, showOptionsOf(request)) };

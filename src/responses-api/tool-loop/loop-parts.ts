@@ -5,7 +5,7 @@ import type { ResponseStore } from "@antiphon/domain/responses.ts";
 import type { KnownExchange, ToolLedger } from "@antiphon/domain/tool-ledger.ts";
 import type { ToolObserver } from "@antiphon/domain/tool-watch.ts";
 import type { ShownAnswer } from "../../runs/index.ts";
-import type { RunHappening } from "../../runs/ports/run-watch.ts";
+import type { RunIncident } from "../../runs/ports/run-watch.ts";
 import type { TurnAttempts } from "../../runs/ports/store-faults.ts";
 import type { TaskTools } from "../offered-tools/task-tools.ts";
 import type { RunTask } from "../task/run-task.ts";
@@ -62,7 +62,7 @@ export interface RunListener {
   /** Called with each call of a tool that has run. */
   readonly onExchange: (exchange: KnownExchange) => void;
   /** Called with what happens to the run itself, for its notes and for metrics. */
-  readonly onHappening: (happening: RunHappening) => void;
+  readonly onIncident: (incident: RunIncident) => void;
 }
 
 /** The task of a run that has tools of this server. */

@@ -133,7 +133,7 @@ export class ToolLoop {
   async #work(first: Turn | null): Promise<void> {
     const { run, heldCount } = this.#parts;
     if (heldCount > 0 && this.#resumePoint === null)
-      run.listener.onHappening({ type: "held_back", functions: heldCount });
+      run.listener.onIncident({ type: "held_back", functions: heldCount });
     const end = await this.#settleResumed();
     if (end !== null) return this.#finish(end);
     if (first === null) await this.#runApproved();

@@ -112,7 +112,7 @@ async function beginFrameResponse(
 
 /** Keeps a refusal, as over HTTP. `request`: what the client sent; null if it cannot be read. */
 export function noteRefusal({ context, caller }: WebSocketConnection, request: unknown, error: unknown): void {
-  context.refusalKeeper.note(caller.principal, request, error, true);
+  context.refusalLog.note(caller.principal, request, error, true);
 }
 
 async function sendEvents(

@@ -2,7 +2,7 @@ import type { TraceContext } from "@antiphon/base/trace-context.ts";
 import type { Response } from "@antiphon/contracts/responses-api/types.ts";
 
 /** An incident of a run, besides its answer. */
-export type RunHappening =
+export type RunIncident =
   /** Its worker died, was stopped, or could not reach the store. */
   | { readonly type: "interrupted"; readonly by: "crash" | "handover" | "store" }
   /** Its model failed and is retried after a pause. `error`: the model's message, for people. */
@@ -42,7 +42,7 @@ export interface RunWatch {
   noteRefusal(reason: unknown): void;
   /** This worker no longer makes the run: another worker took it, or it was deleted. */
   noteLeave(): void;
-  noteHappening(happening: RunHappening): void;
+  noteIncident(incident: RunIncident): void;
 }
 
 /** Called once for every run. */

@@ -2,7 +2,7 @@ import type { Logger } from "@antiphon/base/logger.ts";
 import type { PricedTokens, PriceTable } from "@antiphon/domain/inspection.ts";
 import type { Config } from "../../config/load-config.ts";
 import { readPrices } from "../../config/prices-file.ts";
-import { ExchangeKeeper } from "../../responses-api/exchanges/exchange-keeper.ts";
+import { ExchangeLog } from "../../responses-api/exchanges/exchange-log.ts";
 import type { Store } from "../../store/open-store.ts";
 
 const TOKENS_PRICED = 1_000_000;
@@ -10,13 +10,13 @@ const TOKENS_PRICED = 1_000_000;
 const DIGITS = 9;
 
 /** Null if the settings store no exchanges. */
-export function chooseExchangeKeeper(
+export function chooseExchangeLog(
   config: Pick<Config, "keepExchanges">,
   { exchanges }: Pick<Store, "exchanges">,
   log: Logger,
-): ExchangeKeeper | null {
+): ExchangeLog | null {
   if (config.keepExchanges === "none") return null;
-  return new ExchangeKeeper(exchanges, (fault) => log.warn({ err: fault }, "an exchange could not be stored"));
+  return new ExchangeLog(exchanges, (fault) => log.warn({ err: fault }, "an exchange could not be stored"));
 }
 
 /** The prices of the settings. Throws `ConfigError` if their file cannot be used. */

@@ -7,7 +7,7 @@ import type { JoinedProcess } from "../../processes/joined-process.ts";
 import type { Store } from "../../store/open-store.ts";
 import { fileSearchTool } from "../../tools/file-search/file-search-tool.ts";
 import { EmbeddingServer, type EmbeddingServerOptions } from "../../vector-stores/embeddings/embedding-server.ts";
-import { type Intake, startIntake } from "../../vector-stores/intake/start-intake.ts";
+import { type Ingest, startIngest } from "../../vector-stores/ingest/start-ingest.ts";
 import { StoredPassages } from "../../vector-stores/passage-finder.ts";
 import type { ChosenModel } from "./choose-model.ts";
 import type { Telemetry } from "./choose-telemetry.ts";
@@ -18,7 +18,7 @@ export interface VectorStoreParts {
   /** The tool file_search. */
   readonly fileSearch: HostedTool;
   /** Starts ingesting files. Stop it before the store is closed. */
-  readonly startIntake: () => Intake;
+  readonly startIngest: () => Ingest;
 }
 
 /** Notifies the ingester of new files; the store exists before it. */
@@ -44,7 +44,7 @@ interface Foundations {
 /** Shorter than for ingestion, because a search without vectors still works by words. */
 const SEARCH_TIMEOUT_MS = 10_000;
 /** With growing pauses, half a minute in total for a server that starts or is overloaded. */
-const INTAKE_REPEATS_MAX = 6;
+const INGEST_REPEATS_MAX = 6;
 
 /** Builds the search and the ingestion of vector stores. Throws `ConfigError` if the embedding model has no server. */
 export function chooseVectorStores(
@@ -59,19 +59,19 @@ export function chooseVectorStores(
   return {
     passages,
     fileSearch: fileSearchTool({ stores: store.vectorStores, passages }),
-    startIntake: () => {
-      const intake = startIntake({
+    startIngest: () => {
+      const ingest = startIngest({
         queue: store.ingestQueue,
         files: store.files,
         renewal: joinedProcess === null || joinedProcess.seat.number === 1 ? store.vectorRenewal : null,
-        embedder: server === null ? null : new EmbeddingServer({ ...server, repeatsMax: INTAKE_REPEATS_MAX }),
+        embedder: server === null ? null : new EmbeddingServer({ ...server, repeatsMax: INGEST_REPEATS_MAX }),
         observer: telemetry.ingest,
         log,
         workers: config.ingestWorkers,
         fileBytesMax: config.ingestFileBytesMax,
       });
-      filesWaiting.listen(() => intake.wake());
-      return intake;
+      filesWaiting.listen(() => ingest.wake());
+      return ingest;
     },
   };
 }

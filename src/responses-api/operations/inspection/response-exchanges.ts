@@ -3,7 +3,7 @@ import type { ResponseExchange } from "@antiphon/contracts/responses-api/types.t
 import type { ExchangeStore, ResponseArchive } from "@antiphon/domain/inspection.ts";
 import type { Caller } from "../../access/caller.ts";
 import { responseNotFound } from "../../errors/state-errors.ts";
-import { EXCHANGES_MAX } from "../../exchanges/exchange-keeper.ts";
+import { EXCHANGES_MAX } from "../../exchanges/exchange-log.ts";
 
 export interface ExchangesContext {
   readonly archive: ResponseArchive;

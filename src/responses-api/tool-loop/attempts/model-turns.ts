@@ -68,7 +68,7 @@ export class ModelTurns {
     }
     if (OVERLOADED.has(error.status)) gate.close(pauseMs);
     else gate.open();
-    run.listener.onHappening({ type: "waited", pauseMs, error: error.message });
+    run.listener.onIncident({ type: "waited", pauseMs, error: error.message });
     await this.#wait(pauseMs);
   }
 
@@ -93,7 +93,7 @@ export class ModelTurns {
     return continueItem(open, {
       scope,
       turn,
-      onDecided: (how) => run.listener.onHappening({ type: "continued", how }),
+      onDecided: (how) => run.listener.onIncident({ type: "continued", how }),
     });
   }
 

@@ -244,7 +244,7 @@ const addResponse = builtOnce((db: Kysely<Database>, params: StandIns<Place & Ow
 
 /** Why the items of a conversation may not change now. */
 async function findRefusal(db: Kysely<Database>, owner: Owner, conversationId: string) {
-  const { rows } = await findHold(db, { conversationId, ...owner });
+  const { rows } = await findLock(db, { conversationId, ...owner });
   const [row] = rows;
   if (row === undefined) return { reason: "unknown" } as const;
   const { holder, worker } = row;
@@ -252,7 +252,7 @@ async function findRefusal(db: Kysely<Database>, owner: Owner, conversationId: s
   return (await isHeld(db, holder, worker)) ? ({ reason: "locked" } as const) : null;
 }
 
-const findHold = builtOnce((db: Kysely<Database>, params: StandIns<Owner & { readonly conversationId: string }>) =>
+const findLock = builtOnce((db: Kysely<Database>, params: StandIns<Owner & { readonly conversationId: string }>) =>
   db
     .selectFrom("conversations")
     .leftJoin("conversation_locks", "conversation_locks.conversation_id", "conversations.id")
@@ -289,13 +289,13 @@ export async function findUnheld(
 ): Promise<ReadonlySet<string>> {
   const unheld = new Set<string>();
   for (const { responseId, conversationId } of holders) {
-    const { rows } = await findOwnHold(db, { conversationId, responseId, worker });
+    const { rows } = await findOwnLock(db, { conversationId, responseId, worker });
     if (rows.length === 0) unheld.add(responseId);
   }
   return unheld;
 }
 
-const findOwnHold = builtOnce((db: Kysely<Database>, params: StandIns<Holder & { readonly worker: number }>) =>
+const findOwnLock = builtOnce((db: Kysely<Database>, params: StandIns<Holder & { readonly worker: number }>) =>
   db
     .selectFrom("conversation_locks")
     .select("worker")

@@ -3,33 +3,33 @@ import type { Logger } from "@antiphon/base/logger.ts";
 import { ChunkThread } from "../chunks/chunk-thread.ts";
 import { IngestFailed } from "../ingest-failed.ts";
 import type { IngestQueue, IngestTask, VectorRenewal } from "../ports.ts";
+import { type FileIngest, ingestFile } from "./ingest-file.ts";
 import { renewVectors } from "./renew-vectors.ts";
-import { type FileIntake, takeInFile } from "./take-in-file.ts";
 
 /**
  * How an ingestion ended. `lost`: the file was removed or cancelled; `returned`: the server stopped or could not
  * continue.
  */
-export type IntakeOutcome = "completed" | "unsupported_file" | "invalid_file" | "server_error" | "lost" | "returned";
+export type IngestOutcome = "completed" | "unsupported_file" | "invalid_file" | "server_error" | "lost" | "returned";
 
 /** Observes ingestion, for metrics. */
-export interface IntakeObserver {
-  noteEnd(outcome: IntakeOutcome): void;
+export interface FileIngestObserver {
+  noteEnd(outcome: IngestOutcome): void;
   /** The number of files waiting or being ingested, in all processes. */
   waiting(files: number): void;
 }
 
-export interface IntakeParts extends FileIntake {
+export interface IngestParts extends FileIngest {
   /** Null if another process renews vectors. */
   readonly renewal: VectorRenewal | null;
   readonly queue: IngestQueue;
-  readonly observer: IntakeObserver;
+  readonly observer: FileIngestObserver;
   readonly log: Logger;
   /** The number of concurrent ingestions. */
   readonly workers: number;
 }
 
-export interface Intake {
+export interface Ingest {
   /** Notifies that files wait. */
   wake(): void;
   /** Requeues unfinished files and ends the threads. */
@@ -58,9 +58,9 @@ const LIMITS = {
 };
 
 /** Ingests waiting files until it is stopped. A file ends as completed or failed, or goes back to the queue. */
-export function startIntake(parts: IntakeParts): Intake {
+export function startIngest(parts: IngestParts): Ingest {
   const stopping = new AbortController();
-  const workers = Array.from({ length: parts.workers }, () => new IntakeWorker(parts, stopping.signal));
+  const workers = Array.from({ length: parts.workers }, () => new IngestWorker(parts, stopping.signal));
   const tasks = [...workers.map((worker) => worker.run()), renewRegularly(parts, stopping.signal)];
   return {
     wake: () => {
@@ -74,7 +74,7 @@ export function startIntake(parts: IntakeParts): Intake {
 }
 
 /** Renews vectors at the start, and again later if that failed or if files came without vectors. */
-async function renewRegularly({ renewal, embedder, log }: IntakeParts, stopping: AbortSignal): Promise<void> {
+async function renewRegularly({ renewal, embedder, log }: IngestParts, stopping: AbortSignal): Promise<void> {
   if (renewal === null || embedder === null) return;
   while (!stopping.aborted) {
     await renewVectors({ renewal, embedder, log }, stopping).catch((fault: unknown) => {
@@ -85,15 +85,15 @@ async function renewRegularly({ renewal, embedder, log }: IntakeParts, stopping:
 }
 
 /** Ingests one file after the other. */
-class IntakeWorker {
-  readonly #parts: IntakeParts;
+class IngestWorker {
+  readonly #parts: IngestParts;
   readonly #stopping: AbortSignal;
   readonly #thread = new ChunkThread(LIMITS);
   readonly #wakeUp = new WakeUp();
   /** Files that could not be requeued, because the database did not respond. */
   #debts: IngestTask[] = [];
 
-  constructor(parts: IntakeParts, stopping: AbortSignal) {
+  constructor(parts: IngestParts, stopping: AbortSignal) {
     this.#parts = parts;
     this.#stopping = stopping;
   }
@@ -156,7 +156,7 @@ class IntakeWorker {
 
   async #outcomeOf(task: IngestTask) {
     try {
-      const result = await takeInFile(this.#parts, this.#thread, task, this.#stopping);
+      const result = await ingestFile(this.#parts, this.#thread, task, this.#stopping);
       return result === "lost" ? result : ({ type: "completed" } as const);
     } catch (error) {
       if (!(error instanceof IngestFailed)) throw error;

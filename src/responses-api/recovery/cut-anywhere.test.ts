@@ -276,7 +276,7 @@ const OBSERVER: RunObserver = {
     noteEnd() {},
     noteRefusal() {},
     noteLeave() {},
-    noteHappening() {},
+    noteIncident() {},
   }),
 };
 const TOOL_OBSERVER: ToolObserver = {
@@ -310,7 +310,7 @@ function orderingOf(world: World, life: MortalProcess): OrderContext {
     },
     retries: { budget: { failuresMax: 3, withinMs: 60_000 }, gate: new ModelGate() },
     store: { findOutputs: async () => new Map() },
-    exchangeKeeper: null,
+    exchangeLog: null,
   };
   return {
     ask: (task, run) => askModel(asking, task, run),

@@ -11,7 +11,7 @@ import {
   type VectorModel,
 } from "../ports.ts";
 
-export interface FileIntake {
+export interface FileIngest {
   readonly queue: Pick<IngestQueue, "addChunks">;
   readonly files: Pick<FileStore, "findFile" | "readFile">;
   /** Null if the server searches by words only. */
@@ -28,8 +28,8 @@ type Group = readonly PreparedChunk[];
  * Stores the chunks of a file. `lost`: it was removed or cancelled meanwhile. Throws `IngestFailed` if the file cannot
  * be ingested, the signal's reason, or errors of the stores.
  */
-export async function takeInFile(
-  { queue, files, embedder, fileBytesMax }: FileIntake,
+export async function ingestFile(
+  { queue, files, embedder, fileBytesMax }: FileIngest,
   thread: ChunkThread,
   task: IngestTask,
   signal: AbortSignal,
@@ -57,7 +57,7 @@ export async function takeInFile(
 const FULL = "The vector stores of this project hold as many bytes as this server allows (VECTOR_STORE_BYTES_MAX).";
 
 async function readWhole(
-  files: FileIntake["files"],
+  files: FileIngest["files"],
   { owner, fileId }: IngestTask,
   fileBytesMax: number,
 ): Promise<FileContent> {

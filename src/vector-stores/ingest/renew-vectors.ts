@@ -1,6 +1,6 @@
 import type { Logger } from "@antiphon/base/logger.ts";
 import { type Embedder, EmbeddingFailed, type StaleFile, type VectorModel, type VectorRenewal } from "../ports.ts";
-import { embeddedText } from "./take-in-file.ts";
+import { embeddedText } from "./ingest-file.ts";
 
 export interface RenewalParts {
   readonly renewal: VectorRenewal;

@@ -7,7 +7,7 @@ import { conversationRefused } from "../errors/conversation-errors.ts";
 export type HoldingRequest = Pick<CreateResponseRequest, "conversation" | "store">;
 
 /** A response's lock on its conversation, from before its history is read. Storing the response's end releases it. */
-export interface ConversationHold {
+export interface ConversationLock {
   /** For a response that will not end. */
   release(): Promise<void>;
 }
@@ -16,12 +16,12 @@ export interface ConversationHold {
  * Holds the conversation that a response will be added to; null if there is none. Throws an `ApiError` if it is unknown
  * or already held.
  */
-export async function holdConversation(
+export async function lockConversation(
   conversations: ConversationStore,
   owner: Owner,
   request: HoldingRequest,
   responseId: string,
-): Promise<ConversationHold | null> {
+): Promise<ConversationLock | null> {
   const id = conversationIdOf(request);
   if (id === null || request.store === false) return null;
   const refusal = await conversations.lock(owner, id, responseId);

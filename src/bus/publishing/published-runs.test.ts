@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { LiveFeed } from "../../runs/index.ts";
 import { deltaEvents } from "../../store/stores/runs/text-events.fixture.ts";
 import { readMessage } from "../bus-message.ts";
-import { INTEREST_MS, ToldRuns } from "./told-runs.ts";
+import { PublishedRuns, SUBSCRIPTION_MS } from "./published-runs.ts";
 
 const WORKER = 7;
 const SECOND_MS = 1_000;
@@ -16,7 +16,7 @@ function tell(textBytesMax = 64 * 1024) {
   const sent: { readonly peer: string; readonly text: string }[] = [];
   const clock = { now: 0 };
   let series = 0;
-  const told = new ToldRuns({
+  const told = new PublishedRuns({
     textBytesMax,
     worker: () => WORKER,
     send: (peer, text) => void sent.push({ peer, text }),
@@ -38,7 +38,7 @@ function tell(textBytesMax = 64 * 1024) {
 
 const ONE = [{ id: "resp_1", after: -1 }];
 
-test("the news of one turn are one message, numbered for each receiver", async () => {
+test("the updates of one turn are one message, numbered for each receiver", async () => {
   const { told, say, hear } = tell();
   told.watch("a", 5, [...ONE, { id: "resp_2", after: 3 }]);
   const [first] = await hear("a");
@@ -46,19 +46,19 @@ test("the news of one turn are one message, numbered for each receiver", async (
   expect(first?.items.map(({ type }) => type)).toEqual(["watched", "watched"]);
   say("resp_1", 0, "x", "y");
   say("resp_2", 4, "z");
-  const news = await hear("a");
-  expect(news.map(({ number, echo }) => [number, echo])).toEqual([[1, null]]);
-  expect(news[0]?.items).toMatchObject([
+  const updates = await hear("a");
+  expect(updates.map(({ number, echo }) => [number, echo])).toEqual([[1, null]]);
+  expect(updates[0]?.items).toMatchObject([
     { type: "events", id: "resp_1", first: 0, last: 1 },
     { type: "events", id: "resp_2", first: 4, last: 4 },
   ]);
 });
 
-test("an interest that is renewed lasts, and one that is not is forgotten", async () => {
+test("an subscription that is renewed lasts, and one that is not is forgotten", async () => {
   const { told, say, hear, clock } = tell();
   told.watch("a", 0, ONE);
   told.watch("b", 0, ONE);
-  clock.now += INTEREST_MS - 1;
+  clock.now += SUBSCRIPTION_MS - 1;
   told.tick();
   told.watch("a", 0, ONE);
   clock.now += SECOND_MS;
@@ -93,7 +93,7 @@ test("messages keep to the size that the broker carries", async () => {
     await new Promise((resolve) => setImmediate(resolve));
   }
   expect(Math.max(...sent.map(({ text }) => Buffer.byteLength(text)))).toBeLessThanOrEqual(bytesMax);
-  const items = (await hear("a")).flatMap((news) => news.items);
+  const items = (await hear("a")).flatMap((updates) => updates.items);
   const shown = items.flatMap((item) => (item.type === "events" || item.type === "logged" ? [item.last] : []));
   expect(shown.at(-1)).toBe(99);
   expect(items.some(({ type }) => type === "logged")).toBe(true);

@@ -14,7 +14,7 @@ const RESPONSE_BYTES_MAX = 4 * 1024 * 1024;
 const STORING_MAX = 256;
 
 /** Stores the exchanges of responses, within limits. */
-export class ExchangeKeeper {
+export class ExchangeLog {
   readonly #store: ExchangeStore;
   readonly #onFault: (fault: unknown) => void;
   #storing = 0;

@@ -3,7 +3,7 @@ import type { RefusedRequest } from "@antiphon/contracts/responses-api/types.ts"
 import { expect, test } from "vitest";
 import { verifies } from "../../../tests/verifies.ts";
 import type { Principal } from "../access/authenticate.ts";
-import { RefusalKeeper } from "./refusal-keeper.ts";
+import { RefusalLog } from "./refusal-log.ts";
 
 const ASKER: Principal = {
   owner: { organization: "org", project: "proj" },
@@ -11,12 +11,12 @@ const ASKER: Principal = {
   limits: { requests: null, tokens: null },
 };
 
-function makeKeeper() {
+function makeLog() {
   const kept: RefusedRequest[] = [];
   const clock = { ms: 1_760_000_000_000 };
   const add = async (_owner: Principal["owner"], refused: RefusedRequest) => void kept.push(refused);
   return {
-    keeper: new RefusalKeeper(
+    log: new RefusalLog(
       { add },
       () => {},
       () => clock.ms,
@@ -30,11 +30,11 @@ const refusal = (message = "No."): ApiError => new ApiError({ status: 400, type:
 
 test("a refusal is kept without secrets, with the beginnings of its texts", () => {
   verifies("inspection.refused.kept");
-  const { keeper, kept } = makeKeeper();
+  const { log, kept } = makeLog();
   const tool = { type: "mcp", authorization: "token-1234", headers: { "x-key": "other-5678", "x-short": "a" } };
   const message = { role: "user", content: [{ type: "input_text", text: `Hello\n${"x".repeat(500)}` }] };
   const request = { model: "m".repeat(500), stream: true, input: [message], tools: [tool] };
-  keeper.note(ASKER, request, refusal(`Bad token-1234 and other-5678. ${"y".repeat(2_000)}`));
+  log.note(ASKER, request, refusal(`Bad token-1234 and other-5678. ${"y".repeat(2_000)}`));
   expect(kept).toEqual([
     {
       object: "response.refused",
@@ -56,27 +56,27 @@ test.each([
   ["a request that leaves nothing behind", { store: false }, refusal()],
   ["a fault of the server itself", {}, new Error("a bug")],
 ])("%s is not kept", (_, request, error) => {
-  const { keeper, kept } = makeKeeper();
-  keeper.note(ASKER, request, error);
+  const { log, kept } = makeLog();
+  log.note(ASKER, request, error);
   expect(kept).toEqual([]);
 });
 
 test.each([null, 7, "text", [], { input: [null] }, { input: [{ content: [7] }], tools: 7 }])(
   "a body of any form is kept: %j",
   (request) => {
-    const { keeper, kept } = makeKeeper();
-    keeper.note(ASKER, request, refusal());
+    const { log, kept } = makeLog();
+    log.note(ASKER, request, refusal());
     expect(kept).toMatchObject([{ model: "", input_preview: "", kind: "plain" }]);
   },
 );
 
 test("a client in a loop makes 100 entries in ten seconds", async () => {
   verifies("inspection.refused.kept");
-  const { keeper, kept, clock } = makeKeeper();
-  for (let count = 0; count < 300; count++) keeper.note(ASKER, {}, refusal());
+  const { log, kept, clock } = makeLog();
+  for (let count = 0; count < 300; count++) log.note(ASKER, {}, refusal());
   expect(kept).toHaveLength(100);
   clock.ms += 10_000;
   await Promise.resolve();
-  keeper.note(ASKER, {}, refusal());
+  log.note(ASKER, {}, refusal());
   expect(kept).toHaveLength(101);
 });

@@ -6,7 +6,7 @@ import { type ClaimContext, RunClaimer } from "./run-claimer.ts";
 const LOOK_INTERVAL_MS = 1_000;
 
 /** The intervals of the keeper's work. */
-export interface KeeperPace {
+export interface RecoveryPace {
   /** The number of polls per renewal of the lease, so that it is renewed well before it expires. */
   readonly looksPerRenewal: number;
   /** The number of polls per search for runs that nobody makes. */
@@ -15,7 +15,7 @@ export interface KeeperPace {
   readonly unreadableMs?: number;
 }
 
-const USUAL_PACE: KeeperPace = { looksPerRenewal: 5, looksPerClaim: 5 };
+const USUAL_PACE: RecoveryPace = { looksPerRenewal: 5, looksPerClaim: 5 };
 
 /** How long the number of waiting runs is cached, in milliseconds. */
 const COUNT_MS = 1_000;
@@ -26,10 +26,10 @@ const COUNT_MS = 1_000;
 const START_WAIT_MS = 2_000;
 
 /** Renews this worker's lease, recovers abandoned runs, and stops runs on request. */
-export class RunKeeper {
+export class RunRecovery {
   readonly #context: ClaimContext;
   readonly #log: Logger;
-  readonly #pace: KeeperPace;
+  readonly #pace: RecoveryPace;
   readonly #claimer: RunClaimer;
   #timer: NodeJS.Timeout | null = null;
   #look: Promise<void> = Promise.resolve();

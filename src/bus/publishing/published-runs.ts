@@ -1,11 +1,11 @@
 import type { Subscription } from "../../runs/index.ts";
 import type { RecordedEvent } from "../../runs/recorded-event.ts";
 import { linesOf, packEvents } from "../../store/rows/events/event-block.ts";
-import type { NewsItem, RunInterest } from "../bus-message.ts";
-import { type MeasuredItem, measureItem, NewsBox } from "./news-box.ts";
+import type { RunSubscription, UpdateItem } from "../bus-message.ts";
+import { type MeasuredItem, measureItem, Outbox } from "./outbox.ts";
 
 /** The lifetime of a subscription without renewal, in milliseconds. */
-export const INTEREST_MS = 30_000;
+export const SUBSCRIPTION_MS = 30_000;
 /** A receiver without messages for this long gets an empty one, in milliseconds. */
 const HEARTBEAT_MS = 400;
 /** The maximum of subscribed processes. Others poll the database. */
@@ -26,30 +26,30 @@ export interface Teller {
 /** A process that subscribes to runs of this one. */
 interface Receiver {
   readonly peer: string;
-  readonly box: NewsBox;
-  readonly runs: Set<ToldRun>;
+  readonly box: Outbox;
+  readonly runs: Set<PublishedRun>;
   toldAt: number;
 }
 
-interface Interest {
+interface Watch {
   /** False if only the end of the run is needed. */
   readonly isInEvents: boolean;
   until: number;
 }
 
-interface ToldRun {
+interface PublishedRun {
   readonly id: string;
   readonly subscription: Subscription;
-  readonly receivers: Map<Receiver, Interest>;
+  readonly receivers: Map<Receiver, Watch>;
   /** The number of the last event sent. */
   last: number;
 }
 
 /** Publishes stored events of this process's runs to other processes. */
-export class ToldRuns {
+export class PublishedRuns {
   readonly #teller: Teller;
   readonly #receivers = new Map<string, Receiver>();
-  readonly #runs = new Map<string, ToldRun>();
+  readonly #runs = new Map<string, PublishedRun>();
   /** Receivers whose items wait for the end of this turn of the event loop. */
   readonly #waiting = new Set<Receiver>();
 
@@ -62,7 +62,7 @@ export class ToldRuns {
     return this.#runs.size;
   }
 
-  watch(peer: string, sentAt: number, runs: readonly RunInterest[]): void {
+  watch(peer: string, sentAt: number, runs: readonly RunSubscription[]): void {
     const receiver = this.#receivers.get(peer) ?? this.#addReceiver(peer);
     if (receiver === null) return;
     receiver.box.answer(sentAt);
@@ -84,8 +84,8 @@ export class ToldRuns {
     const now = this.#teller.now();
     for (const receiver of this.#receivers.values()) {
       for (const run of receiver.runs) {
-        const interest = run.receivers.get(receiver);
-        if (interest === undefined || interest.until <= now) this.#forget(run, receiver);
+        const watch = run.receivers.get(receiver);
+        if (watch === undefined || watch.until <= now) this.#forget(run, receiver);
       }
       if (receiver.runs.size > 0 && now - receiver.toldAt >= HEARTBEAT_MS) this.#wait(receiver);
     }
@@ -101,38 +101,38 @@ export class ToldRuns {
 
   #addReceiver(peer: string): Receiver | null {
     if (this.#receivers.size >= RECEIVERS_MAX) return null;
-    const box = new NewsBox(this.#teller.newSeries(), this.#teller.textBytesMax);
+    const box = new Outbox(this.#teller.newSeries(), this.#teller.textBytesMax);
     const receiver: Receiver = { peer, box, runs: new Set(), toldAt: this.#teller.now() };
     this.#receivers.set(peer, receiver);
     return receiver;
   }
 
-  #watchOne(receiver: Receiver, { id, after }: RunInterest): void {
+  #watchOne(receiver: Receiver, { id, after }: RunSubscription): void {
     const run = this.#runs.get(id) ?? this.#addRun(id);
     if (run === null) return receiver.box.add(this.#measure({ type: "left", id }));
-    run.receivers.set(receiver, { isInEvents: after !== null, until: this.#teller.now() + INTEREST_MS });
+    run.receivers.set(receiver, { isInEvents: after !== null, until: this.#teller.now() + SUBSCRIPTION_MS });
     receiver.runs.add(run);
     receiver.box.add(this.#measure({ type: "watched", id, last: run.last }));
   }
 
-  #addRun(id: string): ToldRun | null {
+  #addRun(id: string): PublishedRun | null {
     const subscription = this.#teller.subscribe(id);
     if (subscription === null) return null;
-    const run: ToldRun = { id, subscription, receivers: new Map(), last: subscription.shownBefore };
+    const run: PublishedRun = { id, subscription, receivers: new Map(), last: subscription.shownBefore };
     this.#runs.set(id, run);
     void this.#tell(run);
     return run;
   }
 
   /** Never rejects: a subscription does not. */
-  async #tell(run: ToldRun): Promise<void> {
+  async #tell(run: PublishedRun): Promise<void> {
     const { subscription, id } = run;
     for (let events = await subscription.next(); events !== null; events = await subscription.next()) {
       const isLagging = subscription.takeLagged();
       const first = events[0];
       if (isLagging)
         this.#addForReaders(run, { type: "logged", id, last: first === undefined ? -1 : first.number - 1 });
-      if (first !== undefined) this.#addForReaders(run, ...newsItems(run, events));
+      if (first !== undefined) this.#addForReaders(run, ...updateItems(run, events));
     }
     if (this.#runs.get(id) !== run) return; // It has no subscriber any more.
     const item = this.#measure({ type: "left", id });
@@ -142,7 +142,7 @@ export class ToldRuns {
     }
   }
 
-  #addForReaders(run: ToldRun, ...items: readonly NewsItem[]): void {
+  #addForReaders(run: PublishedRun, ...items: readonly UpdateItem[]): void {
     const readers = [...run.receivers].flatMap(([receiver, { isInEvents }]) => (isInEvents ? [receiver] : []));
     for (const item of items.map((one) => this.#measure(one)))
       for (const receiver of readers) this.#add(receiver, item);
@@ -153,7 +153,7 @@ export class ToldRuns {
     this.#wait(receiver);
   }
 
-  #measure(item: NewsItem): MeasuredItem {
+  #measure(item: UpdateItem): MeasuredItem {
     return measureItem(item, this.#teller.textBytesMax);
   }
 
@@ -175,7 +175,7 @@ export class ToldRuns {
     }
   }
 
-  #forget(run: ToldRun, receiver: Receiver): void {
+  #forget(run: PublishedRun, receiver: Receiver): void {
     run.receivers.delete(receiver);
     receiver.runs.delete(run);
     if (receiver.runs.size === 0 && !this.#waiting.has(receiver)) this.#receivers.delete(receiver.peer);
@@ -186,7 +186,7 @@ export class ToldRuns {
 }
 
 /** The events of a run, packed. Records the last one. */
-function newsItems(run: ToldRun, events: readonly RecordedEvent[]): readonly NewsItem[] {
+function updateItems(run: PublishedRun, events: readonly RecordedEvent[]): readonly UpdateItem[] {
   const { id } = run;
   run.last = events.at(-1)?.number ?? run.last;
   return packEvents(events).map((block) => {

@@ -1,4 +1,4 @@
-import { type News, type NewsItem, writeMessage } from "../bus-message.ts";
+import { type RunUpdates, type UpdateItem, writeMessage } from "../bus-message.ts";
 
 /** The maximum size of a message without its items, in bytes. */
 const HEAD_BYTES_MAX = 200;
@@ -7,19 +7,19 @@ const ITEM_BYTES_MAX = 64;
 
 /** An item and its maximum size in a message. Measured once for several receivers. */
 export interface MeasuredItem {
-  readonly item: NewsItem;
+  readonly item: UpdateItem;
   readonly bytes: number;
 }
 
 /** An item that fits into a message. Events that do not fit are left to the log. */
-export function measureItem(item: NewsItem, textBytesMax: number): MeasuredItem {
+export function measureItem(item: UpdateItem, textBytesMax: number): MeasuredItem {
   const bytes = ITEM_BYTES_MAX + item.id.length + (item.type === "events" ? Buffer.byteLength(item.lines) : 0);
   if (item.type !== "events" || bytes <= textBytesMax - HEAD_BYTES_MAX) return { item, bytes };
   return measureItem({ type: "logged", id: item.id, last: item.last }, textBytesMax);
 }
 
 /** Collects the events for one receiver and counts its messages. */
-export class NewsBox {
+export class Outbox {
   readonly #series: string;
   readonly #textBytesMax: number;
   #waiting: MeasuredItem[] = [];
@@ -43,7 +43,7 @@ export class NewsBox {
   /** The messages with all waiting items. Always at least one; an empty one only shows that nothing is missing. */
   take(worker: number): readonly string[] {
     const messages: string[] = [];
-    let items: NewsItem[] = [];
+    let items: UpdateItem[] = [];
     let bytes = HEAD_BYTES_MAX;
     const end = (): void => {
       messages.push(writeMessage(this.#next(worker, items)));
@@ -60,7 +60,7 @@ export class NewsBox {
     return messages;
   }
 
-  #next(worker: number, items: readonly NewsItem[]): News {
+  #next(worker: number, items: readonly UpdateItem[]): RunUpdates {
     const echo = this.#echo;
     const number = this.#number;
     this.#echo = null;

@@ -1,17 +1,17 @@
 import type { Owner } from "@antiphon/domain/owner.ts";
 import { approvalSpent } from "../errors/approval-errors.ts";
-import type { ConversationHold } from "../input/conversation-hold.ts";
+import type { ConversationLock } from "../input/conversation-lock.ts";
 
 /** What a response holds until it ends: its conversation, if it has one, and its approvals. */
-export class ResponseHold {
-  readonly approvals: ApprovalHold;
-  #conversation: ConversationHold | null = null;
+export class ResponseLock {
+  readonly approvals: ApprovalLock;
+  #conversation: ConversationLock | null = null;
 
-  constructor(approvals: ApprovalHold) {
+  constructor(approvals: ApprovalLock) {
     this.approvals = approvals;
   }
 
-  addConversation(conversation: ConversationHold | null): void {
+  addConversation(conversation: ConversationLock | null): void {
     this.#conversation = conversation;
   }
 
@@ -41,14 +41,14 @@ export class ResponseHold {
 export class ApprovalsInUse {
   readonly #keys = new Set<string>();
 
-  /** A hold without approvals. */
-  newHold(owner: Owner): ApprovalHold {
-    return new ApprovalHold(this.#keys, owner);
+  /** A lock without approvals. */
+  newLock(owner: Owner): ApprovalLock {
+    return new ApprovalLock(this.#keys, owner);
   }
 }
 
 /** The right of one response to use its approvals, until it ends. */
-export class ApprovalHold {
+export class ApprovalLock {
   readonly #all: Set<string>;
   readonly #owner: Owner;
   #own: readonly string[] = [];

@@ -12,11 +12,11 @@ import {
 } from "../../runs/index.ts";
 import { type EventLog, type OpenedRun, TASK_VERSION } from "../../runs/ports/event-log.ts";
 import type { AbandonedRun, Release, RunLedger, UnmadeRuns } from "../../runs/ports/run-ledger.ts";
-import type { RunHappening } from "../../runs/ports/run-watch.ts";
+import type { RunIncident } from "../../runs/ports/run-watch.ts";
 import type { Neighbours } from "../../runs/reading/neighbours.ts";
 import type { RecordedEvent } from "../../runs/recorded-event.ts";
-import { endingOrder, type OrderContext, orderOf, tellHappening } from "../create/begin-response.ts";
-import type { ApprovalsInUse } from "../create/response-hold.ts";
+import { endingOrder, type OrderContext, orderOf, reportIncident } from "../create/begin-response.ts";
+import type { ApprovalsInUse } from "../create/response-lock.ts";
 import { endingTask, type RunTask } from "../task/run-task.ts";
 import { toolSecrets } from "../task/seal-tools.ts";
 import { readTask } from "../task/stored-task.ts";
@@ -232,7 +232,7 @@ export class RunClaimer {
   ): RunOrder {
     const { ledger, approvalsInUse } = this.#context;
     const { owner, response, attempts } = run;
-    const approvals = approvalsInUse.newHold(owner);
+    const approvals = approvalsInUse.newLock(owner);
     approvals.takeFree(freshApprovals(task.tools?.context ?? []));
     const order = orderOf(
       this.#context.ordering,
@@ -245,7 +245,7 @@ export class RunClaimer {
       return async (signal, storeNow) => {
         // Counted first, because the run may crash the process.
         if (cause !== "store") await ledger.countRestart(response.id, steps);
-        if (interruption !== null) tellHappening(this.#context.ordering, order, { happening: interruption, storeNow });
+        if (interruption !== null) reportIncident(this.#context.ordering, order, { incident: interruption, storeNow });
         return await ask(signal, storeNow);
       };
     };
@@ -263,7 +263,7 @@ export class RunClaimer {
 }
 
 /** How the run was interrupted; null if it has not begun, or was suspended. */
-function interruptionOf({ from, response, attempts }: AbandonedRun, cause: LeftBy | null): RunHappening | null {
+function interruptionOf({ from, response, attempts }: AbandonedRun, cause: LeftBy | null): RunIncident | null {
   if (cause === "store") return { type: "interrupted", by: "store" };
   if (from === "queue") {
     const isHandedOver = response.status !== "queued" && attempts === null;

@@ -20,7 +20,7 @@ const HEADERS_MAX = 64;
 const SECRET_CHARACTERS_MIN = 4;
 
 /** Stores refused requests, within limits. */
-export class RefusalKeeper {
+export class RefusalLog {
   readonly #store: Pick<RefusalStore, "add">;
   readonly #onFault: (fault: unknown) => void;
   readonly #now: () => number;
