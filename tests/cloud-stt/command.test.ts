@@ -129,6 +129,6 @@ describe("antiphon stt-cloud", () => {
       /^2 [^\n]*\n +STT_CLOUD_PORT \(--stt-cloud-port\) is 'many'/,
     );
     expect(await run("stt-cloud", "--help")).toMatch(/^0 Usage: antiphon stt-cloud[\s\S]*antiphon --help lists them/);
-    expect(await run("--help")).toMatch(/^0 [\s\S]*stt-cloud +serves the cloud stream[\s\S]*STT_CLOUD_STREAMS_MAX/);
+    expect(await run("--help")).toMatch(/^0 [\s\S]*stt-cloud +start only the cloud stream[\s\S]*STT_CLOUD_STREAMS_MAX/);
   });
 });

@@ -138,7 +138,7 @@ test("a failing voice ends the sound, and the answer is complete", async () => {
   expect(events.at(-1)?.type).toBe("response.completed");
   expect(voice.calls).toHaveLength(2);
   expect(lines).toHaveLength(1);
-  expect(lines[0]).toMatch(/a voice failed.*answered 500 \(gpu_gone\)/s);
+  expect(lines[0]).toMatch(/voice failed.*answered 500 \(gpu_gone\)/s);
   expect(lines[0]).not.toMatch(/here is the second|9876543210/);
 });
 

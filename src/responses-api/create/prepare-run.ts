@@ -75,7 +75,7 @@ interface ReceivedDraft extends Omit<SentDraft, "ids"> {
   /** Whether the model is asked. */
   readonly generate: boolean;
   readonly createdAt: number;
-  /** Holds nothing yet. */
+  /** Locks nothing yet. */
   readonly lock: ResponseLock;
 }
 
