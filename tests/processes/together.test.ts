@@ -89,6 +89,6 @@ describe("several processes", { timeout: TEST_TIMEOUT_MS }, () => {
     const address = taken.address();
     const port = typeof address === "object" && address !== null ? address.port : 0;
     const failed = startProcesses(2, { env: { PORT: String(port) } });
-    await expect(failed).rejects.toThrow(/Cannot serve: .*EADDRINUSE.*HOST, PORT and STT_PORT choose other addresses/);
+    await expect(failed).rejects.toThrow(/Cannot serve: .*EADDRINUSE.*HOST, PORT and STT_PORT select other addresses/);
   });
 });
