@@ -1,3 +1,3 @@
-/** Built from `dot.wat` by `node scripts/build-wasm.ts`. */
+/** Made from `dot.wat` by `node scripts/build-wasm.ts`. */
 export const DOT_WASM =
   "AGFzbQEAAAABCQFgBX9/f39/AAMCAQAFAwEAEQcRAgZtZW1vcnkCAARkb3RzAAAKsQEBrgECAX8CewJAA0AgAUUNAf0MAAAAAAAAAAAAAAAAAAAAACEGQQAhBQNAIAAgBWr9AAQAIQcgBiAH/YcBIAMgBUEBdGr9AAQA/boB/a4BIQYgBiAH/YgBIAMgBUEBdGr9AAQQ/boB/a4BIQYgBUEQaiEFIAUgAkkNAAsgBCAG/RsAIAb9GwFqIAb9GwIgBv0bA2pqNgIAIARBBGohBCAAIAJqIQAgAUEBayEBDAALCws=";
