@@ -15,11 +15,12 @@ export const onlyTrials = process.env["TRIALS"] === "only";
 
 /** Each waits for time or for many starts of servers. */
 export const TRIALS: readonly string[] = [
-  "tests/clients/openai-code.test.ts",
+  "tests/chat/restart.test.ts",
+  "tests/clients/{codex,openai-code,python}.test.ts",
   "tests/cluster/{anywhere,trial}.test.ts",
   "tests/containers/engine-choice.test.ts",
   "tests/conversations/crash.test.ts",
-  "tests/crash/upgrade.test.ts",
+  "tests/crash/{open-items,tools,upgrade}.test.ts",
   "tests/hostile/{endless-answers,linear-time,process}.test.ts",
   "tests/nodes/{approvals,claims,waiting}.test.ts",
   "tests/processes/vector-stores.test.ts",
