@@ -64,7 +64,7 @@ export const IMPORT_RULES: readonly ImportRule[] = [
     RUN_PORTS,
     DOMAIN,
     "src/(vector-stores|rate-limits)/ports[.]ts$",
-    "packages/sandbox/src/ports[.]ts$",
+    "packages/sandbox/src/ports/",
     GENERATED_A,
   ]),
   folder(

@@ -7,7 +7,7 @@ import { silentLogger } from "@antiphon/base/logger.ts";
 import { probeBubblewrap } from "@antiphon/sandbox/engines/bubblewrap/bubblewrap-engine.ts";
 import { proportionalBytes, readProcessTree } from "@antiphon/sandbox/engines/process-tree.ts";
 import { probePyodide } from "@antiphon/sandbox/engines/pyodide/pyodide-engine.ts";
-import type { SandboxEngine } from "@antiphon/sandbox/ports.ts";
+import type { SandboxEngine } from "@antiphon/sandbox/ports/sandbox-engine.ts";
 import { SandboxSessions } from "@antiphon/sandbox/sessions/sandbox-sessions.ts";
 import { openStore, type Store } from "../../src/store/open-store.ts";
 import { removeFolder } from "./clean-up.ts";

@@ -142,7 +142,7 @@ testStores(
   },
 );
 
-testStores("several readers of a run share what is told, and the last that leaves ends the interest", async () => {
+testStores("several readers of a run share what is told, and the last that leaves ends the subscription", async () => {
   const { owner, other } = await startPair();
   const run = await MadeRun.open(owner, "resp_1");
   const first = other.bus.subscribe(run.id, -1);

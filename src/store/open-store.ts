@@ -9,7 +9,7 @@ import type { ResponseStore } from "@antiphon/domain/responses.ts";
 import type { StorageQuota } from "@antiphon/domain/storage.ts";
 import type { ToolLedger } from "@antiphon/domain/tool-ledger.ts";
 import type { VectorStores } from "@antiphon/domain/vector-stores.ts";
-import type { StoredContainers } from "@antiphon/sandbox/ports.ts";
+import type { StoredContainers } from "@antiphon/sandbox/ports/stored-containers.ts";
 import { Kysely } from "kysely";
 import type { EventLog } from "../runs/ports/event-log.ts";
 import type { RunLedger } from "../runs/ports/run-ledger.ts";

@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import type { CommandRun } from "@antiphon/domain/containers.ts";
-import { FileRefused, type Sandbox, type SandboxRun } from "@antiphon/sandbox/ports.ts";
+import { FileRefused, type Sandbox, type SandboxRun } from "@antiphon/sandbox/ports/sandbox-engine.ts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { isAlive } from "../kit/processes.ts";
 import { sandboxEngines } from "./sandbox-engines.ts";

@@ -5,7 +5,7 @@ import { startPiped } from "@antiphon/programs/piped-child.ts";
 import { readProcessTree } from "@antiphon/sandbox/engines/process-tree.ts";
 import { HARNESS_STARTER, harnessOpening } from "@antiphon/sandbox/harness/harness-opening.ts";
 import { SandboxLink } from "@antiphon/sandbox/harness/sandbox-link.ts";
-import type { Sandbox, SandboxRun } from "@antiphon/sandbox/ports.ts";
+import type { Sandbox, SandboxRun } from "@antiphon/sandbox/ports/sandbox-engine.ts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { someCases } from "../trials.ts";
 import { type EscapeAttempt, PRELUDE, PYODIDE_PRELUDE } from "./attempts/escape-attempt.ts";

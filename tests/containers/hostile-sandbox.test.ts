@@ -1,6 +1,6 @@
 import type { SessionEnd } from "@antiphon/domain/containers.ts";
-import type { Sandbox, SandboxEngine, SandboxFile } from "@antiphon/sandbox/ports.ts";
-import { FileRefused, SandboxFailed } from "@antiphon/sandbox/ports.ts";
+import type { Sandbox, SandboxEngine, SandboxFile } from "@antiphon/sandbox/ports/sandbox-engine.ts";
+import { FileRefused, SandboxFailed } from "@antiphon/sandbox/ports/sandbox-engine.ts";
 import { expect, test } from "vitest";
 import type { Store, StoreOptions } from "../../src/store/open-store.ts";
 import { openTestStore } from "../../src/store/store.fixture.ts";

@@ -9,7 +9,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { childCommand, PYODIDE_VERSION } from "@antiphon/sandbox/engines/pyodide/child-command.ts";
-import type { Sandbox, SandboxEngine, SandboxRun } from "@antiphon/sandbox/ports.ts";
+import type { Sandbox, SandboxEngine, SandboxRun } from "@antiphon/sandbox/ports/sandbox-engine.ts";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { PYODIDE_CONFINEMENTS, probePyodideHere } from "./pyodide-here.ts";
 import { LOOKED_AT_VERSION, PYODIDE_ROUTES, type PyodideRoute, ROUTES_START } from "./pyodide-routes.ts";

@@ -1,6 +1,6 @@
 import type { Confinement } from "@antiphon/sandbox/engines/pyodide/child-command.ts";
 import { probePyodide } from "@antiphon/sandbox/engines/pyodide/pyodide-engine.ts";
-import type { EngineProbe } from "@antiphon/sandbox/ports.ts";
+import type { EngineProbe } from "@antiphon/sandbox/ports/sandbox-engine.ts";
 
 const PROBE_MS_MAX = 120_000;
 

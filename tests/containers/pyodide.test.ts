@@ -5,7 +5,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { processIsGone, readProcess, readProcessTree } from "@antiphon/sandbox/engines/process-tree.ts";
-import { FileRefused, type Sandbox, type SandboxEngine, type SandboxRun } from "@antiphon/sandbox/ports.ts";
+import {
+  FileRefused,
+  type Sandbox,
+  type SandboxEngine,
+  type SandboxRun,
+} from "@antiphon/sandbox/ports/sandbox-engine.ts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { PYODIDE_CONFINEMENTS, probePyodideHere } from "./pyodide-here.ts";
 

@@ -1,7 +1,7 @@
 import { tmpdir } from "node:os";
 import { probeBubblewrap } from "@antiphon/sandbox/engines/bubblewrap/bubblewrap-engine.ts";
 import { probeDocker } from "@antiphon/sandbox/engines/docker/docker-engine.ts";
-import type { EngineProbe, SandboxEngine } from "@antiphon/sandbox/ports.ts";
+import type { EngineProbe, SandboxEngine } from "@antiphon/sandbox/ports/sandbox-engine.ts";
 import { PYODIDE_CONFINEMENTS, probePyodideHere } from "./pyodide-here.ts";
 import { buildPythonImage } from "./python-image.ts";
 

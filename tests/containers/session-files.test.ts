@@ -1,4 +1,5 @@
-import type { Sandbox, StoredContainers } from "@antiphon/sandbox/ports.ts";
+import type { Sandbox } from "@antiphon/sandbox/ports/sandbox-engine.ts";
+import type { StoredContainers } from "@antiphon/sandbox/ports/stored-containers.ts";
 import { SessionFiles } from "@antiphon/sandbox/sessions/session-files.ts";
 import { expect } from "vitest";
 import { openTestStore, testStores } from "../../src/store/store.fixture.ts";

@@ -1,6 +1,6 @@
 import { DatabaseSync } from "node:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { SandboxEngine } from "@antiphon/sandbox/ports.ts";
+import type { SandboxEngine } from "@antiphon/sandbox/ports/sandbox-engine.ts";
 import { beforeAll, describe, expect, test } from "vitest";
 import type { Store } from "../../src/store/open-store.ts";
 import { openTestStore, temporaryFile } from "../../src/store/store.fixture.ts";

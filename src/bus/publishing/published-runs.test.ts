@@ -54,7 +54,7 @@ test("the updates of one turn are one message, numbered for each receiver", asyn
   ]);
 });
 
-test("an subscription that is renewed lasts, and one that is not is forgotten", async () => {
+test("a subscription that is renewed lasts, and one that is not is forgotten", async () => {
   const { told, say, hear, clock } = tell();
   told.watch("a", 0, ONE);
   told.watch("b", 0, ONE);

@@ -5,7 +5,7 @@ import { type ClaimContext, RunClaimer } from "./run-claimer.ts";
 /** The interval of polling for stop requests, in milliseconds. */
 const LOOK_INTERVAL_MS = 1_000;
 
-/** The intervals of the keeper's work. */
+/** The intervals of the recovery. */
 export interface RecoveryPace {
   /** The number of polls per renewal of the lease, so that it is renewed well before it expires. */
   readonly looksPerRenewal: number;

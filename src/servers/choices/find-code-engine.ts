@@ -2,7 +2,7 @@ import { dirname, join, resolve } from "node:path";
 import { probeBubblewrap } from "@antiphon/sandbox/engines/bubblewrap/bubblewrap-engine.ts";
 import { probeDocker } from "@antiphon/sandbox/engines/docker/docker-engine.ts";
 import { probePyodide } from "@antiphon/sandbox/engines/pyodide/pyodide-engine.ts";
-import type { SandboxEngine } from "@antiphon/sandbox/ports.ts";
+import type { SandboxEngine } from "@antiphon/sandbox/ports/sandbox-engine.ts";
 import type { Config } from "../../config/load-config.ts";
 
 export type FoundEngine =

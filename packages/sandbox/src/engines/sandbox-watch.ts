@@ -1,7 +1,7 @@
 import { statfs } from "node:fs/promises";
 import { setTimeout } from "node:timers/promises";
 import type { SessionEnd } from "@antiphon/domain/containers.ts";
-import type { SandboxLimits } from "../ports.ts";
+import type { SandboxLimits } from "../ports/sandbox-engine.ts";
 import { proportionalBytes, readProcessTree, type TreeProcess } from "./process-tree.ts";
 
 const TICK_MS = 100;

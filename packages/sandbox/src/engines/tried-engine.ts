@@ -1,7 +1,7 @@
 import type { CodeAbilities } from "@antiphon/domain/containers.ts";
 import type { LinkEnd, LinkedChild, LinkStart } from "../harness/sandbox-channel.ts";
 import { SandboxLink } from "../harness/sandbox-link.ts";
-import { type Sandbox, type SandboxEngine, SandboxFailed, type SandboxLimits } from "../ports.ts";
+import { type Sandbox, type SandboxEngine, SandboxFailed, type SandboxLimits } from "../ports/sandbox-engine.ts";
 
 const COMPLAINT_CHARACTERS_MAX = 300;
 

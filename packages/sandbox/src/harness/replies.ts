@@ -1,4 +1,4 @@
-import { type SandboxFile, type SandboxImage } from "../ports.ts";
+import { type SandboxFile, type SandboxImage } from "../ports/sandbox-engine.ts";
 import { BadFrame, type SandboxFrame } from "./frames.ts";
 
 /** Messages from the sandbox's side. Code in the sandbox can send the same. */

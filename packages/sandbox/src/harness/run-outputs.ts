@@ -1,4 +1,4 @@
-import type { SandboxCallLimits, SandboxRun } from "../ports.ts";
+import type { SandboxCallLimits, SandboxRun } from "../ports/sandbox-engine.ts";
 import { BadFrame } from "./frames.ts";
 import { isPng } from "./replies.ts";
 

@@ -1,7 +1,7 @@
 import { assert } from "@antiphon/base/assert.ts";
 import { waitAtMost } from "@antiphon/base/limits/wait-at-most.ts";
 import type { SessionEnd } from "@antiphon/domain/containers.ts";
-import { SandboxFailed } from "../ports.ts";
+import { SandboxFailed } from "../ports/sandbox-engine.ts";
 import { BadFrame, encodeFrame, FrameDecoder, type SandboxFrame } from "./frames.ts";
 import { type HarnessReply, readHarnessReply } from "./replies.ts";
 

@@ -1,6 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { FileRefused, SandboxFailed } from "../ports.ts";
+import { FileRefused, SandboxFailed } from "../ports/sandbox-engine.ts";
 import { encodeFrame, FrameDecoder, type SandboxFrame } from "./frames.ts";
 import type { LinkEnd } from "./sandbox-channel.ts";
 import { SandboxLink } from "./sandbox-link.ts";

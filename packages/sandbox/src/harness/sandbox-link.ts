@@ -7,7 +7,7 @@ import {
   type SandboxCommand,
   type SandboxFile,
   type SandboxRun,
-} from "../ports.ts";
+} from "../ports/sandbox-engine.ts";
 import { BadFrame, DATA_BYTES_MAX, HEAD_BYTES_MAX, type SandboxFrame } from "./frames.ts";
 import { isPathBelow } from "./replies.ts";
 import { RunOutputs } from "./run-outputs.ts";

@@ -1,6 +1,7 @@
 import { randomHex } from "@antiphon/base/ids.ts";
 import type { Owner } from "@antiphon/domain/owner.ts";
-import type { Sandbox, SessionKill } from "../ports.ts";
+import type { Sandbox } from "../ports/sandbox-engine.ts";
+import type { SessionKill } from "../ports/session-observer.ts";
 import type { SessionFiles } from "./session-files.ts";
 
 interface SessionOrigin {

@@ -1,4 +1,4 @@
-import type { SandboxFile } from "../ports.ts";
+import type { SandboxFile } from "../ports/sandbox-engine.ts";
 
 /** The path of a container's files for its code. */
 export const SANDBOX_FOLDER = "/mnt/data/";

@@ -11,14 +11,9 @@ import type {
   SessionEnd,
 } from "@antiphon/domain/containers.ts";
 import type { Owner } from "@antiphon/domain/owner.ts";
-import {
-  type SandboxCallLimits,
-  type SandboxEngine,
-  SandboxFailed,
-  type SandboxRun,
-  type SessionObserver,
-  type StoredContainers,
-} from "../ports.ts";
+import { type SandboxCallLimits, type SandboxEngine, SandboxFailed, type SandboxRun } from "../ports/sandbox-engine.ts";
+import { type SessionObserver } from "../ports/session-observer.ts";
+import { type StoredContainers } from "../ports/stored-containers.ts";
 import { CallLines } from "./call-lines.ts";
 import { CODE_LIMITS } from "./code-limits.ts";
 import type { ContainerSession } from "./container-session.ts";

@@ -3,7 +3,8 @@ import { mapSomeAtOnce } from "@antiphon/base/limits/map-some-at-once.ts";
 import { Semaphore } from "@antiphon/base/limits/semaphore.ts";
 import type { FileChanges, KeptFile } from "@antiphon/domain/containers.ts";
 import type { Owner } from "@antiphon/domain/owner.ts";
-import { FileRefused, type Sandbox, type SandboxFile, type StoredContainers } from "../ports.ts";
+import { FileRefused, type Sandbox, type SandboxFile } from "../ports/sandbox-engine.ts";
+import { type StoredContainers } from "../ports/stored-containers.ts";
 import { FileFaults, readListing, SANDBOX_FOLDER, shownPath } from "./sandbox-listing.ts";
 
 export interface FileLimits {

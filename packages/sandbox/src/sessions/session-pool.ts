@@ -1,6 +1,8 @@
 import { Semaphore } from "@antiphon/base/limits/semaphore.ts";
 import type { Owner } from "@antiphon/domain/owner.ts";
-import type { SandboxEngine, SandboxLimits, SessionObserver, StoredContainers } from "../ports.ts";
+import type { SandboxEngine, SandboxLimits } from "../ports/sandbox-engine.ts";
+import type { SessionObserver } from "../ports/session-observer.ts";
+import type { StoredContainers } from "../ports/stored-containers.ts";
 import { ContainerSession } from "./container-session.ts";
 import { type FileLimits, SessionFiles } from "./session-files.ts";
 

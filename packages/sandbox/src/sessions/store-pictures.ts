@@ -1,5 +1,5 @@
 import type { CodeOutput } from "@antiphon/domain/containers.ts";
-import type { SandboxRun } from "../ports.ts";
+import type { SandboxRun } from "../ports/sandbox-engine.ts";
 import type { CODE_LIMITS } from "./code-limits.ts";
 import type { SessionFiles } from "./session-files.ts";
 

@@ -1,5 +1,5 @@
 import type { Logger } from "@antiphon/base/logger.ts";
-import type { StoredContainers } from "../ports.ts";
+import type { StoredContainers } from "../ports/stored-containers.ts";
 import type { ContainerSession } from "./container-session.ts";
 
 const INTERVAL_MS = 2_000;

@@ -2,7 +2,7 @@ import type { ContainerFile } from "@antiphon/contracts/responses-api/types.ts";
 import type { ContainerRefusal, Containers, KeptFile } from "@antiphon/domain/containers.ts";
 import type { Owner } from "@antiphon/domain/owner.ts";
 import { StorageQuotaExceeded } from "@antiphon/domain/storage.ts";
-import type { Keeping, MadeFile, StoredContainers, UsedContainer } from "@antiphon/sandbox/ports.ts";
+import type { Keeping, MadeFile, StoredContainers, UsedContainer } from "@antiphon/sandbox/ports/stored-containers.ts";
 import { type Kysely, sql } from "kysely";
 import type { Database } from "../../database/schema.ts";
 import { secondsNow } from "../vector-stores/store-statements.ts";

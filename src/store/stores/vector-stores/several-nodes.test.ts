@@ -45,7 +45,7 @@ testStores("each file is taken in by one of several that look for files at once"
 });
 
 testStores("owners have turns, however many files one of them has added before the others", async () => {
-  verifies("vector-stores.ingest.fair-to-owners");
+  verifies("vector-stores.intake.fair-to-owners");
   const store = await openTestStore();
   const waiting = [...Array.from({ length: 4 }, () => OURS), ...OTHERS, OTHERS[0] ?? OURS];
   for (const [index, owner] of waiting.entries()) await addAlone(store, owner, `${index}.txt`);

@@ -6,7 +6,7 @@ import { startPiped } from "@antiphon/programs/piped-child.ts";
 import { HARNESS_STARTER, harnessOpening } from "../../harness/harness-opening.ts";
 import type { LinkEnd, LinkedChild } from "../../harness/sandbox-channel.ts";
 import type { SandboxLink } from "../../harness/sandbox-link.ts";
-import { type EngineProbe, SandboxFailed, type SandboxLimits } from "../../ports.ts";
+import { type EngineProbe, SandboxFailed, type SandboxLimits } from "../../ports/sandbox-engine.ts";
 import { processIsGone, readProcessTree } from "../process-tree.ts";
 import { SANDBOX_ENVIRONMENT } from "../sandbox-environment.ts";
 import { watchSandbox } from "../sandbox-watch.ts";

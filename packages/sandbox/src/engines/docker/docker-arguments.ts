@@ -1,6 +1,6 @@
 /** Arguments of `docker run` and `podman run` for a container without network and storage. */
 
-import type { SandboxLimits } from "../../ports.ts";
+import type { SandboxLimits } from "../../ports/sandbox-engine.ts";
 
 export interface DockerPlan {
   readonly image: string;

@@ -3,7 +3,7 @@ import { createRequire } from "node:module";
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 import { isRecord } from "@antiphon/base/json/records.ts";
-import type { SandboxLimits } from "../../ports.ts";
+import type { SandboxLimits } from "../../ports/sandbox-engine.ts";
 import { bubblewrapArguments } from "../bubblewrap/bubblewrap-arguments.ts";
 import { FILTER_DESCRIPTOR } from "../bubblewrap/filter-file.ts";
 

@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import { type EngineProbe, SandboxFailed, type SandboxLimits } from "../../ports.ts";
+import { type EngineProbe, SandboxFailed, type SandboxLimits } from "../../ports/sandbox-engine.ts";
 import { type StartLink, TriedEngine } from "../tried-engine.ts";
 import type { Confinement } from "./child-command.ts";
 import { makeSnapshot, type StarterOptions, startPyodide } from "./pyodide-starter.ts";

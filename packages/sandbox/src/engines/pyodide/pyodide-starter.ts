@@ -3,7 +3,7 @@ import { startPiped } from "@antiphon/programs/piped-child.ts";
 import { encodeFrame, FrameDecoder, type SandboxFrame } from "../../harness/frames.ts";
 import type { LinkEnd, LinkedChild } from "../../harness/sandbox-channel.ts";
 import { SandboxLink } from "../../harness/sandbox-link.ts";
-import { SandboxFailed, type SandboxLimits } from "../../ports.ts";
+import { SandboxFailed, type SandboxLimits } from "../../ports/sandbox-engine.ts";
 import { openFilterFile } from "../bubblewrap/filter-file.ts";
 import { watchSandbox } from "../sandbox-watch.ts";
 import { type ChildFiles, type Confinement, childCommand, PYODIDE_FOLDER } from "./child-command.ts";
