@@ -5,7 +5,7 @@ import { silentLogger } from "@antiphon/base/logger.ts";
 import type { SpeechEngine, Transcript, TranscriptionRequest } from "@antiphon/speech/recognition/speech-engine.ts";
 import { BuildError, builtServer, checkServer } from "@antiphon/speech/recognition/whisper/process/build-server.ts";
 import { WhisperEngine, type WhisperOptions } from "@antiphon/speech/recognition/whisper/whisper-engine.ts";
-import { onTestFinished } from "vitest";
+import { expect, onTestFinished } from "vitest";
 import { type ToneModelOptions, toneWordsModel } from "../../scripts/fixture-model/tone-words.ts";
 import { loadConfig } from "../../src/config/load-config.ts";
 import { engineFolder } from "../../src/servers/choices/choose-speech.ts";
@@ -117,6 +117,17 @@ export async function freeze(): Promise<{ goOn: () => void; kill: () => void }> 
   const send = (signal: NodeJS.Signals): void => {
     for (const pid of pids) process.kill(pid, signal);
   };
+  if (pids.length === 0) throw new Error("there is no engine to suspend");
   send("SIGSTOP");
+  await expect.poll(() => areStopped(pids)).toBe(true); // The signal reaches its threads some time later.
   return { goOn: () => send("SIGCONT"), kill: () => send("SIGKILL") };
+}
+
+/** Whether all threads of these processes are suspended. */
+async function areStopped(pids: readonly number[]): Promise<boolean> {
+  const threads = await Promise.all(
+    pids.map(async (pid) => (await readdir(`/proc/${pid}/task`)).map((thread) => `/proc/${pid}/task/${thread}/stat`)),
+  );
+  const states = await Promise.all(threads.flat().map((file) => readFile(file, "utf8")));
+  return states.every((stat) => /\) T /.test(stat));
 }
