@@ -9,8 +9,8 @@ const POLL_TIMEOUT_MS = 10_000;
 /** Reports tell tests apart by their titles, in which names of interactions and events stand. */
 const TITLE_CHARACTERS_MAX = 200;
 
-/** Most of what tests do is wait, so two files run at a time also on a machine of two cores, where Vitest by itself would run one. */
-const WORKERS = 2;
+/** Tests wait for a third of their time, so three files at a time use two cores. Vitest by itself would run one there. */
+const WORKERS = 3;
 
 /**
  * Whole servers that keep their rows in PostgreSQL instead of SQLite, with the same tests. Those of `src/` choose their

@@ -47,6 +47,7 @@ function check(code: string, passed: readonly string[] | null, variables: readon
     citations: findCitations({ path: "a.test.ts", code }),
     passed: passed === null ? null : new Map(passed.map((id) => [id, ["a test"]])),
     isThere: (need) => variables.includes(need),
+    isLeftOut: () => false,
   };
   const coverage = measureCoverage(REQUIREMENTS, evidence);
   const lines = describeCoverage(coverage, evidence).split("\n");
@@ -97,6 +98,21 @@ test("a test may be skipped for want of the setting that its requirement names, 
     ["SOME_KEY", "program"],
     "a.b.key is cited by no test that passed (a.test.ts:1): With a key.\n1 of 2 requirements are shown by tests that passed.",
   );
+});
+
+test("what only files cite that a run leaves to the trials is theirs to show, unless no test cites it", () => {
+  const trialCitations = findCitations({ path: "trial.test.ts", code: `${VERIFIES}("a.b.plain");` });
+  const evidence = {
+    citations: trialCitations,
+    passed: new Map(),
+    isThere: () => true,
+    isLeftOut: (path: string) => path === "trial.test.ts",
+  };
+  const { onTrial, unshown } = measureCoverage(REQUIREMENTS, evidence);
+  expect(onTrial.map(({ id }) => id)).toEqual(["a.b.plain"]);
+  expect(unshown.map(({ id }) => id)).toEqual(["a.b.key"]);
+  const alsoHere = { ...evidence, citations: [...trialCitations, { id: "a.b.plain", path: "a.test.ts", line: 1 }] };
+  expect(measureCoverage(REQUIREMENTS, alsoHere).onTrial).toEqual([]);
 });
 
 test("a requirement that is cited waits for nothing any more", () => {

@@ -5,8 +5,9 @@
 
 import { existsSync } from "node:fs";
 import { glob, readFile, writeFile } from "node:fs/promises";
-import { delimiter, join } from "node:path";
+import { delimiter, join, matchesGlob } from "node:path";
 import { parseArgs } from "node:util";
+import { isShort, TRIALS } from "../tests/trials.ts";
 import { readPassedCitations } from "./passed-citations.ts";
 import { parseRequirements, type Requirement } from "./requirements.ts";
 
@@ -27,6 +28,8 @@ export interface Evidence {
   readonly passed: ReadonlyMap<string, readonly string[]> | null;
   /** Whether an environment variable or a program that tests need exists. */
   readonly isThere: (need: string) => boolean;
+  /** Whether this run leaves a test file to `make trials`. */
+  readonly isLeftOut: (path: string) => boolean;
 }
 
 export interface Coverage {
@@ -35,6 +38,8 @@ export interface Coverage {
   readonly unshown: readonly Requirement[];
   /** Requirements cited by tests that are skipped because something they need is missing. */
   readonly excused: readonly Requirement[];
+  /** Requirements cited only by files that this run leaves to `make trials`. */
+  readonly onTrial: readonly Requirement[];
   readonly awaiting: readonly Requirement[];
   /** Citations of requirements that are marked as waiting for a part of the server. */
   readonly stale: readonly Citation[];
@@ -63,15 +68,24 @@ export function measureCoverage(requirements: readonly Requirement[], evidence: 
   const isShown = ({ id }: Requirement): boolean => cited.has(id) && (passed?.has(id) ?? true);
   const isExcused = ({ id, needs }: Requirement): boolean =>
     cited.has(id) && !needs.every((need) => evidence.isThere(need));
+  const citedInRun = new Set(citations.filter(({ path }) => !evidence.isLeftOut(path)).map(({ id }) => id));
   const missing = built.filter((requirement) => !isShown(requirement));
+  const [unexcused, excused] = partition(missing, isExcused);
+  const [unshown, onTrial] = partition(unexcused, ({ id }) => cited.has(id) && !citedInRun.has(id));
   return {
     shown: built.filter(isShown),
-    unshown: missing.filter((requirement) => !isExcused(requirement)),
-    excused: missing.filter(isExcused),
+    unshown,
+    excused,
+    onTrial,
     awaiting: requirements.filter(({ awaits }) => awaits !== null),
     stale: citations.filter(({ id }) => (known.get(id)?.awaits ?? null) !== null),
     unknown: citations.filter(({ id }) => !known.has(id)),
   };
+}
+
+/** The items that do not match, and those that do. */
+function partition<Item>(items: readonly Item[], matches: (item: Item) => boolean): readonly [Item[], Item[]] {
+  return [items.filter((item) => !matches(item)), items.filter(matches)];
 }
 
 /** All ids cited in one file, in order. Strings with white space are not ids. */
@@ -90,13 +104,13 @@ export function isComplete({ unshown, stale, unknown }: Coverage): boolean {
 
 /** All faults, one per line, then a short summary. */
 export function describeCoverage(coverage: Coverage, { citations, passed }: Evidence): string {
-  const { shown, unshown, excused, awaiting, stale, unknown } = coverage;
+  const { shown, unshown, excused, onTrial, awaiting, stale, unknown } = coverage;
   const placeOf = ({ path, line, id }: Citation): string => `${path}:${line} cites ${id}`;
   const citing = (id: string): string => {
     const places = citations.filter((citation) => citation.id === id).map(({ path, line }) => `${path}:${line}`);
     return places.length === 0 ? "cited by no test" : `cited by no test that passed (${places.join(", ")})`;
   };
-  const total = shown.length + unshown.length + excused.length;
+  const total = shown.length + unshown.length + excused.length + onTrial.length;
   const parts = Map.groupBy(awaiting, ({ awaits }) => awaits);
   return [
     ...unknown.map((citation) => `${placeOf(citation)}, which is not in ${REQUIREMENTS_FILE}`),
@@ -104,6 +118,9 @@ export function describeCoverage(coverage: Coverage, { citations, passed }: Evid
     ...unshown.map(({ id, text }) => `${id} is ${citing(id)}: ${text}`),
     ...excused.map(({ id, needs }) => `${id} is not shown here: its tests need ${needs.join(" and ")}.`),
     `${shown.length} of ${total} requirements are ${passed === null ? "cited by tests" : "shown by tests that passed"}.`,
+    ...(onTrial.length === 0
+      ? []
+      : [`${onTrial.length} are shown by make trials: ${onTrial.map(({ id }) => id).join(", ")}.`]),
     ...[...parts].map(([part, { length }]) => `${length} wait for a part that is not built: ${part}.`),
   ].join("\n");
 }
@@ -150,6 +167,7 @@ async function main(): Promise<void> {
     citations: (await readTestFiles()).flatMap(findCitations),
     passed: reports.length === 0 ? null : readPassedCitations(reports),
     isThere,
+    isLeftOut: (path) => isShort && TRIALS.some((pattern) => matchesGlob(path, pattern)),
   };
   const coverage = measureCoverage(requirements, evidence);
   if (values.report !== undefined) await writeFile(values.report, listRequirements(requirements, evidence.passed));

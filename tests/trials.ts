@@ -1,6 +1,7 @@
 /**
- * What takes long and shows no promise that no other test shows. `make test` leaves it out, and `make trials` runs only
- * that, on a schedule. This file says what it is: whole files here, and cases where this file is imported.
+ * What takes long. `make test` leaves it out, and `make trials` runs only that, on a schedule. `make requirements` says
+ * which promises only trials show. This file says what a trial is: whole files here, and cases where this file is
+ * imported.
  *
  * The variable `TRIALS` is `short` to leave it out, `only` to run nothing else, and not set to run everything.
  */
@@ -18,12 +19,17 @@ export const TRIALS: readonly string[] = [
   "tests/chat/restart.test.ts",
   "tests/clients/{codex,openai-code,python}.test.ts",
   "tests/cluster/{anywhere,trial}.test.ts",
-  "tests/containers/engine-choice.test.ts",
+  "tests/containers/{engine-choice,escapes}.test.ts",
   "tests/conversations/crash.test.ts",
-  "tests/crash/{open-items,tools,upgrade}.test.ts",
-  "tests/hostile/{endless-answers,linear-time,process}.test.ts",
-  "tests/nodes/{approvals,claims,waiting}.test.ts",
-  "tests/processes/vector-stores.test.ts",
+  "tests/crash/{code,open-items,store-thread,tools,upgrade}.test.ts",
+  "tests/deploy/{balancer,hand-over,rolling-restart,two-services}.test.ts",
+  "tests/docs/pages.test.ts",
+  "tests/hostile/{endless-answers,hours-of-sound,linear-time,office,process}.test.ts",
+  "tests/local-stt/{hostile-clients,hostile-files}.test.ts",
+  "tests/model-faults/waiting-runs.test.ts",
+  "tests/nodes/{approvals,claims,readers,waiting}.test.ts",
+  "tests/outages/{broker,database,files,nodes}.test.ts",
+  "tests/processes/{deaths,together,vector-stores}.test.ts",
   "tests/vector-stores/{ingest,kill}.test.ts",
 ];
 

@@ -13,17 +13,22 @@ export interface ClientView {
   readonly events: string[];
 }
 
+interface Question {
+  readonly onId?: (() => void) | undefined;
+  readonly input?: string;
+}
+
 /** Requests one response and reads until its end or the server's death. `onId` is called once its id is known. */
 export async function ask(
   server: ChildServer,
   kind: Kind,
   conversation: string,
-  onId: () => void = () => {},
+  { onId = () => {}, input = `Hello from a ${kind} client` }: Question = {},
 ): Promise<ClientView> {
   const clientView: ClientView = { kind, id: null, events: [] };
   const body = {
     model: "m",
-    input: `Hello from a ${kind} client`,
+    input,
     background: kind.startsWith("background"),
     stream: kind !== "foreground" && kind !== "background",
     stream_options: kind === "foreground" || kind === "background" ? null : { include_obfuscation: false },

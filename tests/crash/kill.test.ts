@@ -30,7 +30,7 @@ test(
     for (let round = 0; round < KILLS; round++) {
       const known = Promise.withResolvers<void>();
       const lives = Array.from({ length: RUNS_AT_ONCE }, (_, run) =>
-        ask(server, KINDS[run % KINDS.length] ?? "foreground", conversation, known.resolve),
+        ask(server, KINDS[run % KINDS.length] ?? "foreground", conversation, { onId: known.resolve }),
       );
       await sleep(Math.random() * LIFE_MS_MAX);
       if (round === 0) await known.promise; // A busy machine may kill each server before anybody has an id.

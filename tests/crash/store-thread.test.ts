@@ -27,7 +27,7 @@ function startBreakable(folder: string, modelUrl: string, killAt = ""): Promise<
 
 /** One request of each kind at once. Resolves when all have ended, or the server has. */
 function askAll(server: ChildServer, conversation: string, onId?: () => void): Promise<readonly ClientView[]> {
-  return Promise.all(KINDS.map((kind) => ask(server, kind, conversation, onId)));
+  return Promise.all(KINDS.map((kind) => ask(server, kind, conversation, { onId })));
 }
 
 test.each(["sent", "answered"])(

@@ -11,9 +11,13 @@ import {
 const WORDS_MAX = 60;
 const PAUSE_MS_MAX = 8;
 
-/** A model server that sends a random number of words with random pauses. */
+/**
+ * A model server that sends a random number of words with random pauses. Answers to the input `endless` never end.
+ */
 export function serveTalkingModel(): Promise<ChatServer> {
-  return serveChat((response) => talk(response, Math.ceil(Math.random() * WORDS_MAX)));
+  return serveChat((response, { body }) =>
+    talk(response, body.includes("endless") ? Number.POSITIVE_INFINITY : Math.ceil(Math.random() * WORDS_MAX)),
+  );
 }
 
 async function talk(response: ServerResponse, words: number): Promise<void> {
