@@ -53,6 +53,7 @@ export const IMPORT_RULES: readonly ImportRule[] = [
   folder("config-is-a-leaf", "config/ turns the environment into data.", "src/config", []),
   folder("runs-know-no-outside", "runs/ names what it needs in ports.ts; others supply it.", "src/runs", [
     MODELS,
+    "packages/domain/src/faces[.]ts$",
     GENERATED_A,
   ]),
   folder("engines-implement-ports", "model-engines/ sees only its port.", "src/model-engines", [

@@ -108,6 +108,7 @@ const SCHEMA_FILES = [
   "containers.yaml",
   "inspection.yaml",
   "models.yaml",
+  "chat.yaml",
   "stt.yaml",
 ];
 

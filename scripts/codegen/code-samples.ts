@@ -34,6 +34,7 @@ const TEXT_LINES: Readonly<Record<string, string>> = {
 /** Example values of the parameters in paths. */
 const IDS: Readonly<Record<string, string>> = {
   batch_id: "vsfb_123",
+  completion_id: "chatcmpl-123",
   container_id: "cntr_123",
   conversation_id: "conv_123",
   file_id: "file-123",

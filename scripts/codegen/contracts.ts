@@ -21,6 +21,8 @@ export interface Contract {
   readonly streams: readonly StreamSpec[];
   /** Generated file of field names for the test of the field ledger, or null. */
   readonly fieldNames: string | null;
+  /** Whether it has only the schemas that its documents use, since their files belong to another interface. */
+  readonly usesSchemasOfOthers: boolean;
 }
 
 export const contracts: readonly Contract[] = [
@@ -30,6 +32,15 @@ export const contracts: readonly Contract[] = [
     openapi: "specs/responses-api/openapi.yaml",
     streams: [{ spec: "specs/responses-api/events.yaml", output: "events.ts" }],
     fieldNames: "field-names.ts",
+    usesSchemasOfOthers: false,
+  },
+  {
+    folder: "chat-completions",
+    name: "ChatCompletions",
+    openapi: "specs/chat-completions/openapi.yaml",
+    streams: [],
+    fieldNames: null,
+    usesSchemasOfOthers: true,
   },
   {
     folder: "local-stt",
@@ -44,6 +55,7 @@ export const contracts: readonly Contract[] = [
       },
     ],
     fieldNames: null,
+    usesSchemasOfOthers: false,
   },
 ];
 

@@ -96,6 +96,7 @@ test("the generator reads version 3.0.3 and string schemas only", () => {
     openapi: "",
     streams: [],
     fieldNames: null,
+    usesSchemasOfOthers: false,
   });
   expect(skeleton["openapi"]).toBe("3.0.3");
   expect(skeleton["components"]).toBeUndefined();

@@ -44,6 +44,17 @@ export function contractOf({ routes, validators, bodyChecks, validateReplies }: 
   };
 }
 
+/** Several contracts as one. Names of operations are unique. */
+export function joinContracts(...contracts: readonly Contract[]): Contract {
+  return {
+    routes: contracts.flatMap(({ routes }) => routes),
+    bodyValidators: Object.assign({}, ...contracts.map(({ bodyValidators }) => bodyValidators)),
+    bodyChecks: Object.assign({}, ...contracts.map(({ bodyChecks }) => bodyChecks)),
+    replyValidators: Object.assign({}, ...contracts.map(({ replyValidators }) => replyValidators)),
+    eventValidators: Object.assign({}, ...contracts.map(({ eventValidators }) => eventValidators)),
+  };
+}
+
 function isValidator(value: unknown): value is Validator {
   return typeof value === "function";
 }

@@ -103,5 +103,6 @@ export function handlerContexts(
     statistics: { archive, refusals: store.refusals, prices: choosePrices(config) },
     exchanges: { archive, exchanges: store.exchanges, keepsExchanges: config.keepExchanges !== "none" },
     monitoring,
+    faces: { archive, storesAll: config.facesStore === "all" },
   };
 }

@@ -3,6 +3,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Deadline } from "@antiphon/base/limits/deadline.ts";
 import type { Logger } from "@antiphon/base/logger.ts";
 import { isLoopbackOrigin, originsAmong } from "@antiphon/base/web-origins.ts";
+import { chatCompletionsRoutes } from "@antiphon/contracts/chat-completions/operations.ts";
+import * as chatValidators from "@antiphon/contracts/chat-completions/validators.js";
 import { responsesApiRoutes } from "@antiphon/contracts/responses-api/operations.ts";
 import * as validators from "@antiphon/contracts/responses-api/validators.js";
 import type { HostedTool } from "@antiphon/domain/hosted-tool.ts";
@@ -40,8 +42,9 @@ import { chooseReadiness } from "./choices/choose-readiness.ts";
 import { chooseTelemetry, type Telemetry } from "./choices/choose-telemetry.ts";
 import { chooseTools, codeTools } from "./choices/choose-tools.ts";
 import { chooseVectorStores, FilesWaiting } from "./choices/choose-vector-stores.ts";
-import { contractOf, refusals } from "./contract.ts";
+import { contractOf, joinContracts, refusals } from "./contract.ts";
 import { responsesApiBodyChecks } from "./handlers/body-checks.ts";
+import { chatCompletionsHandlers } from "./handlers/chat-completions-handlers.ts";
 import { type HandlerContexts, NOT_YET, responsesApiHandlers } from "./handlers/responses-api-handlers.ts";
 import { filesFolder, openConfiguredStore } from "./open-configured-store.ts";
 import { docsAssets, frontDoor } from "./pages/docs-assets.ts";
@@ -258,14 +261,17 @@ function application(
   bus?.accept({ forgetKeys: () => cachedKeys.forget() });
   const authenticate = createAuthenticator(cachedKeys);
   const allowsOrigin = webPages(config.corsOrigins);
+  const { validateReplies } = config;
   return createApplication<Principal>({
-    contract: contractOf({
-      routes: responsesApiRoutes,
-      validators,
-      bodyChecks: responsesApiBodyChecks,
-      validateReplies: config.validateReplies,
-    }),
-    handlers: { ...responsesApiHandlers(contexts), ...refusals(NOT_YET, notImplemented) },
+    contract: joinContracts(
+      contractOf({ routes: responsesApiRoutes, validators, bodyChecks: responsesApiBodyChecks, validateReplies }),
+      contractOf({ routes: chatCompletionsRoutes, validators: chatValidators, validateReplies }),
+    ),
+    handlers: {
+      ...responsesApiHandlers(contexts),
+      ...chatCompletionsHandlers(contexts.creating, contexts.faces),
+      ...refusals(NOT_YET, notImplemented),
+    },
     admission: {
       authenticate,
       headersFor: ownerHeaders,

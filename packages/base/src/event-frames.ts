@@ -6,17 +6,34 @@ import { readOwnJson } from "./json/read-json.ts";
  */
 export class EventFrames<Event extends object> implements AsyncIterable<Event> {
   readonly texts: AsyncIterable<string>;
+  /** How the frames are written; null for events with names. */
+  readonly form: FrameForm | null;
 
-  constructor(texts: AsyncIterable<string>) {
+  constructor(texts: AsyncIterable<string>, form: FrameForm | null = null) {
     this.texts = texts;
+    this.form = form;
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<Event, void> {
-    for await (const text of this.texts) yield* eventsIn<Event>(text);
+    for await (const text of this.texts) yield* this.eventsIn(text);
+  }
+
+  /** The events of one of the texts. */
+  eventsIn(text: string): readonly Event[] {
+    return eventsIn<Event>(text, this.form?.end ?? null);
   }
 }
 
-const DATA = "\ndata: ";
+/** The frames of an interface whose events have no names. */
+export interface FrameForm {
+  /** The data of the last frame, which is no event. */
+  readonly end: string;
+  /** The last frame of a stream that fails, from the body of its error. */
+  readonly errorFrame: (body: object) => string;
+}
+
+const DATA_FIRST = "data: ";
+const DATA = `\n${DATA_FIRST}`;
 /** The text after the JSON of an event. */
 export const FRAME_END = "\n\n";
 
@@ -33,20 +50,29 @@ export function frameOf(type: string, json: string, id: number | null = null): s
   return `${frameStart(type, id)}${json}${FRAME_END}`;
 }
 
-/** The events of a text of frames. */
+/** The events of a text of frames, without the frame that has this end as its data. */
 // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- The caller names the type of its events.
-export function eventsIn<Event extends object>(text: string): readonly Event[] {
+function eventsIn<Event extends object>(text: string, end: string | null): readonly Event[] {
   return text
     .split(FRAME_END)
     .slice(0, -1)
-    .map((frame) => readOwnJson<Event>(jsonIn(frame)));
+    .map(jsonIn)
+    .filter((json) => json !== end)
+    .map((json) => readOwnJson<Event>(json));
 }
 
-/** The last event of a text of frames. */
+/** The frame of an event without a name. `json` has no line break. */
+export function dataFrame(json: string): string {
+  return `${DATA_FIRST}${json}${FRAME_END}`;
+}
+
+/** The last event of a text of frames with names. */
 export function lastEventIn(text: string): object {
   return readOwnJson<object>(jsonIn(text.slice(text.lastIndexOf(DATA), -FRAME_END.length)));
 }
 
+/** The data of a frame, which begins with it or with the event's name. */
 function jsonIn(frame: string): string {
+  if (frame.startsWith(DATA_FIRST)) return frame.slice(DATA_FIRST.length);
   return frame.slice(frame.indexOf(DATA) + DATA.length);
 }

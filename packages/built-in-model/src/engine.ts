@@ -1,3 +1,4 @@
+import type { ResponseNote } from "@antiphon/contracts/responses-api/types.ts";
 import type { ModelDescription, ModelEngine } from "@antiphon/domain/models/model-engine.ts";
 import type { ModelRequest } from "@antiphon/domain/models/model-request.ts";
 import { withNearModel } from "@antiphon/domain/models/near-model.ts";
@@ -50,10 +51,22 @@ export function createBuiltInEngine(options: BuiltInOptions = {}): ModelEngine {
     },
     estimateTokens: async (request) => countInputTokens(request),
     continuesAnswers: async () => false, // It says the same again.
-    notesOn: () => [],
+    notesOn: ({ extras }) =>
+      Object.keys({ ...extras?.unknown, ...extras?.standard })
+        .filter(isWithoutEffect)
+        .map(withoutEffect),
     reasoningDefaults: () => null,
     contextWindow: async () => contextWindow,
   };
+}
+
+/** The server itself ends answers at stop sequences. */
+function isWithoutEffect(member: string): boolean {
+  return member !== "stop";
+}
+
+function withoutEffect(member: string): ResponseNote {
+  return { kind: "omitted", what: member, why: "The built-in engine has nothing that it changes." };
 }
 
 function chooseSteps(request: ModelRequest, scenario: ScenarioFile | null): readonly Step[] {

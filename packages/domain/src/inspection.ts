@@ -8,6 +8,7 @@ import type {
   RunKind,
   ShownToolResult,
 } from "@antiphon/contracts/responses-api/types.ts";
+import type { FaceName, FaceOrigin } from "./faces.ts";
 import type { Owner } from "./owner.ts";
 import type { PageRequest } from "./responses.ts";
 
@@ -29,6 +30,8 @@ export interface ResponseFilter {
   readonly previousId: string | null;
   /** Each word must occur in an item of the input or output. */
   readonly words: readonly string[];
+  /** The face whose clients asked to store the responses. */
+  readonly askedForBy: FaceName | null;
 }
 
 export interface ResponsePageRequest extends PageRequest {
@@ -90,6 +93,8 @@ export interface ResponseRecord {
   /** In the form that `readEventTimes` reads; null until the response has ended, or if no times were recorded. */
   readonly eventTimes: string | null;
   readonly notes: readonly ResponseNote[];
+  /** The face by which it was asked for; null for the Responses API. */
+  readonly face: FaceOrigin | null;
 }
 
 /** Requests to other servers made for responses. Every method but the last is for one owner. */

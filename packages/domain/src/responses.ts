@@ -56,6 +56,11 @@ export interface ResponseStore {
   findResponse(owner: Owner, responseId: string): Promise<Response | null>;
   findStored(owner: Owner, responseId: string): Promise<StoredResponse | null>;
   /**
+   * Replaces the metadata of a response that has ended. Returns the response; null if there is no such response, and
+   * false if it has not ended.
+   */
+  replaceMetadata(owner: Owner, responseId: string, metadata: Response["metadata"]): Promise<Response | null | false>;
+  /**
    * Removes the response, its events and its items. If other responses continue it, its items stay until the last of
    * them is removed. Returns false if there was no such response.
    */

@@ -13,6 +13,14 @@ export const INSPECTION_SETTINGS = {
     choices: ["none", "stored"],
     text: "Whether requests to model servers, MCP servers and search servers, and their replies, are stored for stored responses. none: nothing; stored: the first 256 KiB of each body, for up to 64 calls and 4 MiB of a response. Keys and cookies are never stored.",
   },
+  facesStore: {
+    name: "FACES_STORE",
+    section: "Storage",
+    kind: "choice",
+    default: "asked",
+    choices: ["all", "asked"],
+    text: "Which chat completions are stored. asked: those with store true; all: every one, so that the inspector shows it. Lists of chat completions show only those with store true.",
+  },
   exchangesTtlMs: {
     name: "EXCHANGES_TTL",
     section: "Storage",

@@ -14,17 +14,22 @@ export interface Principal extends RatedKey {
 export type Authenticator = (headers: RequestHeaders) => Promise<Principal>;
 
 /**
- * Reads `Authorization: Bearer KEY` and the routing headers. Throws the reference's 401 error for a missing or wrong
- * key, and for an owner that the key may not act for.
+ * Reads `Authorization: Bearer KEY`, or `x-api-key: KEY` without it, and the routing headers. Throws the reference's
+ * 401 error for a missing or wrong key, and for an owner that the key may not act for.
  */
 export function createAuthenticator(keys: KeyFinder): Authenticator {
   return async (headers) => {
-    const secret = /^Bearer +(\S+) *$/i.exec(String(headers["authorization"] ?? ""))?.[1];
+    const secret = /^Bearer +(\S+) *$/i.exec(String(headers["authorization"] ?? ""))?.[1] ?? keyInOwnHeader(headers);
     if (secret === undefined) throw missingApiKey();
     const key = await keys.findByHash(hashApiKey(secret));
     if (key === null) throw incorrectApiKey(maskApiKey(secret));
     return { keyId: key.id, owner: routedOwner(key, headers), limits: key.limits, tools: key.tools ?? null };
   };
+}
+
+/** The key of clients that send it as Anthropic's do. */
+function keyInOwnHeader({ "x-api-key": key }: RequestHeaders): string | undefined {
+  return typeof key === "string" && /^\S+$/.test(key) ? key : undefined;
 }
 
 /** The headers of a request, by name in lower case. */

@@ -1,6 +1,8 @@
 import type { Logger } from "@antiphon/base/logger.ts";
 import type { TraceContext } from "@antiphon/base/trace-context.ts";
 import type { StoredItem } from "@antiphon/contracts/responses-api/types.ts";
+import type { FaceOrigin } from "@antiphon/domain/faces.ts";
+import type { ModelExtras } from "@antiphon/domain/models/model-request.ts";
 import type { KnownExchange } from "@antiphon/domain/tool-ledger.ts";
 import type { Principal } from "./authenticate.ts";
 
@@ -17,6 +19,10 @@ export interface Caller {
   readonly peer: Peer;
   /** If false, the model is not called, and the response stays empty but can be continued. True if absent. */
   readonly generate?: boolean;
+  /** Settings for the model that a create request has no members for. None if absent. */
+  readonly extras?: ModelExtras | null;
+  /** The face of the API that the request came by, if not the Responses API. */
+  readonly face?: FaceOrigin | null;
   /** Earlier turns that only the caller's connection remembers. None if absent. */
   readonly earlierTurns?: RememberedTurns;
 }

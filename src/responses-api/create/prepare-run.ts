@@ -254,12 +254,12 @@ function wishesOf(
 /** The sender and kind of a request, and deviations from it. */
 function runOrigin(
   model: ServedModel,
-  { principal, earlierTurns }: Pick<Caller, "principal" | "earlierTurns">,
+  { principal, earlierTurns, face = null }: Pick<Caller, "principal" | "earlierTurns" | "face">,
   run: NotedRun,
 ): RunOrigin {
   const isOnWebSocket = earlierTurns !== undefined; // Only callers on a WebSocket remember turns.
   const kind = runKind(run.request, isOnWebSocket);
-  return { kind, keyId: principal.keyId, notes: runNotes(model, run) };
+  return { kind, keyId: principal.keyId, notes: runNotes(model, run), face };
 }
 
 /** Takes the approvals that the response acts on. Refuses those that cannot be acted on, also of earlier requests. */

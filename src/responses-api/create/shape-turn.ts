@@ -153,5 +153,6 @@ export async function shapeItems<Draft extends SentDraft & WithOffer & WithInput
   const known = knownExchanges(ledger, caller, request);
   const offered = { mcpServers: labelsOf(accepted.hostedTools) };
   const seen = await withExchanges(known, caller.principal.owner, shaped, offered);
-  return { ...draft, response, turn: modelRequest(request, response, seen, accepted) };
+  const turn = modelRequest(request, response, seen, accepted);
+  return { ...draft, response, turn: caller.extras == null ? turn : { ...turn, extras: caller.extras } };
 }

@@ -3,10 +3,9 @@ import type { CreateResponseReply, ResponsesApiHandlers } from "@antiphon/contra
 import type { CreateResponseRequest } from "@antiphon/contracts/responses-api/types.ts";
 import type { Caller } from "../access/caller.ts";
 import { answerResponse, type BegunResponse, beginResponse, type CreateContext } from "../create/begin-response.ts";
-import type { PreparingContext } from "../create/prepare-run.ts";
 import { audioNotDeliverable } from "../errors/parameter-errors.ts";
-import { askerOf, omittedTypes } from "../offered-tools/accept-tools.ts";
 import { plainBody } from "../show/plain-body.ts";
+import { emulatedHeader, omittedHeader } from "../show/reply-headers.ts";
 import { type ShownEvents, shownEvents, shownFrames, showOptionsOf } from "../show/show-events.ts";
 import { audioPathOf } from "./get-response-audio.ts";
 
@@ -50,24 +49,12 @@ function createdReply(context: CreateContext): ResponsesApiHandlers<Caller>["cre
   };
 }
 
-/** Names the tools that the request is answered without. */
-function omittedHeader({ tools, model }: PreparingContext, body: CreateResponseRequest, { principal }: Caller) {
-  const types = omittedTypes(tools.catalogue, body, askerOf(model.engine, principal));
-  return types.length === 0 ? {} : { "x-antiphon-omitted-tools": types.join(", ") };
-}
-
 /** Only foreground replies have the rate limit headers, as in the reference. */
 function replyHead(
   { headers, notes }: Pick<BegunResponse, "headers" | "notes">,
   { background }: CreateResponseRequest,
 ) {
   return { status: 200 as const, headers: { ...(background === true ? {} : headers), ...emulatedHeader(notes) } };
-}
-
-/** Lists the features that this server emulates. */
-function emulatedHeader(notes: BegunResponse["notes"]) {
-  const names = notes.filter(({ kind }) => kind === "emulated").map(({ what }) => what);
-  return names.length === 0 ? {} : { "x-antiphon-emulated": names.join(", ") };
 }
 
 /**

@@ -133,6 +133,8 @@ const isIdStem = hasMembers({ key: isText, createdAt: isNumber, seed: isText });
 const isSpeech = hasMembers({ format: isText, voice: isNullOr(isText), sampleRateHz: isNumber });
 const isTrace = hasMembers({ traceparent: isText, tracestate: isNullOr(isText) });
 
+const isExtras = isNullOr(hasMembers({ standard: isRecord, unknown: isRecord, stop: isListOf(isText) }));
+
 /** The compiler checks that every member is listed. */
 const REQUEST_MEMBERS: Readonly<Record<keyof ModelRequest, Check>> = {
   model: isText,
@@ -153,6 +155,7 @@ const REQUEST_MEMBERS: Readonly<Record<keyof ModelRequest, Check>> = {
   promptCacheKey: isNullOr(isText),
   serviceTier: isNullOr(isText),
   metadata: isRecord,
+  extras: (value) => value === undefined || isExtras(value), // Absent from older tasks.
   trace: isNullOr(isTrace),
 };
 

@@ -5,6 +5,7 @@ import type {
   RunKind,
   StoredItem,
 } from "@antiphon/contracts/responses-api/types.ts";
+import type { FaceOrigin } from "@antiphon/domain/faces.ts";
 import type { Owner } from "@antiphon/domain/owner.ts";
 import type { RecordedEvent } from "../recorded-event.ts";
 import type { RunTimes } from "./event-times.ts";
@@ -38,6 +39,8 @@ export interface RunOrigin {
   readonly keyId: string;
   /** Notes on deviations from the request. */
   readonly notes: readonly ResponseNote[];
+  /** The face of the API by which it came; null for the Responses API. */
+  readonly face?: FaceOrigin | null;
 }
 
 /** The data stored when a run ends, in the same transaction as its last events. */

@@ -9,6 +9,7 @@ import { findLocalDaemon } from "../../model-engines/chat-completions/find-local
 import { PROFILES } from "../../model-engines/chat-completions/profile.ts";
 import { createFoundLater } from "../../model-engines/found-later.ts";
 import { limitAnswers } from "../../model-engines/limit-answers.ts";
+import { stopAnswers } from "../../model-engines/stop-answers.ts";
 
 export interface ChosenModel {
   readonly engine: ModelEngine;
@@ -28,7 +29,7 @@ export async function chooseModel(config: Config, log: Logger): Promise<ChosenMo
   const choice = await chooseEngine(config, log);
   const onReached = (model: string): void =>
     log.warn({ model }, "a limit of this server cut an answer, which ends as incomplete");
-  return withEngine(choice, limitAnswers(choice.engine, answerLimits(config), onReached));
+  return withEngine(choice, limitAnswers(stopAnswers(choice.engine), answerLimits(config), onReached));
 }
 
 /** The same choice with another engine in front. */

@@ -43,6 +43,7 @@ import { streamResponseEvents } from "../../responses-api/operations/stream-resp
 import { updateConversation } from "../../responses-api/operations/update-conversation.ts";
 import type { WatchContext } from "../../responses-api/show/watch-response.ts";
 import type { RunLedger } from "../../runs/ports/run-ledger.ts";
+import type { FacesContext } from "./chat-completions-handlers.ts";
 import { containerHandlers } from "./container-handlers.ts";
 import { type MonitoringContext, monitoringHandlers } from "./monitoring-handlers.ts";
 import { type VectorStoreContext, vectorStoreHandlers } from "./vector-store-handlers.ts";
@@ -67,6 +68,7 @@ export interface HandlerContexts {
   readonly statistics: StatisticsContext;
   readonly exchanges: ExchangesContext;
   readonly monitoring: MonitoringContext;
+  readonly faces: FacesContext;
 }
 
 export function responsesApiHandlers({
@@ -78,7 +80,7 @@ export function responsesApiHandlers({
   statistics,
   exchanges,
   monitoring,
-}: HandlerContexts): Omit<ResponsesApiHandlers<Caller>, (typeof NOT_YET)[number]> {
+}: Omit<HandlerContexts, "faces">): Omit<ResponsesApiHandlers<Caller>, (typeof NOT_YET)[number]> {
   return {
     ...creatingHandlers(creating),
     ...storedResponseHandlers(creating.watching, ledger),

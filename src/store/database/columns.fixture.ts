@@ -33,6 +33,8 @@ export const COLUMNS: {
     metadata: "text?",
     input_preview: "text?",
     notes: "text?",
+    face: "text?",
+    face_notes: "text?",
     reply_summary: "text?",
     event_times: "text?",
     input_tokens: "integer?",

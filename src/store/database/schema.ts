@@ -5,6 +5,7 @@ import type {
   Response,
   RunKind,
 } from "@antiphon/contracts/responses-api/types.ts";
+import type { FaceName } from "@antiphon/domain/faces.ts";
 import type { Generated } from "kysely";
 import type {
   VectorModelsTable,
@@ -93,6 +94,10 @@ export interface ResponsesTable {
   readonly input_preview: Generated<string | null>;
   /** Deviations from the request: a JSON list, or null. */
   readonly notes: Generated<string | null>;
+  /** The face of the API by which it was asked for; null for the Responses API. */
+  readonly face: Generated<FaceName | null>;
+  /** What its face needs to show it: a JSON object, or null. */
+  readonly face_notes: Generated<string | null>;
   /** The answer's part of lists, as JSON; null until the response has ended. */
   readonly reply_summary: Generated<string | null>;
   /** The times of its events in the format of `readEventTimes`; null until the response has ended. */

@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { rememberJson } from "@antiphon/base/json/json-text.ts";
+import { writeJson } from "@antiphon/base/json/write-json.ts";
 import { pageOf } from "@antiphon/base/page-of.ts";
 import type { Response, StoredItem } from "@antiphon/contracts/responses-api/types.ts";
 import type { Owner } from "@antiphon/domain/owner.ts";
@@ -54,6 +55,25 @@ export class StoredResponses implements ResponseStore {
     if (row === undefined) return null;
     const response = rememberJson(await storedJsonInSlices<Response>(row.body), row.body);
     return { response, isStreamed: row.streamed === 1 };
+  }
+
+  async replaceMetadata(
+    owner: Owner,
+    responseId: string,
+    metadata: Response["metadata"],
+  ): Promise<Response | null | false> {
+    const found = await this.findResponse(owner, responseId);
+    if (found === null) return null;
+    if (found.completed_at === null && (found.status === "queued" || found.status === "in_progress")) return false;
+    const response = { ...found, metadata };
+    await this.#db
+      .updateTable("responses")
+      .set({ metadata: JSON.stringify(metadata ?? {}), body: await writeJson(response) })
+      .where(isId("responses.id", responseId))
+      .where("organization", "=", owner.organization)
+      .where("project", "=", owner.project)
+      .execute();
+    return response;
   }
 
   /** Uses the commit queue, so that no later write of a run can restore the response. */

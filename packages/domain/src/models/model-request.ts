@@ -33,8 +33,20 @@ export interface ModelRequest {
   readonly promptCacheKey: string | null;
   readonly serviceTier: string | null;
   readonly metadata: Readonly<Record<string, string>>;
+  /** Settings that some doors of this server take; none if absent or null. */
+  readonly extras?: ModelExtras | null;
   /** Sent to the model server as the parent trace of the call; not sent if absent or null. */
   readonly trace?: TraceContext | null;
+}
+
+/** Settings of a turn that the Responses API does not have. */
+export interface ModelExtras {
+  /** Members of the reference's chat completions, in their form there, such as `seed`. */
+  readonly standard: Readonly<Record<string, unknown>>;
+  /** Members that only some model servers know, such as `top_k`. */
+  readonly unknown: Readonly<Record<string, unknown>>;
+  /** Texts at which the answer ends, also in `standard` for servers that end it by themselves. */
+  readonly stop: readonly string[];
 }
 
 /** A request with defaults only, without its model and items. */

@@ -1,6 +1,6 @@
 import type { ServerResponse } from "node:http";
 import { assert } from "@antiphon/base/assert.ts";
-import { EventFrames, eventsIn } from "@antiphon/base/event-frames.ts";
+import { EventFrames } from "@antiphon/base/event-frames.ts";
 import { isSmall, writeJsonBytes } from "@antiphon/base/json/write-json.ts";
 import { discardBody, isBodyPending } from "../body/body-chunks.ts";
 import type { Validator } from "../contract.ts";
@@ -47,8 +47,13 @@ function writeEvents(exchange: Exchange, reply: EventsReply, service: ServedInte
   const { contract, faults, options } = service;
   const validator = contract.eventValidators?.[exchange.operationId ?? ""];
   if (reply.events instanceof EventFrames) {
-    const texts = checkedFrames(reply.events.texts, validator);
-    return writeStream(exchange, frameStream(reply, texts, options.keepAliveMs, faults), faults);
+    const { events } = reply;
+    const texts = checkedFrames(events, validator);
+    return writeStream(
+      exchange,
+      frameStream({ ...reply, texts, form: events.form }, options.keepAliveMs, faults),
+      faults,
+    );
   }
   const events = checkEach(reply.events, validator);
   return writeStream(exchange, sseStream({ ...reply, events }, options.keepAliveMs, faults), faults);
@@ -96,15 +101,15 @@ function checkEach<T extends object>(values: AsyncIterable<T>, validator: Valida
   return validator === undefined ? values : validateEach(values, validator);
 }
 
-async function* validatedFrames(texts: AsyncIterable<string>, validator: Validator): AsyncGenerator<string> {
-  for await (const text of texts) {
-    for (const event of eventsIn(text)) assertValid(event, validator);
+async function* validatedFrames(events: EventFrames<object>, validator: Validator): AsyncGenerator<string> {
+  for await (const text of events.texts) {
+    for (const event of events.eventsIn(text)) assertValid(event, validator);
     yield text;
   }
 }
 
-function checkedFrames(texts: AsyncIterable<string>, validator: Validator | undefined): AsyncIterable<string> {
-  return validator === undefined ? texts : validatedFrames(texts, validator);
+function checkedFrames(events: EventFrames<object>, validator: Validator | undefined): AsyncIterable<string> {
+  return validator === undefined ? events.texts : validatedFrames(events, validator);
 }
 
 function assertValid(value: unknown, validator: Validator | undefined): void {

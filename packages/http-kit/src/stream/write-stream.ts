@@ -1,5 +1,5 @@
 import type { ApiError } from "@antiphon/base/api-error.ts";
-import { frameOf, lastEventIn } from "@antiphon/base/event-frames.ts";
+import { type FrameForm, frameOf, lastEventIn } from "@antiphon/base/event-frames.ts";
 import { jsonOf } from "@antiphon/base/json/json-text.ts";
 import type { Logger } from "@antiphon/base/logger.ts";
 import { UnfinishedStream } from "@antiphon/base/streams/unfinished-stream.ts";
@@ -173,20 +173,27 @@ export function sseStream(
   };
 }
 
+interface TextReply extends ReplyStart {
+  readonly texts: AsyncIterable<string>;
+  readonly form: FrameForm | null;
+}
+
 /** The same, for events as text. `last` of a fault is the last event of the last text. */
 export function frameStream(
-  reply: ReplyStart,
-  texts: AsyncIterable<string>,
+  { status, headers, texts, form }: TextReply,
   keepAliveMs: number,
-  faults: Pick<Faults, "streamError">,
+  faults: Pick<Faults, "renderError" | "streamError">,
 ): OutgoingStream<string> {
   return {
-    status: reply.status,
-    headers: { ...SSE_HEADERS, ...reply.headers },
+    status,
+    headers: { ...SSE_HEADERS, ...headers },
     values: texts,
     frameOf: (text) => text,
     keepAlive: { frame: KEEP_ALIVE, everyMs: keepAliveMs },
-    onError: (error, last) => faults.streamError(error, last === null ? null : lastEventIn(last)).map(sseFrame),
+    onError: (error, last) =>
+      form === null
+        ? faults.streamError(error, last === null ? null : lastEventIn(last)).map(sseFrame)
+        : [form.errorFrame(faults.renderError(error))],
   };
 }
 

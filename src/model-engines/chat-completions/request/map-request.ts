@@ -45,6 +45,7 @@ export async function mapRequest(request: ModelRequest, profile: BackendProfile)
     ...textFields(request),
     ...samplingFields(request, profile),
     ...vendorFields(request, profile),
+    ...extraFields(request, profile),
   };
   return { body, toolNames };
 }
@@ -117,4 +118,10 @@ function vendorFields(request: ModelRequest, profile: BackendProfile): Partial<C
       ? { service_tier: serviceTier }
       : {}),
   };
+}
+
+/** Members that clients of chat completions sent. Only servers of other vendors get those that the reference lacks. */
+function extraFields({ extras }: ModelRequest, profile: BackendProfile): Readonly<Record<string, unknown>> {
+  if (extras == null) return {};
+  return profile.knowsVendorFields ? extras.standard : { ...extras.unknown, ...extras.standard };
 }

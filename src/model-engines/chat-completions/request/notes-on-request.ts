@@ -5,7 +5,10 @@ import { USUAL_TIERS } from "./map-request.ts";
 import type { RequiredCall } from "./required-calls.ts";
 import type { SchemaForm } from "./schema-forms.ts";
 
-type NotedRequest = Pick<ModelRequest, "items" | "promptCacheKey" | "serviceTier" | "text" | "toolChoice" | "tools">;
+type NotedRequest = Pick<
+  ModelRequest,
+  "extras" | "items" | "promptCacheKey" | "serviceTier" | "text" | "toolChoice" | "tools"
+>;
 
 /** Facts from earlier turns of the model. */
 interface LearnedForms {
@@ -19,7 +22,7 @@ function isRequired(choice: ModelRequest["toolChoice"]): boolean {
 
 /** Notes on members of a turn that are not sent, because this family of model servers does not know them. */
 export function notesOnRequest(
-  { items, promptCacheKey, serviceTier, text, toolChoice, tools }: NotedRequest,
+  { extras, items, promptCacheKey, serviceTier, text, toolChoice, tools }: NotedRequest,
   { acceptsReasoning, knowsVendorFields }: BackendProfile,
   { schemaForm, requiredCall }: LearnedForms,
 ): readonly ResponseNote[] {
@@ -33,6 +36,7 @@ export function notesOnRequest(
     ...(isRequired(toolChoice) && requiredCall === "cannot" ? [NO_CALL] : []),
     ...(isRequired(toolChoice) && requiredCall === "ignores" && tools.length > 1 ? [NAMED_CALL] : []),
     ...(hasSchema && schemaForm !== "json_schema" ? [SCHEMA] : []),
+    ...(knowsVendorFields ? Object.keys(extras?.unknown ?? {}).map(unknownMember) : []),
   ];
 }
 
@@ -66,3 +70,11 @@ const NO_CALL: ResponseNote = {
   what: "tool_choice",
   why: "The model server ignores required, and does not let the model be made to call a tool in another way.",
 };
+
+function unknownMember(name: string): ResponseNote {
+  return {
+    kind: "omitted",
+    what: name,
+    why: "The model server is not sent it: it refuses members that it does not know.",
+  };
+}

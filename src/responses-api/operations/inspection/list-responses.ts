@@ -47,6 +47,7 @@ export function filterOf(query: Omit<ListResponsesCall["query"], "limit" | "orde
     keyId: query.key ?? null,
     conversationId: query.conversation ?? null,
     previousId: query.previous_response_id ?? null,
+    askedForBy: null,
     words: (query.query ?? "").split(/\s+/).filter((word) => word !== ""),
   };
 }

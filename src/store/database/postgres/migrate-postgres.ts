@@ -11,6 +11,7 @@ import { rateCounts } from "./migrations/0002-rate-counts.ts";
 import { inspectionInPostgres } from "./migrations/0003-inspection.ts";
 import { callOutcomesInPostgres } from "./migrations/0004-call-outcomes.ts";
 import { suspendedRunsInPostgres } from "./migrations/0005-suspended-runs.ts";
+import { facesInPostgres } from "./migrations/0006-faces.ts";
 import { postgresDialect } from "./postgres-dialect.ts";
 import { UnfitTables } from "./unfit-tables.ts";
 
@@ -26,6 +27,7 @@ export const POSTGRES_MIGRATIONS: Readonly<Record<string, Migration>> = {
   "0003-inspection": inspectionInPostgres,
   "0004-call-outcomes": callOutcomesInPostgres,
   "0005-suspended-runs": suspendedRunsInPostgres,
+  "0006-faces": facesInPostgres,
 };
 
 /** The time limit of a migration's statement, in milliseconds; it may copy a table. */

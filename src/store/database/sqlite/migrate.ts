@@ -22,6 +22,7 @@ import { inspection } from "./migrations/0016-inspection.ts";
 import { continuedResponses } from "./migrations/0017-continued-responses.ts";
 import { callOutcomes } from "./migrations/0018-call-outcomes.ts";
 import { suspendedRuns } from "./migrations/0019-suspended-runs.ts";
+import { faces } from "./migrations/0020-faces.ts";
 
 /** All migrations by name. They run in the order of their names and are never edited once released. */
 export const MIGRATIONS: Readonly<Record<string, Migration>> = {
@@ -44,6 +45,7 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   "0017-continued-responses": continuedResponses,
   "0018-call-outcomes": callOutcomes,
   "0019-suspended-runs": suspendedRuns,
+  "0020-faces": faces,
 };
 
 /** Runs all missing migrations, or none if one fails. Throws if the database is newer than this program. */

@@ -8,7 +8,10 @@ export type Snapshot = Pick<
 >;
 
 /** The columns of a response about the sender, kind and purpose of its request. */
-export type Origin = Pick<Selectable<ResponsesTable>, "kind" | "key_id" | "metadata" | "input_preview" | "notes">;
+export type Origin = Pick<
+  Selectable<ResponsesTable>,
+  "kind" | "key_id" | "metadata" | "input_preview" | "notes" | "face" | "face_notes"
+>;
 
 /** The columns of a response that are written at its end. */
 export type Ending = Pick<

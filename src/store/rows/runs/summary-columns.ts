@@ -23,6 +23,8 @@ export function originOf(
     metadata: JSON.stringify(response.metadata ?? {}),
     input_preview: inputPreview(inputItems),
     notes: notes.length === 0 ? null : JSON.stringify(notes),
+    face: origin?.face?.name ?? null,
+    face_notes: origin?.face == null ? null : JSON.stringify(origin.face.notes),
   };
 }
 

@@ -1,4 +1,5 @@
 import type { Response, ResponseNote, RunKind, ShownToolResult } from "@antiphon/contracts/responses-api/types.ts";
+import type { FaceNotes } from "@antiphon/domain/faces.ts";
 import type {
   ListedResponse,
   ResponseArchive,
@@ -69,14 +70,16 @@ export class StoredArchive implements ResponseArchive {
   async findRecord(owner: Owner, responseId: string): Promise<ResponseRecord | null> {
     const row = await this.#db
       .selectFrom("responses")
-      .select(["event_times", "notes"])
+      .select(["event_times", "notes", "face", "face_notes"])
       .where(isId("responses.id", responseId))
       .where("organization", "=", owner.organization)
       .where("project", "=", owner.project)
       .executeTakeFirst();
     if (row === undefined) return null;
     const notes = row.notes === null ? [] : storedJson<readonly ResponseNote[]>(row.notes);
-    return { eventTimes: row.event_times, notes };
+    const faceNotes = row.face_notes === null ? null : storedJson<FaceNotes>(row.face_notes);
+    const face = row.face === null || faceNotes === null ? null : { name: row.face, notes: faceNotes };
+    return { eventTimes: row.event_times, notes, face };
   }
 
   async listToolResults(owner: Owner, responseId: string): Promise<readonly ShownToolResult[]> {

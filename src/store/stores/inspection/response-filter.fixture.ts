@@ -13,4 +13,5 @@ export const ALL: ResponseFilter = {
   conversationId: null,
   previousId: null,
   words: [],
+  askedForBy: null,
 };

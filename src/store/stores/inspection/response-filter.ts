@@ -56,15 +56,18 @@ export function fits(filter: ResponseFilter) {
       ...(filter.isBackground === null ? [] : [hasBackground(filter.isBackground)]),
       ...Object.entries(filter.metadata).map(([name, value]) => hasPair(name, value)),
       ...filter.words.map(hasWord),
+      ...(filter.askedForBy === null ? [] : [expression("responses.face", "=", filter.askedForBy), IS_ASKED_FOR]),
     ]);
 }
 
 /** Whether the filter has conditions that no index answers. */
 export function hasMore(filter: ResponseFilter): boolean {
-  const { statuses, model, kind, isBackground, metadata, keyId, conversationId, words } = filter;
-  const single = [statuses, model, kind, isBackground, keyId, conversationId];
+  const { statuses, model, kind, isBackground, metadata, keyId, conversationId, words, askedForBy } = filter;
+  const single = [statuses, model, kind, isBackground, keyId, conversationId, askedForBy];
   return single.some((value) => value !== null) || words.length > 0 || Object.keys(metadata).length > 0;
 }
+
+const IS_ASKED_FOR: RawBuilder<SqlBool> = hasText("responses.face_notes", sql.lit('"isAskedFor":true'));
 
 /** Responses of earlier releases have no kind. */
 export const KIND: RawBuilder<RunKind> = sql<RunKind>`coalesce(responses.kind,

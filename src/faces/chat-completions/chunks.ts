@@ -1,0 +1,188 @@
+import { dataFrame, type FrameForm } from "@antiphon/base/event-frames.ts";
+import type { ChatDelta } from "@antiphon/contracts/chat-completions/types.ts";
+import type { LogProb, OutputItem, Response, ResponseStreamEvent } from "@antiphon/contracts/responses-api/types.ts";
+import type { RecordedEvent } from "../../runs/recorded-event.ts";
+import { type ChatNotes, chatCompletion, chatUsage, completionId, TEXT_BREAK } from "./completion.ts";
+
+const DONE = "[DONE]";
+/** The end of a stream that did not fail. */
+export const DONE_FRAME = dataFrame(DONE);
+
+/** How streams of chunks end. */
+export const CHAT_FRAMES: FrameForm = { end: DONE, errorFrame: (body) => dataFrame(JSON.stringify(body)) };
+
+/** They begin a part of an item. */
+const PART_TYPES: ReadonlySet<string> = new Set([
+  "response.content_part.added",
+  "response.reasoning_summary_part.added",
+]);
+
+const EMPTY_JSON = '""';
+const BREAK_JSON = JSON.stringify(TEXT_BREAK);
+
+/** How the chunks of a request are written. */
+export interface ChunkOptions extends ChatNotes {
+  /** Whether the usage follows the last choice. */
+  readonly includeUsage: boolean;
+}
+
+/**
+ * Writes the events of a run as the chunks of one choice. The same events give the same frames, wherever the events
+ * come from and however they are batched.
+ */
+export class ChunkWriter {
+  readonly #index: number;
+  readonly #options: ChunkOptions;
+  /** The members that all chunks share, after their opening brace. Empty before the first event. */
+  #head = "";
+  /** What follows the choices of each chunk. */
+  readonly #tail: string;
+  /** Whether any text was sent, and whether one of the open message. */
+  #hasText = false;
+  #messageBegan = false;
+  /** The same for reasoning and its open part. */
+  #hasReasoning = false;
+  #reasoningBegan = false;
+  /** The calls so far that the client is to make. */
+  #calls = 0;
+  /** The final snapshot; null while the run goes on. */
+  ended: Response | null = null;
+
+  /** `id` and `created` are those of the first choice, which all chunks share. */
+  constructor(index: number, options: ChunkOptions) {
+    this.#index = index;
+    this.#options = options;
+    this.#tail = options.includeUsage ? ',"usage":null}' : "}";
+  }
+
+  /** Gives all chunks the members of this response. Without it, the first event does. */
+  begin({ id, created_at, model, service_tier }: Response): void {
+    const head = JSON.stringify({
+      id: completionId(id),
+      object: "chat.completion.chunk",
+      created: created_at,
+      model,
+      service_tier: service_tier ?? null,
+      system_fingerprint: null,
+    });
+    this.#head = `${head.slice(0, -1)},"choices":`;
+  }
+
+  /** The frames of an event; an empty text if it shows nothing here. */
+  framesOf(event: RecordedEvent): string {
+    if (event.template === null) return this.#ofWhole(event.event);
+    return this.#ofText(event.type, event.textJson, event.text);
+  }
+
+  #ofWhole(event: ResponseStreamEvent): string {
+    if (event.type === "response.created") {
+      if (this.#head === "") this.begin(event.response);
+      return this.#delta({ role: "assistant", content: "", refusal: null });
+    }
+    if (event.type === "response.output_item.added") {
+      this.#messageBegan = false;
+      this.#reasoningBegan = false;
+      return this.#callStart(event.item);
+    }
+    if (event.type === "response.completed" || event.type === "response.incomplete") return this.#end(event.response);
+    if (event.type === "response.failed") this.ended = event.response;
+    if (PART_TYPES.has(event.type)) this.#reasoningBegan = false;
+    if (!("delta" in event) || typeof event.delta !== "string") return "";
+    return this.#ofText(
+      event.type,
+      JSON.stringify(event.delta),
+      event.delta,
+      "logprobs" in event ? event.logprobs : [],
+    );
+  }
+
+  #ofText(type: string, textJson: string, text: string, logprobs: readonly LogProb[] = []): string {
+    switch (type) {
+      case "response.output_text.delta":
+        return this.#textFrames(textJson, text, logprobs);
+      case "response.refusal.delta":
+        return this.#frame(`{"refusal":${textJson}}`);
+      case "response.reasoning_text.delta":
+      case "response.reasoning_summary_text.delta":
+        return this.#reasoningFrames(textJson);
+      case "response.function_call_arguments.delta":
+        return this.#callPiece("function", "arguments", textJson);
+      case "response.custom_tool_call_input.delta":
+        return this.#callPiece("custom", "input", textJson);
+      default:
+        return "";
+    }
+  }
+
+  /** A later message of the run follows a blank line. */
+  #textFrames(textJson: string, text: string, logprobs: readonly LogProb[]): string {
+    const frame = this.#frame(`{"content":${textJson}}`, logprobsJson(logprobs));
+    if (this.#messageBegan || text === "") return frame;
+    const breaks = this.#hasText ? this.#frame(`{"content":${BREAK_JSON}}`) : "";
+    this.#messageBegan = true;
+    this.#hasText = true;
+    return `${breaks}${frame}`;
+  }
+
+  #reasoningFrames(textJson: string): string {
+    const frame = this.#reasoningFrame(textJson);
+    if (this.#reasoningBegan || textJson === EMPTY_JSON) return frame;
+    const breaks = this.#hasReasoning ? this.#reasoningFrame(BREAK_JSON) : "";
+    this.#reasoningBegan = true;
+    this.#hasReasoning = true;
+    return `${breaks}${frame}`;
+  }
+
+  #reasoningFrame(textJson: string): string {
+    return this.#frame(`{"reasoning_content":${textJson},"reasoning":${textJson}}`);
+  }
+
+  #callStart(item: OutputItem): string {
+    if (item.type !== "function_call" && item.type !== "custom_tool_call") return "";
+    const index = this.#calls;
+    this.#calls += 1;
+    const { call_id: id, name } = item;
+    if (this.#options.usesFunctions) return index === 0 ? this.#delta({ function_call: { name, arguments: "" } }) : "";
+    return this.#delta({
+      tool_calls: [
+        item.type === "function_call"
+          ? { index, id, type: "function", function: { name, arguments: "" } }
+          : { index, id, type: "custom", custom: { name, input: "" } },
+      ],
+    });
+  }
+
+  /** A piece of the latest call: calls follow each other. */
+  #callPiece(kind: "function" | "custom", member: "arguments" | "input", textJson: string): string {
+    if (this.#options.usesFunctions)
+      return this.#calls === 1 ? this.#frame(`{"function_call":{"arguments":${textJson}}}`) : "";
+    return this.#frame(`{"tool_calls":[{"index":${this.#calls - 1},"${kind}":{"${member}":${textJson}}}]}`);
+  }
+
+  /** The citations, and the reason of the end. */
+  #end(response: Response): string {
+    this.ended = response;
+    const [choice] = chatCompletion([response], this.#options).choices;
+    const annotations = choice?.message.annotations ?? [];
+    const citations = annotations.length === 0 ? "" : this.#delta({ annotations });
+    return `${citations}${this.#frame("{}", "null", JSON.stringify(choice?.finish_reason ?? "stop"))}`;
+  }
+
+  #delta(delta: ChatDelta): string {
+    return this.#frame(JSON.stringify(delta));
+  }
+
+  #frame(deltaJson: string, logprobs = "null", finishReason = "null"): string {
+    const choice = `{"index":${this.#index},"delta":${deltaJson},"logprobs":${logprobs},"finish_reason":${finishReason}}`;
+    return dataFrame(`${this.#head}[${choice}]${this.#tail}`);
+  }
+
+  /** The chunk without choices that follows the last one. */
+  usageFrame(responses: readonly Response[]): string {
+    return dataFrame(`${this.#head}[],"usage":${JSON.stringify(chatUsage(responses))}}`);
+  }
+}
+
+function logprobsJson(tokens: readonly LogProb[]): string {
+  return tokens.length === 0 ? "null" : JSON.stringify({ content: tokens, refusal: null });
+}

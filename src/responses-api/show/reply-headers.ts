@@ -1,0 +1,27 @@
+import type { CreateResponseRequest, ResponseNote } from "@antiphon/contracts/responses-api/types.ts";
+import type { HostedTools } from "@antiphon/domain/hosted-tools.ts";
+import type { ModelEngine } from "@antiphon/domain/models/model-engine.ts";
+import type { Caller } from "../access/caller.ts";
+import { askerOf, omittedTypes } from "../offered-tools/accept-tools.ts";
+
+/** What requests are compared with. */
+export interface OfferContext {
+  readonly tools: { readonly catalogue: HostedTools };
+  readonly model: { readonly engine: ModelEngine };
+}
+
+/** Names the tools that the request is answered without. */
+export function omittedHeader(
+  { tools, model }: OfferContext,
+  body: CreateResponseRequest,
+  { principal }: Pick<Caller, "principal">,
+): Readonly<Record<string, string>> {
+  const types = omittedTypes(tools.catalogue, body, askerOf(model.engine, principal));
+  return types.length === 0 ? {} : { "x-antiphon-omitted-tools": types.join(", ") };
+}
+
+/** Lists the features that this server emulates. */
+export function emulatedHeader(notes: readonly ResponseNote[]): Readonly<Record<string, string>> {
+  const names = notes.filter(({ kind }) => kind === "emulated").map(({ what }) => what);
+  return names.length === 0 ? {} : { "x-antiphon-emulated": names.join(", ") };
+}

@@ -1,0 +1,33 @@
+import type { ChatCompletionsHandlers } from "@antiphon/contracts/chat-completions/operations.ts";
+import type { ResponseArchive } from "@antiphon/domain/inspection.ts";
+import { createChatCompletion } from "../../faces/chat-completions/create-chat-completion.ts";
+import {
+  deleteChatCompletion,
+  getChatCompletion,
+  listChatCompletionMessages,
+  listChatCompletions,
+  updateChatCompletion,
+} from "../../faces/chat-completions/stored-completions.ts";
+import type { Caller } from "../../responses-api/access/caller.ts";
+import type { CreateContext } from "../../responses-api/create/begin-response.ts";
+
+export interface FacesContext {
+  readonly archive: ResponseArchive;
+  /** Whether responses of all faces are stored, for the inspector. */
+  readonly storesAll: boolean;
+}
+
+export function chatCompletionsHandlers(
+  creating: CreateContext,
+  { archive, storesAll }: FacesContext,
+): ChatCompletionsHandlers<Caller> {
+  const context = { watching: creating.watching, archive };
+  return {
+    createChatCompletion: createChatCompletion(creating, storesAll),
+    deleteChatCompletion: deleteChatCompletion(context),
+    getChatCompletion: getChatCompletion(context),
+    listChatCompletionMessages: listChatCompletionMessages(context),
+    listChatCompletions: listChatCompletions(context),
+    updateChatCompletion: updateChatCompletion(context),
+  };
+}
