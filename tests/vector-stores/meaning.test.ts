@@ -29,7 +29,6 @@ const FAULTS: readonly (readonly [string, Answer, message: string])[] = [
   ["answers with an error", { status: 500, body: "" }, "The embedding server failed with status 500."],
   ["refuses the key", { status: 401, body: "" }, "The embedding server refused this server's key."],
   ["refuses long texts", { status: 400, body: "too long" }, "The embedding server refused the texts (400)."],
-  ["never answers", "never", "The embedding server did not answer in time."],
   [
     "sends no JSON",
     { body: '{"data": [{"embedding": [NaN]}]}' },
@@ -49,7 +48,7 @@ const FAULTS: readonly (readonly [string, Answer, message: string])[] = [
 
 test("a file fails with a reason if the embedding server does, and the next one is taken in", async () => {
   const embeddings = await serveEmbeddings();
-  const server = await serve({ ...using(embeddings), EMBEDDING_TIMEOUT_MS: "1000" });
+  const server = await serve(using(embeddings));
   for (const [name, answer, message] of FAULTS) {
     embeddings.answer = () => answer;
     const { file } = await takeIn(server, "a.txt", "The fox jumps.");
@@ -60,6 +59,14 @@ test("a file fails with a reason if the embedding server does, and the next one 
   expect((await takeIn(server, "a.txt", "The fox jumps.")).file.status).toBe("completed");
   embeddings.answer = ({ input }) => embedded({ model: "hash-32", input });
   expect((await takeIn(server, "a.txt", "The fox jumps.")).file.last_error?.message).toContain("changed the length");
+});
+
+test("a file fails with a reason if the embedding server never answers", async () => {
+  const embeddings = await serveEmbeddings();
+  const server = await serve({ ...using(embeddings), EMBEDDING_TIMEOUT_MS: "1000" });
+  embeddings.answer = () => "never";
+  const { file } = await takeIn(server, "a.txt", "The fox jumps.");
+  expect(file.last_error?.message).toContain("The embedding server did not answer in time.");
 });
 
 test("a busy embedding server is asked again, and vectors in base64 are read", async () => {
