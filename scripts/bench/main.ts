@@ -3,6 +3,7 @@ import { measureCode } from "./code.ts";
 import { measureCores } from "./cores.ts";
 import { measureEndurance } from "./endure.ts";
 import { measureEventList } from "./event-list.ts";
+import { measureFaces } from "./faces.ts";
 import { measureFlatness } from "./flat.ts";
 import { measureInspection } from "./inspection.ts";
 import { measureLoopDelay } from "./loop-delay.ts";
@@ -29,6 +30,7 @@ const BENCHES: Readonly<Record<string, () => Promise<void>>> = {
   cluster: measureCluster,
   overload: measureOverload,
   endure: measureEndurance,
+  faces: measureFaces,
   flat: measureFlatness,
   "event-list": measureEventList,
   inspection: measureInspection,

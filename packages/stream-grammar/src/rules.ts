@@ -34,6 +34,18 @@ export const RULES = {
   "done-part": "A finished part equals what its events gave.",
   "done-item": "A finished item equals what its events gave.",
   "final-output": "The last snapshot holds the finished items, except for encrypted contents.",
+  "chat-chunk":
+    "Chat completions: a frame is one data line, without an event line, and its data is a chunk: object chat.completion.chunk, with choices.",
+  "chat-head": "Chat completions: all chunks have the same id, created and model.",
+  "chat-role": "Chat completions: the first delta of a choice has the role assistant.",
+  "chat-delta": "Chat completions: texts of a delta are strings.",
+  "chat-call":
+    "Chat completions: a call begins with the next index, an id, a type, a name and empty arguments; its other pieces keep the id.",
+  "chat-finish":
+    "Chat completions: each choice has one finish_reason, with an empty delta, in its last chunk; it is tool_calls if there was a call.",
+  "chat-usage":
+    "Chat completions: the usage comes once, in a chunk without choices after all choices have finished, and is null before; or no chunk has it.",
+  "chat-done": "Chat completions: a stream that did not fail ends with [DONE], and nothing follows its end.",
   "sound-order": "Audio ends with response.audio.done and response.audio.transcript.done, before the response ends.",
 } as const satisfies Readonly<Record<string, string>>;
 

@@ -9,6 +9,7 @@ import {
   validateChatCompletionChunk,
 } from "@antiphon/contracts/chat-completions/validators.js";
 import type { Response } from "@antiphon/contracts/responses-api/types.ts";
+import { lintText } from "@antiphon/stream-grammar/index.ts";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { Numbering } from "../../runs/numbering.ts";
@@ -17,7 +18,7 @@ import { aPlan } from "../../runs/run.fixture.ts";
 import type { RunState } from "../../runs/run-state.ts";
 import { anySignals } from "../../runs/signals.fixture.ts";
 import { initialState, transition } from "../../runs/transition.ts";
-import { type ChunkOptions, ChunkWriter } from "./chunks.ts";
+import { type ChunkOptions, ChunkWriter, DONE_FRAME } from "./chunks.ts";
 import { chatCompletion } from "./completion.ts";
 
 /** The events of a run until it has ended. */
@@ -93,10 +94,13 @@ function addPiece(calls: Calls, { index, id, type, function: called, custom }: P
 test("the chunks of any run give the plain body of its completion", () => {
   fc.assert(
     fc.property(anyRun, anyOptions, (events, options) => {
-      const { chunks, ended } = write(events, options);
+      const { chunks, ended, text } = write(events, options);
       for (const chunk of chunks)
         expect(validateChatCompletionChunk(chunk), JSON.stringify(validateChatCompletionChunk.errors)).toBe(true);
       if (ended === null || hasFailed(ended)) return;
+      const usage = options.includeUsage ? new ChunkWriter(0, options) : null;
+      usage?.begin(ended);
+      expect(lintText(`${text}${usage?.usageFrame([ended]) ?? ""}${DONE_FRAME}`)).toMatchObject([{ faults: [] }]);
       const body = chatCompletion([ended], options);
       expect(validateChatCompletion(body), JSON.stringify(validateChatCompletion.errors)).toBe(true);
       const [choice] = body.choices;

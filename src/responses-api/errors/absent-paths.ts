@@ -1,8 +1,8 @@
-import { chatCompletionsRoutes } from "@antiphon/contracts/chat-completions/operations.ts";
 import { responsesApiRoutes } from "@antiphon/contracts/responses-api/operations.ts";
 
 /** Replacements for paths of other APIs, by the beginning of the path after `/v1`. */
 const INSTEAD: readonly (readonly [path: RegExp, advice: string])[] = [
+  [/^\/chat\/completions/, "Did you mean /v1/chat/completions?"],
   [/^\/(?:messages|completions)/, "Use POST /v1/chat/completions, or POST /v1/responses."],
   [/^\/(?:assistants|threads)/, "Use POST /v1/responses, and /v1/conversations to keep a history."],
   [/^\/embeddings/, "Vector stores make embeddings by themselves: use /v1/vector_stores."],
@@ -12,9 +12,8 @@ const INSTEAD: readonly (readonly [path: RegExp, advice: string])[] = [
   [/^\/(?:batches|fine_tuning|moderations|uploads)/, "This server does not have it."],
 ];
 
-const PATHS = [...responsesApiRoutes, ...chatCompletionsRoutes].map(({ path }) => path);
-const FIXED_PATHS: ReadonlySet<string> = new Set(PATHS);
-const RESOURCES: ReadonlySet<string> = new Set(PATHS.flatMap((path) => path.split("/")[2] ?? []));
+const FIXED_PATHS: ReadonlySet<string> = new Set(responsesApiRoutes.map(({ path }) => path));
+const RESOURCES: ReadonlySet<string> = new Set(responsesApiRoutes.flatMap(({ path }) => path.split("/")[2] ?? []));
 const DOUBLED = /^\/v1(?:\/v1)+(?=\/|$)/;
 
 /** The path that a client probably meant; null if none is similar. `path` has no query. */

@@ -1,5 +1,6 @@
 import { jsonOrText } from "@antiphon/base/json/read-json.ts";
 import { isRecord } from "@antiphon/base/json/records.ts";
+import { ChatLinter, isChatData } from "../chat/chat-linter.ts";
 import type { Dialect } from "../dialect.ts";
 import { StreamLinter, type StreamReport } from "../stream-linter.ts";
 import { LineCutter } from "./line-cutter.ts";
@@ -16,6 +17,8 @@ export class TextLinter {
   #blank = "";
   readonly #lines = new LineCutter();
   #linter: StreamLinter | null = null;
+  /** Takes the place of the other if the stream is one of chat completions. */
+  #chat: ChatLinter | null = null;
   readonly #frames = new SseFrames();
   readonly #reports: StreamReport[] = [];
   #lastId: string | null = null;
@@ -28,7 +31,7 @@ export class TextLinter {
 
   /** Reports a fault outside the events, such as a wrong content type. */
   report(...[rule, says]: Parameters<StreamLinter["report"]>): void {
-    this.#current().report(rule, says);
+    (this.#chat ?? this.#current()).report(rule, says);
   }
 
   /** Takes the next piece. Throws a RangeError if a frame or line is too long. */
@@ -48,7 +51,7 @@ export class TextLinter {
     if (this.#form === "lines") this.#takeLine(this.#lines.rest);
     const rest = this.#frames.rest;
     if (rest !== "") this.report("frame-whole", `${JSON.stringify(rest.slice(0, 80))} is not a whole frame`);
-    this.#reports.push(this.#current().end());
+    this.#reports.push((this.#chat ?? this.#current()).end());
     return this.#reports;
   }
 
@@ -60,11 +63,11 @@ export class TextLinter {
   #takeFrame({ name, data, id, faults }: SseFrame): void {
     for (const [rule, says] of faults) this.report(rule, says);
     if (data === null) return;
-    if (data.trim() === "[DONE]") {
-      this.report("no-done-mark", "[DONE] is not an event");
-      return;
-    }
-    const event = jsonOrText(data);
+    const isDone = data.trim() === "[DONE]";
+    const event = isDone ? null : jsonOrText(data);
+    if (this.#linter === null && isChatData(event)) this.#chat ??= new ChatLinter();
+    if (this.#chat !== null) return isDone ? this.#chat.takeDone() : this.#chat.take(name, event);
+    if (isDone) return this.report("no-done-mark", "[DONE] is not an event");
     const type = isRecord(event) ? event["type"] : undefined;
     if (typeof type === "string" && type !== name)
       this.report("frame-name", `the event line says ${JSON.stringify(name)}, but the type is ${JSON.stringify(type)}`);

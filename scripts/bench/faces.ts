@@ -1,0 +1,99 @@
+import { LoadGenerator } from "./load-generator.ts";
+import { cpuOfTree } from "./processes.ts";
+import { type Server, startServer, startUpstream, THIS_TREE } from "./servers.ts";
+import { type Asked, type Side, serverSide } from "./sides.ts";
+import { median } from "./statistics.ts";
+
+const ROUNDS = 9;
+const RATIO_MAX = 1.15;
+const WARM_UP = 8000;
+
+interface FaceRow {
+  readonly title: string;
+  readonly asked: Asked;
+  /** What the processor time is divided by. */
+  readonly units: number;
+}
+
+const JSON_COUNT = 1600;
+const STREAMS = 128;
+const TOKENS = 200;
+
+const ROWS: readonly FaceRow[] = [
+  {
+    title: "JSON request, 16 at once",
+    asked: { shape: { tokens: 20, perWrite: 20 }, isStreamed: false, count: JSON_COUNT, atOnce: 16 },
+    units: JSON_COUNT,
+  },
+  {
+    title: "1,000 token events, 64 streams",
+    asked: { shape: { tokens: TOKENS, perWrite: 4 }, count: STREAMS, atOnce: 64 },
+    units: (STREAMS * TOKENS) / 1000,
+  },
+];
+
+/**
+ * Measures what a chat completion costs beside the same response with `store: false`: the processor time of one server,
+ * asked by both doors in turn.
+ */
+export async function measureFaces(): Promise<void> {
+  const upstream = await startUpstream();
+  const server = await startServer({ root: THIS_TREE, upstream });
+  const load = new LoadGenerator();
+  const sides = { response: serverSide(server, { stores: false }), chat: chatSide(server) };
+  try {
+    for (const side of Object.values(sides))
+      await load.performWell(
+        side.job({ ...ROWS[0]?.asked, shape: { tokens: 20, perWrite: 20 }, count: WARM_UP, atOnce: 16 }),
+      );
+    for (const row of ROWS) await printRow(row, sides, load);
+  } finally {
+    load.stop();
+    server.stop();
+    upstream.stop();
+  }
+}
+
+async function printRow(
+  { title, asked, units }: FaceRow,
+  { response, chat }: { readonly response: Side; readonly chat: Side },
+  load: LoadGenerator,
+): Promise<void> {
+  const byResponse: number[] = [];
+  const byChat: number[] = [];
+  for (let round = 0; round < ROUNDS; round += 1) {
+    byResponse.push(await cpuMs(response, load, asked));
+    byChat.push(await cpuMs(chat, load, asked));
+  }
+  const ratio = median(byChat.map((ms, round) => ms / (byResponse[round] ?? Number.NaN)));
+  const shown = (values: readonly number[]): string => (median(values) / units).toFixed(3);
+  console.log(
+    `${title}: CPU ms by chat ${shown(byChat)}, by response ${shown(byResponse)}, ${ratio.toFixed(2)} times (at most ${RATIO_MAX})`,
+  );
+}
+
+async function cpuMs(side: Side, load: LoadGenerator, asked: Asked): Promise<number> {
+  const before = cpuOfTree(side.pid);
+  await load.performWell(side.job(asked));
+  return (cpuOfTree(side.pid)) - before;
+}
+
+/** The same server by its chat completions. */
+function chatSide(server: Server): Side {
+  const side = serverSide(server, { stores: false });
+  return {
+    pid: server.pid,
+    job: (asked) => {
+      const { isStreamed = true } = asked;
+      const job = side.job(asked);
+      const { model }: { readonly model: string } = JSON.parse(job.body);
+      return {
+        ...job,
+        path: "/v1/chat/completions",
+        body: JSON.stringify({ model, messages: [{ role: "user", content: "Hi" }], stream: isStreamed }),
+        endMark: isStreamed ? "data: [DONE]\n" : '"finish_reason": "stop"',
+        textMark: '"delta":{"content":" ',
+      };
+    },
+  };
+}
