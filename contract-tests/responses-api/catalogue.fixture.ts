@@ -2,7 +2,6 @@ import { readFileSync } from "node:fs";
 import { type Parties, readInteractionsOf } from "../pact-files.fixture.ts";
 import { recordOf } from "../records.fixture.ts";
 
-const DOCUMENT = new URL("../../generated/responses-api/openapi.json", import.meta.url);
 const METHODS = ["get", "post", "put", "patch", "delete"];
 
 /** An operation of the published OpenAPI document. */
@@ -15,8 +14,9 @@ export interface Operation {
   readonly errors: readonly string[];
 }
 
-export function readOperations(): readonly Operation[] {
-  const document = readJson(DOCUMENT);
+/** The operations of a document of `generated/`. */
+export function readOperations(folder: "responses-api" | "chat-completions"): readonly Operation[] {
+  const document = readJson(new URL(`../../generated/${folder}/openapi.json`, import.meta.url));
   return Object.entries(memberOf(document, "paths")).flatMap(([path, item]) =>
     METHODS.map((method) => ({ method, operation: memberOf(item, method) }))
       .filter(({ operation }) => "operationId" in operation)

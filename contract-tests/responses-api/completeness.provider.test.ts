@@ -38,7 +38,7 @@ const REQUIREMENTS_IN_NO_PACT: Readonly<Record<string, string>> = {
   "errors.catalogue.unknown-prompt-is-404": "Prompt templates are not there yet.",
 };
 
-const operations = readOperations();
+const operations = readOperations("responses-api");
 
 describe.each([
   ["the official client", OFFICIAL_SDK, []],
@@ -57,6 +57,14 @@ describe.each([
     const expected = [...operations.flatMap(({ errors }) => errors), ...BEYOND_THE_DOCUMENT];
     expect(missingOf(expected, interactions)).toEqual([...Object.keys(IN_NO_PACT), ...unsayable].toSorted());
   });
+});
+
+test("the pact of the official client has an interaction for every operation of chat completions", () => {
+  const chatOperations = readOperations("chat-completions");
+  const interactions = readInteractions(OFFICIAL_SDK);
+  const asked = interactions.map((interaction) => operationOf(interaction, chatOperations)?.operationId);
+  expect(chatOperations.map(({ operationId }) => operationId).filter((id) => !asked.includes(id))).toEqual([]);
+  expect(chatOperations.length).toBeGreaterThan(0);
 });
 
 /** Many errors of the catalogue share a status and a code, so this test finds each by its requirement id. */

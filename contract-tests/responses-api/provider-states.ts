@@ -24,10 +24,24 @@ export function publicStates(service: Service) {
     [CALLER_STATE]: async () => ({ api_key: apiKey }),
     "a chat model": async () => ({ model }),
     ...responseStates(service),
+    ...chatStates(service),
     ...conversationStates(service),
     ...fileStates(service),
     ...vectorStoreStates(service),
     ...containerStates(service),
+  } satisfies StateTable;
+}
+
+function chatStates({ url, apiKey, model }: Service) {
+  const client = new OpenAI({ baseURL: `${url}/v1`, apiKey });
+  return {
+    "a stored chat completion": async () => {
+      const run = `run-${Math.random()}`; // The list is only of this one.
+      const messages = [{ role: "user" as const, content: "Say hello" }];
+      const metadata = { topic: "greeting", run };
+      const { id } = await client.chat.completions.create({ model, messages, store: true, metadata });
+      return { completion_id: id, run };
+    },
   } satisfies StateTable;
 }
 
