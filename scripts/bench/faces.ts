@@ -75,7 +75,7 @@ async function printRow(
 async function cpuMs(side: Side, load: LoadGenerator, asked: Asked): Promise<number> {
   const before = cpuOfTree(side.pid);
   await load.performWell(side.job(asked));
-  return (cpuOfTree(side.pid)) - before;
+  return cpuOfTree(side.pid) - before;
 }
 
 /** The same server by its chat completions. */
