@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { ApiError } from "@antiphon/base/api-error.ts";
 import { rememberJson } from "@antiphon/base/json/json-text.ts";
 import { ReplyCut } from "@antiphon/base/reply-cut.ts";
@@ -356,4 +357,14 @@ test("a HEAD request for a stream gets its headers, and the source is not read",
     "text/event-stream; charset=utf-8",
     0,
   ]);
+});
+
+test("a silent stream has no keep-alive comments if they are switched off", async () => {
+  const silence = async function* (): AsyncGenerator<StreamEvent> {
+    yield numbered(1);
+    await sleep(50); // Comments would come in this silence.
+    yield numbered(2);
+  };
+  const { url } = await startStream(silence, { keepAliveMs: 0 });
+  expect(await (await fetch(`${url}/v1/things/x`)).text()).not.toContain(": keepalive");
 });

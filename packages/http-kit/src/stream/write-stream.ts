@@ -153,6 +153,11 @@ const SSE_HEADERS = {
 
 const KEEP_ALIVE = ": keepalive\n\n";
 
+/** A comment after this silence; none if it is 0. */
+function commentEvery(everyMs: number): OutgoingStream<never>["keepAlive"] {
+  return everyMs === 0 ? null : { frame: KEEP_ALIVE, everyMs };
+}
+
 function sseFrame(event: StreamEvent): string {
   return frameOf(event.type, jsonOf(event));
 }
@@ -168,7 +173,7 @@ export function sseStream(
     headers: { ...SSE_HEADERS, ...reply.headers },
     values: reply.events,
     frameOf: sseFrame,
-    keepAlive: { frame: KEEP_ALIVE, everyMs: keepAliveMs },
+    keepAlive: commentEvery(keepAliveMs),
     onError: (error, last) => faults.streamError(error, last),
   };
 }
@@ -189,7 +194,7 @@ export function frameStream(
     headers: { ...SSE_HEADERS, ...headers },
     values: texts,
     frameOf: (text) => text,
-    keepAlive: { frame: KEEP_ALIVE, everyMs: keepAliveMs },
+    keepAlive: commentEvery(keepAliveMs),
     onError: (error, last) =>
       form === null
         ? faults.streamError(error, last === null ? null : lastEventIn(last)).map(sseFrame)
