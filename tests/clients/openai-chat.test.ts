@@ -4,10 +4,10 @@ import type { RunnableToolFunctionWithParse } from "openai/lib/RunnableFunction"
 import type { ChatCompletionMessageParam, ChatCompletionTool } from "openai/resources/chat/completions";
 import { afterAll, describe, expect, test } from "vitest";
 import { z } from "zod";
-import { installedVersion } from "../clients/installed-version.ts";
-import { startToolServers, toolScenarios } from "../clients/tool-servers.ts";
 import { startTestServer } from "../kit/test-server.ts";
 import { verifies } from "../verifies.ts";
+import { installedVersion } from "./installed-version.ts";
+import { startToolServers, toolScenarios } from "./tool-servers.ts";
 
 const others = await startToolServers();
 const server = await startTestServer({
