@@ -219,7 +219,7 @@ describe.skipIf(CHROMIUM === null)("a run of any kind", () => {
     const { id } = await client.createResponse({ model, input: "go on for ever", background: true });
     await client.cancelResponse(id);
     const cancelled = await open(id);
-    await cancelled.getByText("cancelled", { exact: true }).waitFor();
+    await cancelled.locator('[data-status="cancelled"]').first().waitFor(); // The list of events may say it, too.
     await cancelled.getByText("background", { exact: true }).waitFor();
   });
 
