@@ -64,7 +64,7 @@ export const IMPORT_RULES: readonly ImportRule[] = [
   folder("store-implements-ports", "store/ sees only its ports.", "src/store", [
     RUN_PORTS,
     DOMAIN,
-    "src/(vector-stores|rate-limits)/ports[.]ts$",
+    "src/(vector-stores/ports/|rate-limits/ports[.]ts$)",
     "packages/sandbox/src/ports/",
     GENERATED_A,
   ]),

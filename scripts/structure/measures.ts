@@ -14,7 +14,7 @@ export interface Measure {
 
 const TEST = /[.](test|fixture)[.]tsx?$|^(tests|contract-tests)\//;
 const PRODUCT = /^(src|packages)\/.*[.]tsx?$/;
-const PORTS = /(^|\/)ports[.]ts$/;
+const PORTS = /(^|\/)ports(\/[\w-]+)?[.]ts$/;
 
 /** Measures the hand-written TypeScript of a checkout. `pacts`: the texts of the committed pacts. */
 export function measureStructure(files: readonly SourceFile[], pacts: readonly string[]): readonly Measure[] {

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { verifies } from "../../tests/verifies.ts";
 import { fuse } from "./fuse.ts";
-import type { ChunkHit, FoundChunk } from "./ports.ts";
+import type { ChunkHit, FoundChunk } from "./ports/search.ts";
 
 const ALL = { resultsMax: 10, scoreMin: 0, weights: null, order: "ranks", chunkCount: 1_000 } as const;
 

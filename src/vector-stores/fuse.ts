@@ -1,5 +1,5 @@
 import type { Passage, PassageSearch } from "@antiphon/domain/vector-stores.ts";
-import type { ChunkHit, FoundChunk } from "./ports.ts";
+import type { ChunkHit, FoundChunk } from "./ports/search.ts";
 
 /**
  * The constant of reciprocal rank fusion: how much the first ranks count more than the next. Its authors chose 60 for

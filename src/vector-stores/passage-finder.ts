@@ -3,7 +3,8 @@ import type { Logger } from "@antiphon/base/logger.ts";
 import type { Owner } from "@antiphon/domain/owner.ts";
 import type { PassageFinder, PassageSearch, PassagesFound } from "@antiphon/domain/vector-stores.ts";
 import { fuse } from "./fuse.ts";
-import { type ChunkFinder, type Embedder, EmbeddingFailed, type SearchScope } from "./ports.ts";
+import type { ChunkFinder, SearchScope } from "./ports/search.ts";
+import { type Embedder, EmbeddingFailed } from "./ports/vectors.ts";
 import { wordsOf } from "./words.ts";
 
 /** The number of chunks from each kind of search, for each form of a question. */

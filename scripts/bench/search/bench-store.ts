@@ -2,7 +2,8 @@ import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openStore, type Store } from "../../../src/store/open-store.ts";
-import type { IndexedChunk, IngestTask, VectorModel } from "../../../src/vector-stores/ports.ts";
+import type { IndexedChunk, VectorModel } from "../../../src/vector-stores/ports/chunks.ts";
+import type { IngestTask } from "../../../src/vector-stores/ports/ingest.ts";
 import { startPostgres, whyNoPostgres } from "../../../tests/services/postgres-server.ts";
 import { cleanUp, removeFolder } from "../clean-up.ts";
 

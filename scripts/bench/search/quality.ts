@@ -1,7 +1,7 @@
 import { silentLogger } from "@antiphon/base/logger.ts";
 import type { Store } from "../../../src/store/open-store.ts";
 import { StoredPassages } from "../../../src/vector-stores/passage-finder.ts";
-import type { Embedder } from "../../../src/vector-stores/ports.ts";
+import type { Embedder } from "../../../src/vector-stores/ports/vectors.ts";
 import { wordsOf } from "../../../src/vector-stores/words.ts";
 import { addChunks, claim, createVectorStore, finish, OWNER, openBenchStore } from "./bench-store.ts";
 import { type Collection, DEPTH, gainOf, type JudgedQuestion, readCollection, recallOf } from "./collection.ts";

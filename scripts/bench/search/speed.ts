@@ -3,7 +3,8 @@ import { join } from "node:path";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { DatabaseSync } from "node:sqlite";
 import type { Store } from "../../../src/store/open-store.ts";
-import type { ChunkQuestion, IndexedChunk } from "../../../src/vector-stores/ports.ts";
+import type { IndexedChunk } from "../../../src/vector-stores/ports/chunks.ts";
+import type { ChunkQuestion } from "../../../src/vector-stores/ports/search.ts";
 import { median, quantile } from "../statistics.ts";
 import {
   addChunks,

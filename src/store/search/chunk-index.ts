@@ -1,4 +1,4 @@
-import type { VectorModel } from "../../vector-stores/ports.ts";
+import type { VectorModel } from "../../vector-stores/ports/chunks.ts";
 import type { FileVectors } from "./vector-scores.ts";
 import type { SearchedFile, WordCount } from "./word-scores.ts";
 

@@ -1,13 +1,13 @@
 import type { FileAttributes } from "@antiphon/contracts/responses-api/types.ts";
 import { type Kysely, type RawBuilder, sql } from "kysely";
+import type { VectorModel } from "../../vector-stores/ports/chunks.ts";
 import type {
   ChunkHit,
   ChunkQuestion,
   ChunksFound,
   FoundChunk,
   SearchScope,
-  VectorModel,
-} from "../../vector-stores/ports.ts";
+} from "../../vector-stores/ports/search.ts";
 import type { Database } from "../database/schema.ts";
 import { storedJson } from "../database/stored-json.ts";
 import type { ChunkIndex, NumberedModel } from "./chunk-index.ts";

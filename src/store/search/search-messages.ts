@@ -1,4 +1,5 @@
-import type { ChunkQuestion, ChunksFound, SearchScope, VectorModel } from "../../vector-stores/ports.ts";
+import type { VectorModel } from "../../vector-stores/ports/chunks.ts";
+import type { ChunkQuestion, ChunksFound, SearchScope } from "../../vector-stores/ports/search.ts";
 import type { ErrorMessage } from "../owner/thread/messages.ts";
 
 /** The start data of a search thread. */

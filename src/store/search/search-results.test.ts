@@ -1,5 +1,6 @@
 import { expect } from "vitest";
-import type { ChunkHit, IndexedChunk } from "../../vector-stores/ports.ts";
+import type { IndexedChunk } from "../../vector-stores/ports/chunks.ts";
+import type { ChunkHit } from "../../vector-stores/ports/search.ts";
 import { wordsOf } from "../../vector-stores/words.ts";
 import type { Store } from "../open-store.ts";
 import { openTestStore, testStores } from "../store.fixture.ts";

@@ -1,7 +1,8 @@
 import { Worker } from "node:worker_threads";
 import { assert } from "@antiphon/base/assert.ts";
 import { StoreBusy } from "../../runs/ports/store-faults.ts";
-import type { ChunkQuestion, ChunksFound, SearchScope, VectorModel } from "../../vector-stores/ports.ts";
+import type { VectorModel } from "../../vector-stores/ports/chunks.ts";
+import type { ChunkQuestion, ChunksFound, SearchScope } from "../../vector-stores/ports/search.ts";
 import { errorOf } from "../owner/thread/messages.ts";
 import type { SearchAnswer, SearchPlaces, SearchRequest, SearchThreadData } from "./search-messages.ts";
 

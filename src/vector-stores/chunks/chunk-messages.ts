@@ -1,6 +1,6 @@
 import type { StaticChunking, VectorStoreFileError } from "@antiphon/contracts/responses-api/types.ts";
 import type { ExtractionLimits, NamedBytes } from "@antiphon/media/extract-text.ts";
-import type { IndexedChunk } from "../ports.ts";
+import type { IndexedChunk } from "../ports/chunks.ts";
 
 /** A chunk without its vector. */
 export type PreparedChunk = Omit<IndexedChunk, "vector">;

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { joinChunks, readJsonInSlices } from "@antiphon/base/json/read-json-in-slices.ts";
 import { retryAfterSeconds } from "@antiphon/base/limits/retry-after.ts";
 import { type Dispatcher, request } from "undici";
-import { type Embedder, EmbeddingFailed } from "../ports.ts";
+import { type Embedder, EmbeddingFailed } from "../ports/vectors.ts";
 import { vectorsIn } from "./vectors-in.ts";
 
 export interface EmbeddingServerOptions {

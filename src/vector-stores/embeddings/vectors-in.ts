@@ -1,5 +1,5 @@
 import { isRecord } from "@antiphon/base/json/records.ts";
-import { EmbeddingFailed } from "../ports.ts";
+import { EmbeddingFailed } from "../ports/vectors.ts";
 
 const DIMENSIONS_MAX = 16_384;
 

@@ -2,14 +2,9 @@ import type { FileContent, FileStore } from "@antiphon/domain/files.ts";
 import type { PreparedChunk } from "../chunks/chunk-messages.ts";
 import type { ChunkThread } from "../chunks/chunk-thread.ts";
 import { IngestFailed } from "../ingest-failed.ts";
-import {
-  type Embedder,
-  EmbeddingFailed,
-  type IndexedChunk,
-  type IngestQueue,
-  type IngestTask,
-  type VectorModel,
-} from "../ports.ts";
+import type { IndexedChunk, VectorModel } from "../ports/chunks.ts";
+import type { IngestQueue, IngestTask } from "../ports/ingest.ts";
+import { type Embedder, EmbeddingFailed } from "../ports/vectors.ts";
 
 export interface FileIngest {
   readonly queue: Pick<IngestQueue, "addChunks">;

@@ -1,5 +1,6 @@
 import type { Logger } from "@antiphon/base/logger.ts";
-import { type Embedder, EmbeddingFailed, type StaleFile, type VectorModel, type VectorRenewal } from "../ports.ts";
+import type { VectorModel } from "../ports/chunks.ts";
+import { type Embedder, EmbeddingFailed, type StaleFile, type VectorRenewal } from "../ports/vectors.ts";
 import { embeddedText } from "./ingest-file.ts";
 
 export interface RenewalParts {

@@ -2,7 +2,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "@antiphon/base/logger.ts";
 import { ChunkThread } from "../chunks/chunk-thread.ts";
 import { IngestFailed } from "../ingest-failed.ts";
-import type { IngestQueue, IngestTask, VectorRenewal } from "../ports.ts";
+import type { IngestQueue, IngestTask } from "../ports/ingest.ts";
+import type { VectorRenewal } from "../ports/vectors.ts";
 import { type FileIngest, ingestFile } from "./ingest-file.ts";
 import { renewVectors } from "./renew-vectors.ts";
 

@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from "kysely";
-import type { IndexedChunk } from "../../../vector-stores/ports.ts";
+import type { IndexedChunk } from "../../../vector-stores/ports/chunks.ts";
 import { chunkKey, placedWord } from "../chunk-keys.ts";
 
 /** Rows for the table of chunks, to be selected into it. */

@@ -1,6 +1,6 @@
 import { endianness } from "node:os";
 import { type RawBuilder, sql } from "kysely";
-import type { KeyedVector } from "../../../vector-stores/ports.ts";
+import type { KeyedVector } from "../../../vector-stores/ports/chunks.ts";
 import { quantize } from "../quantized.ts";
 
 /** The number of the type `real` in PostgreSQL's system catalogue. */

@@ -1,6 +1,6 @@
 import type { FileSearchFilter } from "@antiphon/contracts/responses-api/types.ts";
 import { expect, test } from "vitest";
-import type { ChunkQuestion, ChunksFound } from "../../../vector-stores/ports.ts";
+import type { ChunkQuestion, ChunksFound } from "../../../vector-stores/ports/search.ts";
 import type { Store } from "../../open-store.ts";
 import { openTestStore, testStores } from "../../store.fixture.ts";
 import { OURS } from "../../stored-shapes.fixture.ts";

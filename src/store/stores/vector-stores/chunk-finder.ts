@@ -1,11 +1,6 @@
 import { type Kysely, sql } from "kysely";
-import type {
-  ChunkFinder,
-  ChunkQuestion,
-  ChunksFound,
-  SearchScope,
-  VectorModel,
-} from "../../../vector-stores/ports.ts";
+import type { VectorModel } from "../../../vector-stores/ports/chunks.ts";
+import type { ChunkFinder, ChunkQuestion, ChunksFound, SearchScope } from "../../../vector-stores/ports/search.ts";
 import type { Database } from "../../database/schema.ts";
 import type { ChunkSearch } from "../../search/chunk-search.ts";
 import type { SearchPlaces } from "../../search/search-messages.ts";

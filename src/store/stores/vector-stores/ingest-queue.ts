@@ -2,14 +2,8 @@ import { assert } from "@antiphon/base/assert.ts";
 import type { StaticChunking } from "@antiphon/contracts/responses-api/types.ts";
 import type { Owner } from "@antiphon/domain/owner.ts";
 import { type Kysely, type RawBuilder, sql } from "kysely";
-import type {
-  ChunksAdded,
-  IndexedChunk,
-  IngestEnd,
-  IngestQueue,
-  IngestTask,
-  VectorModel,
-} from "../../../vector-stores/ports.ts";
+import type { IndexedChunk, VectorModel } from "../../../vector-stores/ports/chunks.ts";
+import type { ChunksAdded, IngestEnd, IngestQueue, IngestTask } from "../../../vector-stores/ports/ingest.ts";
 import { dialectal, SKIP_LOCKED } from "../../database/dialectal.ts";
 import type { Database } from "../../database/schema.ts";
 import { storedJson } from "../../database/stored-json.ts";

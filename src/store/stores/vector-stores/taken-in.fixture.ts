@@ -1,7 +1,7 @@
 import type { FileAttributes } from "@antiphon/contracts/responses-api/types.ts";
 import type { Owner } from "@antiphon/domain/owner.ts";
 import { expect } from "vitest";
-import type { IndexedChunk, VectorModel } from "../../../vector-stores/ports.ts";
+import type { IndexedChunk, VectorModel } from "../../../vector-stores/ports/chunks.ts";
 import type { Store } from "../../open-store.ts";
 import { OURS } from "../../stored-shapes.fixture.ts";
 

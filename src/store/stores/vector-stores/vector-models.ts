@@ -1,6 +1,6 @@
 import { assert } from "@antiphon/base/assert.ts";
 import { type Kysely, type RawBuilder, sql } from "kysely";
-import type { KeyedVector, VectorModel } from "../../../vector-stores/ports.ts";
+import type { KeyedVector, VectorModel } from "../../../vector-stores/ports/chunks.ts";
 import { dialectal } from "../../database/dialectal.ts";
 import type { Database } from "../../database/schema.ts";
 import { postgresVectorRows } from "../../search/postgres/vector-rows.ts";

@@ -1,5 +1,6 @@
 import { type Kysely, type RawBuilder, sql } from "kysely";
-import type { KeyedVector, StaleChunk, StaleFile, VectorModel, VectorRenewal } from "../../../vector-stores/ports.ts";
+import type { KeyedVector, VectorModel } from "../../../vector-stores/ports/chunks.ts";
+import type { StaleChunk, StaleFile, VectorRenewal } from "../../../vector-stores/ports/vectors.ts";
 import type { Database } from "../../database/schema.ts";
 import { storedJson } from "../../database/stored-json.ts";
 import type { DatabaseCalls } from "../../owner/database-calls.ts";

@@ -1,7 +1,7 @@
 import type { NewStoreFile } from "@antiphon/domain/vector-stores.ts";
 import { expect } from "vitest";
 import { verifies } from "../../../../tests/verifies.ts";
-import type { IndexedChunk } from "../../../vector-stores/ports.ts";
+import type { IndexedChunk } from "../../../vector-stores/ports/chunks.ts";
 import type { Store, StoreOptions } from "../../open-store.ts";
 import { openTestStore, testStores } from "../../store.fixture.ts";
 import { OURS } from "../../stored-shapes.fixture.ts";
