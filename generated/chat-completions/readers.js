@@ -1163,7 +1163,7 @@ return errors === 0;
 }
 
 export const readWebSearchFilters = validate59;
-const schema22 = {"type":"object","properties":{"allowed_domains":{"anyOf":[{"type":"array","items":{"type":"string"}},{"type":"null"}]}}};
+const schema22 = {"type":"object","properties":{"allowed_domains":{"anyOf":[{"type":"array","items":{"type":"string"}},{"type":"null"}]},"blocked_domains":{"anyOf":[{"type":"array","items":{"type":"string"}},{"type":"null"}]}}};
 
 function validate59(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -1172,6 +1172,7 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.allowed_domains !== undefined){
 let data0 = data.allowed_domains;
+const _errs1 = errors;
 const _errs2 = errors;
 let valid1 = false;
 const _errs3 = errors;
@@ -1248,6 +1249,97 @@ else {
 vErrors = null;
 }
 }
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.blocked_domains !== undefined){
+let data2 = data.blocked_domains;
+const _errs9 = errors;
+const _errs10 = errors;
+let valid3 = false;
+const _errs11 = errors;
+if(errors === _errs11){
+if(Array.isArray(data2)){
+var valid4 = true;
+const len1 = data2.length;
+for(let i1=0; i1<len1; i1++){
+let data3 = data2[i1];
+const _errs13 = errors;
+if(typeof data3 !== "string"){
+const err4 = {instancePath:instancePath+"/blocked_domains/" + i1,schemaPath:"#/properties/blocked_domains/anyOf/0/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema22.properties.blocked_domains.anyOf[0].items.type,parentSchema:schema22.properties.blocked_domains.anyOf[0].items,data:data3};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+var valid4 = _errs13 === errors;
+if(!valid4){
+break;
+}
+}
+}
+else {
+const err5 = {instancePath:instancePath+"/blocked_domains",schemaPath:"#/properties/blocked_domains/anyOf/0/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema22.properties.blocked_domains.anyOf[0].type,parentSchema:schema22.properties.blocked_domains.anyOf[0],data:data2};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+}
+var _valid1 = _errs11 === errors;
+valid3 = valid3 || _valid1;
+if(!valid3){
+const _errs15 = errors;
+if(data2 !== null){
+const err6 = {instancePath:instancePath+"/blocked_domains",schemaPath:"#/properties/blocked_domains/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema22.properties.blocked_domains.anyOf[1].type,parentSchema:schema22.properties.blocked_domains.anyOf[1],data:data2};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+var _valid1 = _errs15 === errors;
+valid3 = valid3 || _valid1;
+}
+if(!valid3){
+const err7 = {instancePath:instancePath+"/blocked_domains",schemaPath:"#/properties/blocked_domains/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema22.properties.blocked_domains.anyOf,parentSchema:schema22.properties.blocked_domains,data:data2};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+validate59.errors = vErrors;
+return false;
+}
+else {
+errors = _errs10;
+if(vErrors !== null){
+if(_errs10){
+vErrors.length = _errs10;
+}
+else {
+vErrors = null;
+}
+}
+}
+var valid0 = _errs9 === errors;
+}
+else {
+var valid0 = true;
 }
 }
 }
@@ -3034,7 +3126,7 @@ return errors === 0;
 }
 
 export const readWebSearchToolInput = validate99;
-const schema44 = {"type":"object","required":["type"],"properties":{"type":{"type":"string","enum":["web_search","web_search_2025_08_26"]},"external_web_access":{"type":["boolean","null"]},"filters":{"anyOf":[{"$ref":"#/components/schemas/WebSearchFilters"},{"type":"null"}]},"return_token_budget":{"type":["string","integer","null"]},"search_content_types":{"type":["array","null"],"items":{"type":"string","enum":["image","text"]}},"search_context_size":{"type":["string","null"],"enum":["low","medium","high",null]},"user_location":{"anyOf":[{"$ref":"#/components/schemas/UserLocationInput"},{"type":"null"}]}}};
+const schema44 = {"type":"object","required":["type"],"properties":{"type":{"type":"string","enum":["web_search","web_search_2025_08_26"]},"external_web_access":{"type":["boolean","null"]},"filters":{"anyOf":[{"$ref":"#/components/schemas/WebSearchFilters"},{"type":"null"}]},"first_query":{"type":["string","null"],"maxLength":400},"return_token_budget":{"type":["string","integer","null"]},"search_content_types":{"type":["array","null"],"items":{"type":"string","enum":["image","text"]}},"search_context_size":{"type":["string","null"],"enum":["low","medium","high",null]},"user_location":{"anyOf":[{"$ref":"#/components/schemas/UserLocationInput"},{"type":"null"}]}}};
 
 function validate99(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -3133,12 +3225,20 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.return_token_budget !== undefined){
-let data3 = data.return_token_budget;
+if(data.first_query !== undefined){
+let data3 = data.first_query;
 const _errs10 = errors;
-if(((typeof data3 !== "string") && (!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3))))) && (data3 !== null)){
-validate99.errors = [{instancePath:instancePath+"/return_token_budget",schemaPath:"#/properties/return_token_budget/type",keyword:"type",params:{type: schema44.properties.return_token_budget.type},message:"must be string,integer,null",schema:schema44.properties.return_token_budget.type,parentSchema:schema44.properties.return_token_budget,data:data3}];
+if((typeof data3 !== "string") && (data3 !== null)){
+validate99.errors = [{instancePath:instancePath+"/first_query",schemaPath:"#/properties/first_query/type",keyword:"type",params:{type: schema44.properties.first_query.type},message:"must be string,null",schema:schema44.properties.first_query.type,parentSchema:schema44.properties.first_query,data:data3}];
 return false;
+}
+if(errors === _errs10){
+if(typeof data3 === "string"){
+if(data3.length > 2 * 400 || (data3.length > 400 && func2(data3) > 400)){
+validate99.errors = [{instancePath:instancePath+"/first_query",schemaPath:"#/properties/first_query/maxLength",keyword:"maxLength",params:{limit: 400},message:"must NOT have more than 400 characters",schema:400,parentSchema:schema44.properties.first_query,data:data3}];
+return false;
+}
+}
 }
 var valid0 = _errs10 === errors;
 }
@@ -3146,34 +3246,12 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.search_content_types !== undefined){
-let data4 = data.search_content_types;
+if(data.return_token_budget !== undefined){
+let data4 = data.return_token_budget;
 const _errs12 = errors;
-if((!(Array.isArray(data4))) && (data4 !== null)){
-validate99.errors = [{instancePath:instancePath+"/search_content_types",schemaPath:"#/properties/search_content_types/type",keyword:"type",params:{type: schema44.properties.search_content_types.type},message:"must be array,null",schema:schema44.properties.search_content_types.type,parentSchema:schema44.properties.search_content_types,data:data4}];
+if(((typeof data4 !== "string") && (!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4))))) && (data4 !== null)){
+validate99.errors = [{instancePath:instancePath+"/return_token_budget",schemaPath:"#/properties/return_token_budget/type",keyword:"type",params:{type: schema44.properties.return_token_budget.type},message:"must be string,integer,null",schema:schema44.properties.return_token_budget.type,parentSchema:schema44.properties.return_token_budget,data:data4}];
 return false;
-}
-if(errors === _errs12){
-if(Array.isArray(data4)){
-var valid2 = true;
-const len0 = data4.length;
-for(let i0=0; i0<len0; i0++){
-let data5 = data4[i0];
-const _errs14 = errors;
-if(typeof data5 !== "string"){
-validate99.errors = [{instancePath:instancePath+"/search_content_types/" + i0,schemaPath:"#/properties/search_content_types/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema44.properties.search_content_types.items.type,parentSchema:schema44.properties.search_content_types.items,data:data5}];
-return false;
-}
-if(!((data5 === "image") || (data5 === "text"))){
-validate99.errors = [{instancePath:instancePath+"/search_content_types/" + i0,schemaPath:"#/properties/search_content_types/items/enum",keyword:"enum",params:{allowedValues: schema44.properties.search_content_types.items.enum},message:"must be equal to one of the allowed values",schema:schema44.properties.search_content_types.items.enum,parentSchema:schema44.properties.search_content_types.items,data:data5}];
-return false;
-}
-var valid2 = _errs14 === errors;
-if(!valid2){
-break;
-}
-}
-}
 }
 var valid0 = _errs12 === errors;
 }
@@ -3181,39 +3259,74 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.search_context_size !== undefined){
-let data6 = data.search_context_size;
+if(data.search_content_types !== undefined){
+let data5 = data.search_content_types;
+const _errs14 = errors;
+if((!(Array.isArray(data5))) && (data5 !== null)){
+validate99.errors = [{instancePath:instancePath+"/search_content_types",schemaPath:"#/properties/search_content_types/type",keyword:"type",params:{type: schema44.properties.search_content_types.type},message:"must be array,null",schema:schema44.properties.search_content_types.type,parentSchema:schema44.properties.search_content_types,data:data5}];
+return false;
+}
+if(errors === _errs14){
+if(Array.isArray(data5)){
+var valid2 = true;
+const len0 = data5.length;
+for(let i0=0; i0<len0; i0++){
+let data6 = data5[i0];
 const _errs16 = errors;
-if((typeof data6 !== "string") && (data6 !== null)){
-validate99.errors = [{instancePath:instancePath+"/search_context_size",schemaPath:"#/properties/search_context_size/type",keyword:"type",params:{type: schema44.properties.search_context_size.type},message:"must be string,null",schema:schema44.properties.search_context_size.type,parentSchema:schema44.properties.search_context_size,data:data6}];
+if(typeof data6 !== "string"){
+validate99.errors = [{instancePath:instancePath+"/search_content_types/" + i0,schemaPath:"#/properties/search_content_types/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema44.properties.search_content_types.items.type,parentSchema:schema44.properties.search_content_types.items,data:data6}];
 return false;
 }
-if(!((((data6 === "low") || (data6 === "medium")) || (data6 === "high")) || (data6 === null))){
-validate99.errors = [{instancePath:instancePath+"/search_context_size",schemaPath:"#/properties/search_context_size/enum",keyword:"enum",params:{allowedValues: schema44.properties.search_context_size.enum},message:"must be equal to one of the allowed values",schema:schema44.properties.search_context_size.enum,parentSchema:schema44.properties.search_context_size,data:data6}];
+if(!((data6 === "image") || (data6 === "text"))){
+validate99.errors = [{instancePath:instancePath+"/search_content_types/" + i0,schemaPath:"#/properties/search_content_types/items/enum",keyword:"enum",params:{allowedValues: schema44.properties.search_content_types.items.enum},message:"must be equal to one of the allowed values",schema:schema44.properties.search_content_types.items.enum,parentSchema:schema44.properties.search_content_types.items,data:data6}];
 return false;
 }
-var valid0 = _errs16 === errors;
+var valid2 = _errs16 === errors;
+if(!valid2){
+break;
+}
+}
+}
+}
+var valid0 = _errs14 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.search_context_size !== undefined){
+let data7 = data.search_context_size;
+const _errs18 = errors;
+if((typeof data7 !== "string") && (data7 !== null)){
+validate99.errors = [{instancePath:instancePath+"/search_context_size",schemaPath:"#/properties/search_context_size/type",keyword:"type",params:{type: schema44.properties.search_context_size.type},message:"must be string,null",schema:schema44.properties.search_context_size.type,parentSchema:schema44.properties.search_context_size,data:data7}];
+return false;
+}
+if(!((((data7 === "low") || (data7 === "medium")) || (data7 === "high")) || (data7 === null))){
+validate99.errors = [{instancePath:instancePath+"/search_context_size",schemaPath:"#/properties/search_context_size/enum",keyword:"enum",params:{allowedValues: schema44.properties.search_context_size.enum},message:"must be equal to one of the allowed values",schema:schema44.properties.search_context_size.enum,parentSchema:schema44.properties.search_context_size,data:data7}];
+return false;
+}
+var valid0 = _errs18 === errors;
 }
 else {
 var valid0 = true;
 }
 if(valid0){
 if(data.user_location !== undefined){
-let data7 = data.user_location;
-const _errs18 = errors;
-const _errs19 = errors;
-let valid3 = false;
+let data8 = data.user_location;
 const _errs20 = errors;
-if(!(validate60(data7, {instancePath:instancePath+"/user_location",parentData:data,parentDataProperty:"user_location",rootData}))){
+const _errs21 = errors;
+let valid3 = false;
+const _errs22 = errors;
+if(!(validate60(data8, {instancePath:instancePath+"/user_location",parentData:data,parentDataProperty:"user_location",rootData}))){
 vErrors = vErrors === null ? validate60.errors : vErrors.concat(validate60.errors);
 errors = vErrors.length;
 }
-var _valid1 = _errs20 === errors;
+var _valid1 = _errs22 === errors;
 valid3 = valid3 || _valid1;
 if(!valid3){
-const _errs21 = errors;
-if(data7 !== null){
-const err2 = {instancePath:instancePath+"/user_location",schemaPath:"#/properties/user_location/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema44.properties.user_location.anyOf[1].type,parentSchema:schema44.properties.user_location.anyOf[1],data:data7};
+const _errs23 = errors;
+if(data8 !== null){
+const err2 = {instancePath:instancePath+"/user_location",schemaPath:"#/properties/user_location/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema44.properties.user_location.anyOf[1].type,parentSchema:schema44.properties.user_location.anyOf[1],data:data8};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -3222,11 +3335,11 @@ vErrors.push(err2);
 }
 errors++;
 }
-var _valid1 = _errs21 === errors;
+var _valid1 = _errs23 === errors;
 valid3 = valid3 || _valid1;
 }
 if(!valid3){
-const err3 = {instancePath:instancePath+"/user_location",schemaPath:"#/properties/user_location/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema44.properties.user_location.anyOf,parentSchema:schema44.properties.user_location,data:data7};
+const err3 = {instancePath:instancePath+"/user_location",schemaPath:"#/properties/user_location/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema44.properties.user_location.anyOf,parentSchema:schema44.properties.user_location,data:data8};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -3238,20 +3351,21 @@ validate99.errors = vErrors;
 return false;
 }
 else {
-errors = _errs19;
+errors = _errs21;
 if(vErrors !== null){
-if(_errs19){
-vErrors.length = _errs19;
+if(_errs21){
+vErrors.length = _errs21;
 }
 else {
 vErrors = null;
 }
 }
 }
-var valid0 = _errs18 === errors;
+var valid0 = _errs20 === errors;
 }
 else {
 var valid0 = true;
+}
 }
 }
 }

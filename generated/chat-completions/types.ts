@@ -200,6 +200,8 @@ export interface components {
         WebSearchFilters: {
             /** @description Domains, each with its subdomains; empty or absent means all. */
             allowed_domains?: string[] | null;
+            /** @description Domains, each with its subdomains, that no result may come from. */
+            blocked_domains?: string[] | null;
         };
         /** @description The user's approximate location, for a search that depends on it. */
         UserLocationInput: {
@@ -349,6 +351,8 @@ export interface components {
              */
             external_web_access?: boolean | null;
             filters?: components["schemas"]["WebSearchFilters"] | null;
+            /** @description Searched for before the model is asked, whatever it would search for. Not echoed. */
+            first_query?: string | null;
             /** @description How much text of the pages the model may get. */
             return_token_budget?: string | number | null;
             search_content_types?: ("image" | "text")[] | null;

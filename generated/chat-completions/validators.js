@@ -1250,7 +1250,7 @@ return errors === 0;
 }
 
 export const validateWebSearchFilters = validate59;
-const schema22 = {"type":"object","additionalProperties":false,"properties":{"allowed_domains":{"anyOf":[{"type":"array","items":{"type":"string"}},{"type":"null"}]}}};
+const schema22 = {"type":"object","additionalProperties":false,"properties":{"allowed_domains":{"anyOf":[{"type":"array","items":{"type":"string"}},{"type":"null"}]},"blocked_domains":{"anyOf":[{"type":"array","items":{"type":"string"}},{"type":"null"}]}}};
 
 function validate59(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -1259,7 +1259,7 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 const _errs1 = errors;
 for(const key0 in data){
-if(!(key0 === "allowed_domains")){
+if(!((key0 === "allowed_domains") || (key0 === "blocked_domains"))){
 validate59.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema22,data}];
 return false;
 break;
@@ -1268,6 +1268,7 @@ break;
 if(_errs1 === errors){
 if(data.allowed_domains !== undefined){
 let data0 = data.allowed_domains;
+const _errs2 = errors;
 const _errs3 = errors;
 let valid1 = false;
 const _errs4 = errors;
@@ -1344,6 +1345,97 @@ else {
 vErrors = null;
 }
 }
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.blocked_domains !== undefined){
+let data2 = data.blocked_domains;
+const _errs10 = errors;
+const _errs11 = errors;
+let valid3 = false;
+const _errs12 = errors;
+if(errors === _errs12){
+if(Array.isArray(data2)){
+var valid4 = true;
+const len1 = data2.length;
+for(let i1=0; i1<len1; i1++){
+let data3 = data2[i1];
+const _errs14 = errors;
+if(typeof data3 !== "string"){
+const err4 = {instancePath:instancePath+"/blocked_domains/" + i1,schemaPath:"#/properties/blocked_domains/anyOf/0/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema22.properties.blocked_domains.anyOf[0].items.type,parentSchema:schema22.properties.blocked_domains.anyOf[0].items,data:data3};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+var valid4 = _errs14 === errors;
+if(!valid4){
+break;
+}
+}
+}
+else {
+const err5 = {instancePath:instancePath+"/blocked_domains",schemaPath:"#/properties/blocked_domains/anyOf/0/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema22.properties.blocked_domains.anyOf[0].type,parentSchema:schema22.properties.blocked_domains.anyOf[0],data:data2};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+}
+var _valid1 = _errs12 === errors;
+valid3 = valid3 || _valid1;
+if(!valid3){
+const _errs16 = errors;
+if(data2 !== null){
+const err6 = {instancePath:instancePath+"/blocked_domains",schemaPath:"#/properties/blocked_domains/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema22.properties.blocked_domains.anyOf[1].type,parentSchema:schema22.properties.blocked_domains.anyOf[1],data:data2};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+var _valid1 = _errs16 === errors;
+valid3 = valid3 || _valid1;
+}
+if(!valid3){
+const err7 = {instancePath:instancePath+"/blocked_domains",schemaPath:"#/properties/blocked_domains/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema22.properties.blocked_domains.anyOf,parentSchema:schema22.properties.blocked_domains,data:data2};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+validate59.errors = vErrors;
+return false;
+}
+else {
+errors = _errs11;
+if(vErrors !== null){
+if(_errs11){
+vErrors.length = _errs11;
+}
+else {
+vErrors = null;
+}
+}
+}
+var valid0 = _errs10 === errors;
+}
+else {
+var valid0 = true;
 }
 }
 }
@@ -3311,7 +3403,7 @@ return errors === 0;
 }
 
 export const validateWebSearchToolInput = validate99;
-const schema44 = {"type":"object","additionalProperties":false,"required":["type"],"properties":{"type":{"type":"string","enum":["web_search","web_search_2025_08_26"]},"external_web_access":{"type":["boolean","null"]},"filters":{"anyOf":[{"$ref":"#/components/schemas/WebSearchFilters"},{"type":"null"}]},"return_token_budget":{"type":["string","integer","null"]},"search_content_types":{"type":["array","null"],"items":{"type":"string","enum":["image","text"]}},"search_context_size":{"type":["string","null"],"enum":["low","medium","high",null]},"user_location":{"anyOf":[{"$ref":"#/components/schemas/UserLocationInput"},{"type":"null"}]}}};
+const schema44 = {"type":"object","additionalProperties":false,"required":["type"],"properties":{"type":{"type":"string","enum":["web_search","web_search_2025_08_26"]},"external_web_access":{"type":["boolean","null"]},"filters":{"anyOf":[{"$ref":"#/components/schemas/WebSearchFilters"},{"type":"null"}]},"first_query":{"type":["string","null"],"maxLength":400},"return_token_budget":{"type":["string","integer","null"]},"search_content_types":{"type":["array","null"],"items":{"type":"string","enum":["image","text"]}},"search_context_size":{"type":["string","null"],"enum":["low","medium","high",null]},"user_location":{"anyOf":[{"$ref":"#/components/schemas/UserLocationInput"},{"type":"null"}]}}};
 
 function validate99(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -3326,7 +3418,7 @@ return false;
 else {
 const _errs1 = errors;
 for(const key0 in data){
-if(!(((((((key0 === "type") || (key0 === "external_web_access")) || (key0 === "filters")) || (key0 === "return_token_budget")) || (key0 === "search_content_types")) || (key0 === "search_context_size")) || (key0 === "user_location"))){
+if(!((((((((key0 === "type") || (key0 === "external_web_access")) || (key0 === "filters")) || (key0 === "first_query")) || (key0 === "return_token_budget")) || (key0 === "search_content_types")) || (key0 === "search_context_size")) || (key0 === "user_location"))){
 validate99.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema44,data}];
 return false;
 break;
@@ -3419,12 +3511,20 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.return_token_budget !== undefined){
-let data3 = data.return_token_budget;
+if(data.first_query !== undefined){
+let data3 = data.first_query;
 const _errs11 = errors;
-if(((typeof data3 !== "string") && (!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3))))) && (data3 !== null)){
-validate99.errors = [{instancePath:instancePath+"/return_token_budget",schemaPath:"#/properties/return_token_budget/type",keyword:"type",params:{type: schema44.properties.return_token_budget.type},message:"must be string,integer,null",schema:schema44.properties.return_token_budget.type,parentSchema:schema44.properties.return_token_budget,data:data3}];
+if((typeof data3 !== "string") && (data3 !== null)){
+validate99.errors = [{instancePath:instancePath+"/first_query",schemaPath:"#/properties/first_query/type",keyword:"type",params:{type: schema44.properties.first_query.type},message:"must be string,null",schema:schema44.properties.first_query.type,parentSchema:schema44.properties.first_query,data:data3}];
 return false;
+}
+if(errors === _errs11){
+if(typeof data3 === "string"){
+if(data3.length > 2 * 400 || (data3.length > 400 && func2(data3) > 400)){
+validate99.errors = [{instancePath:instancePath+"/first_query",schemaPath:"#/properties/first_query/maxLength",keyword:"maxLength",params:{limit: 400},message:"must NOT have more than 400 characters",schema:400,parentSchema:schema44.properties.first_query,data:data3}];
+return false;
+}
+}
 }
 var valid0 = _errs11 === errors;
 }
@@ -3432,34 +3532,12 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.search_content_types !== undefined){
-let data4 = data.search_content_types;
+if(data.return_token_budget !== undefined){
+let data4 = data.return_token_budget;
 const _errs13 = errors;
-if((!(Array.isArray(data4))) && (data4 !== null)){
-validate99.errors = [{instancePath:instancePath+"/search_content_types",schemaPath:"#/properties/search_content_types/type",keyword:"type",params:{type: schema44.properties.search_content_types.type},message:"must be array,null",schema:schema44.properties.search_content_types.type,parentSchema:schema44.properties.search_content_types,data:data4}];
+if(((typeof data4 !== "string") && (!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4))))) && (data4 !== null)){
+validate99.errors = [{instancePath:instancePath+"/return_token_budget",schemaPath:"#/properties/return_token_budget/type",keyword:"type",params:{type: schema44.properties.return_token_budget.type},message:"must be string,integer,null",schema:schema44.properties.return_token_budget.type,parentSchema:schema44.properties.return_token_budget,data:data4}];
 return false;
-}
-if(errors === _errs13){
-if(Array.isArray(data4)){
-var valid2 = true;
-const len0 = data4.length;
-for(let i0=0; i0<len0; i0++){
-let data5 = data4[i0];
-const _errs15 = errors;
-if(typeof data5 !== "string"){
-validate99.errors = [{instancePath:instancePath+"/search_content_types/" + i0,schemaPath:"#/properties/search_content_types/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema44.properties.search_content_types.items.type,parentSchema:schema44.properties.search_content_types.items,data:data5}];
-return false;
-}
-if(!((data5 === "image") || (data5 === "text"))){
-validate99.errors = [{instancePath:instancePath+"/search_content_types/" + i0,schemaPath:"#/properties/search_content_types/items/enum",keyword:"enum",params:{allowedValues: schema44.properties.search_content_types.items.enum},message:"must be equal to one of the allowed values",schema:schema44.properties.search_content_types.items.enum,parentSchema:schema44.properties.search_content_types.items,data:data5}];
-return false;
-}
-var valid2 = _errs15 === errors;
-if(!valid2){
-break;
-}
-}
-}
 }
 var valid0 = _errs13 === errors;
 }
@@ -3467,39 +3545,74 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.search_context_size !== undefined){
-let data6 = data.search_context_size;
+if(data.search_content_types !== undefined){
+let data5 = data.search_content_types;
+const _errs15 = errors;
+if((!(Array.isArray(data5))) && (data5 !== null)){
+validate99.errors = [{instancePath:instancePath+"/search_content_types",schemaPath:"#/properties/search_content_types/type",keyword:"type",params:{type: schema44.properties.search_content_types.type},message:"must be array,null",schema:schema44.properties.search_content_types.type,parentSchema:schema44.properties.search_content_types,data:data5}];
+return false;
+}
+if(errors === _errs15){
+if(Array.isArray(data5)){
+var valid2 = true;
+const len0 = data5.length;
+for(let i0=0; i0<len0; i0++){
+let data6 = data5[i0];
 const _errs17 = errors;
-if((typeof data6 !== "string") && (data6 !== null)){
-validate99.errors = [{instancePath:instancePath+"/search_context_size",schemaPath:"#/properties/search_context_size/type",keyword:"type",params:{type: schema44.properties.search_context_size.type},message:"must be string,null",schema:schema44.properties.search_context_size.type,parentSchema:schema44.properties.search_context_size,data:data6}];
+if(typeof data6 !== "string"){
+validate99.errors = [{instancePath:instancePath+"/search_content_types/" + i0,schemaPath:"#/properties/search_content_types/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema44.properties.search_content_types.items.type,parentSchema:schema44.properties.search_content_types.items,data:data6}];
 return false;
 }
-if(!((((data6 === "low") || (data6 === "medium")) || (data6 === "high")) || (data6 === null))){
-validate99.errors = [{instancePath:instancePath+"/search_context_size",schemaPath:"#/properties/search_context_size/enum",keyword:"enum",params:{allowedValues: schema44.properties.search_context_size.enum},message:"must be equal to one of the allowed values",schema:schema44.properties.search_context_size.enum,parentSchema:schema44.properties.search_context_size,data:data6}];
+if(!((data6 === "image") || (data6 === "text"))){
+validate99.errors = [{instancePath:instancePath+"/search_content_types/" + i0,schemaPath:"#/properties/search_content_types/items/enum",keyword:"enum",params:{allowedValues: schema44.properties.search_content_types.items.enum},message:"must be equal to one of the allowed values",schema:schema44.properties.search_content_types.items.enum,parentSchema:schema44.properties.search_content_types.items,data:data6}];
 return false;
 }
-var valid0 = _errs17 === errors;
+var valid2 = _errs17 === errors;
+if(!valid2){
+break;
+}
+}
+}
+}
+var valid0 = _errs15 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.search_context_size !== undefined){
+let data7 = data.search_context_size;
+const _errs19 = errors;
+if((typeof data7 !== "string") && (data7 !== null)){
+validate99.errors = [{instancePath:instancePath+"/search_context_size",schemaPath:"#/properties/search_context_size/type",keyword:"type",params:{type: schema44.properties.search_context_size.type},message:"must be string,null",schema:schema44.properties.search_context_size.type,parentSchema:schema44.properties.search_context_size,data:data7}];
+return false;
+}
+if(!((((data7 === "low") || (data7 === "medium")) || (data7 === "high")) || (data7 === null))){
+validate99.errors = [{instancePath:instancePath+"/search_context_size",schemaPath:"#/properties/search_context_size/enum",keyword:"enum",params:{allowedValues: schema44.properties.search_context_size.enum},message:"must be equal to one of the allowed values",schema:schema44.properties.search_context_size.enum,parentSchema:schema44.properties.search_context_size,data:data7}];
+return false;
+}
+var valid0 = _errs19 === errors;
 }
 else {
 var valid0 = true;
 }
 if(valid0){
 if(data.user_location !== undefined){
-let data7 = data.user_location;
-const _errs19 = errors;
-const _errs20 = errors;
-let valid3 = false;
+let data8 = data.user_location;
 const _errs21 = errors;
-if(!(validate60(data7, {instancePath:instancePath+"/user_location",parentData:data,parentDataProperty:"user_location",rootData}))){
+const _errs22 = errors;
+let valid3 = false;
+const _errs23 = errors;
+if(!(validate60(data8, {instancePath:instancePath+"/user_location",parentData:data,parentDataProperty:"user_location",rootData}))){
 vErrors = vErrors === null ? validate60.errors : vErrors.concat(validate60.errors);
 errors = vErrors.length;
 }
-var _valid1 = _errs21 === errors;
+var _valid1 = _errs23 === errors;
 valid3 = valid3 || _valid1;
 if(!valid3){
-const _errs22 = errors;
-if(data7 !== null){
-const err2 = {instancePath:instancePath+"/user_location",schemaPath:"#/properties/user_location/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema44.properties.user_location.anyOf[1].type,parentSchema:schema44.properties.user_location.anyOf[1],data:data7};
+const _errs24 = errors;
+if(data8 !== null){
+const err2 = {instancePath:instancePath+"/user_location",schemaPath:"#/properties/user_location/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema44.properties.user_location.anyOf[1].type,parentSchema:schema44.properties.user_location.anyOf[1],data:data8};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -3508,11 +3621,11 @@ vErrors.push(err2);
 }
 errors++;
 }
-var _valid1 = _errs22 === errors;
+var _valid1 = _errs24 === errors;
 valid3 = valid3 || _valid1;
 }
 if(!valid3){
-const err3 = {instancePath:instancePath+"/user_location",schemaPath:"#/properties/user_location/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema44.properties.user_location.anyOf,parentSchema:schema44.properties.user_location,data:data7};
+const err3 = {instancePath:instancePath+"/user_location",schemaPath:"#/properties/user_location/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema44.properties.user_location.anyOf,parentSchema:schema44.properties.user_location,data:data8};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -3524,20 +3637,21 @@ validate99.errors = vErrors;
 return false;
 }
 else {
-errors = _errs20;
+errors = _errs22;
 if(vErrors !== null){
-if(_errs20){
-vErrors.length = _errs20;
+if(_errs22){
+vErrors.length = _errs22;
 }
 else {
 vErrors = null;
 }
 }
 }
-var valid0 = _errs19 === errors;
+var valid0 = _errs21 === errors;
 }
 else {
 var valid0 = true;
+}
 }
 }
 }
@@ -3886,7 +4000,7 @@ return errors === 0;
 
 export const validateImageGenerationToolInput = validate107;
 const schema47 = {"type":"object","additionalProperties":false,"required":["type"],"properties":{"type":{"type":"string","const":"image_generation"},"action":{"type":["string","null"],"enum":["generate","edit","auto",null]},"background":{"type":["string","null"],"enum":["transparent","opaque","auto",null]},"complexity":{"type":["string","null"],"enum":["low","medium","high",null]},"frame_count":{"type":["integer","null"],"minimum":1},"frame_duration_ms":{"type":["integer","null"],"minimum":1},"input_fidelity":{"type":["string","null"],"enum":["high","low",null]},"input_image_mask":{"anyOf":[{"$ref":"#/components/schemas/ImageMask"},{"type":"null"}]},"model":{"type":["string","null"]},"moderation":{"type":["string","null"],"enum":["auto","low",null]},"n":{"type":["integer","null"],"minimum":1,"maximum":1},"output_compression":{"type":["integer","null"],"minimum":0,"maximum":100},"output_format":{"type":["string","null"],"enum":["png","webp","jpeg","gif","svg",null]},"partial_images":{"type":["integer","null"],"minimum":0,"maximum":3},"quality":{"type":["string","null"],"enum":["low","medium","high","xhigh","max","auto",null]},"size":{"type":["string","null"]},"svg":{"anyOf":[{"$ref":"#/components/schemas/ImageSvgOptions"},{"type":"null"}]}}};
-const func12 = Object.prototype.hasOwnProperty;
+const func13 = Object.prototype.hasOwnProperty;
 
 function validate107(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -3901,7 +4015,7 @@ return false;
 else {
 const _errs1 = errors;
 for(const key0 in data){
-if(!(func12.call(schema47.properties, key0))){
+if(!(func13.call(schema47.properties, key0))){
 validate107.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema47,data}];
 return false;
 break;
@@ -4349,7 +4463,7 @@ return false;
 else {
 const _errs1 = errors;
 for(const key0 in data){
-if(!(func12.call(schema48.properties, key0))){
+if(!(func13.call(schema48.properties, key0))){
 validate110.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema48,data}];
 return false;
 break;
@@ -10684,7 +10798,7 @@ return false;
 else {
 const _errs1 = errors;
 for(const key0 in data){
-if(!(func12.call(schema109.properties, key0))){
+if(!(func13.call(schema109.properties, key0))){
 validate254.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema109,data}];
 return false;
 break;
@@ -11551,7 +11665,7 @@ return false;
 else {
 const _errs1 = errors;
 for(const key0 in data){
-if(!(func12.call(schema116.properties, key0))){
+if(!(func13.call(schema116.properties, key0))){
 validate272.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema116,data}];
 return false;
 break;
@@ -12114,7 +12228,7 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 const _errs1 = errors;
 for(const key0 in data){
-if(!(func12.call(schema121.properties, key0))){
+if(!(func13.call(schema121.properties, key0))){
 validate282.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema121,data}];
 return false;
 break;

@@ -2771,6 +2771,8 @@ export interface components {
         WebSearchFilters: {
             /** @description Domains, each with its subdomains; empty or absent means all. */
             allowed_domains?: string[] | null;
+            /** @description Domains, each with its subdomains, that no result may come from. */
+            blocked_domains?: string[] | null;
         };
         /** @description The user's approximate location, for a search that depends on it. */
         UserLocationInput: {
@@ -3052,6 +3054,8 @@ export interface components {
              */
             external_web_access?: boolean | null;
             filters?: components["schemas"]["WebSearchFilters"] | null;
+            /** @description Searched for before the model is asked, whatever it would search for. Not echoed. */
+            first_query?: string | null;
             /** @description How much text of the pages the model may get. */
             return_token_budget?: string | number | null;
             search_content_types?: ("image" | "text")[] | null;
@@ -3948,6 +3952,8 @@ export interface components {
             safety_identifier: string | null;
             /** @description Auto until the end, then the tier that served. flex, priority, scale and ultrafast are shown as requested from the start, and fast as priority. */
             service_tier: components["schemas"]["ServiceTier"] | null;
+            /** @description The stop sequence at which the answer ended. Only of requests by another door, because a create request has no stop sequences. */
+            stop_sequence?: string;
             store: boolean;
             temperature: number | null;
             text: components["schemas"]["TextConfig"];
@@ -5722,7 +5728,7 @@ export interface components {
             /** @constant */
             deleted: true;
         };
-        /** @description A model that requests can name. */
+        /** @description A model that requests can name. It has the members of the reference and those of Anthropic's API. */
         Model: {
             /** @description The value for `model` in requests. */
             id: string;
@@ -5737,6 +5743,18 @@ export interface components {
              * @description The day on which the model will be removed, if known.
              */
             shutdown_date?: string | null;
+            /**
+             * @description The kind of object for Anthropic's clients.
+             * @constant
+             */
+            type: "model";
+            /** @description The name to show, for Anthropic's clients: the id. */
+            display_name: string;
+            /**
+             * Format: date-time
+             * @description The same time as `created`, for Anthropic's clients.
+             */
+            created_at: string;
             /** @description What answers under this name; says so where it is no language model but the engine built into this server. */
             description?: string;
         };
@@ -5745,6 +5763,15 @@ export interface components {
             /** @constant */
             object: "list";
             data: components["schemas"]["Model"][];
+            /**
+             * @description For Anthropic's clients.
+             * @constant
+             */
+            has_more: false;
+            /** @description For Anthropic's clients. */
+            first_id: string | null;
+            /** @description For Anthropic's clients. */
+            last_id: string | null;
         };
         /** @description A model that was deleted. */
         ModelDeleted: {

@@ -19722,7 +19722,7 @@ return errors === 0;
 }
 
 const schema179 = {"type":"object","additionalProperties":false,"required":["type","filters","search_context_size","user_location"],"properties":{"type":{"type":"string","enum":["web_search","web_search_2025_08_26"]},"external_web_access":{"type":"boolean"},"filters":{"anyOf":[{"$ref":"#/components/schemas/WebSearchFilters"},{"type":"null"}]},"return_token_budget":{"type":["string","integer","null"]},"search_content_types":{"type":"array","items":{"type":"string","enum":["image","text"]}},"search_context_size":{"type":"string","enum":["low","medium","high"]},"user_location":{"anyOf":[{"$ref":"#/components/schemas/UserLocation"},{"type":"null"}]}}};
-const schema180 = {"type":"object","additionalProperties":false,"properties":{"allowed_domains":{"anyOf":[{"type":"array","items":{"type":"string"}},{"type":"null"}]}}};
+const schema180 = {"type":"object","additionalProperties":false,"properties":{"allowed_domains":{"anyOf":[{"type":"array","items":{"type":"string"}},{"type":"null"}]},"blocked_domains":{"anyOf":[{"type":"array","items":{"type":"string"}},{"type":"null"}]}}};
 
 function validate389(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -19731,7 +19731,7 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 const _errs1 = errors;
 for(const key0 in data){
-if(!(key0 === "allowed_domains")){
+if(!((key0 === "allowed_domains") || (key0 === "blocked_domains"))){
 validate389.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema180,data}];
 return false;
 break;
@@ -19740,6 +19740,7 @@ break;
 if(_errs1 === errors){
 if(data.allowed_domains !== undefined){
 let data0 = data.allowed_domains;
+const _errs2 = errors;
 const _errs3 = errors;
 let valid1 = false;
 const _errs4 = errors;
@@ -19816,6 +19817,97 @@ else {
 vErrors = null;
 }
 }
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.blocked_domains !== undefined){
+let data2 = data.blocked_domains;
+const _errs10 = errors;
+const _errs11 = errors;
+let valid3 = false;
+const _errs12 = errors;
+if(errors === _errs12){
+if(Array.isArray(data2)){
+var valid4 = true;
+const len1 = data2.length;
+for(let i1=0; i1<len1; i1++){
+let data3 = data2[i1];
+const _errs14 = errors;
+if(typeof data3 !== "string"){
+const err4 = {instancePath:instancePath+"/blocked_domains/" + i1,schemaPath:"#/properties/blocked_domains/anyOf/0/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema180.properties.blocked_domains.anyOf[0].items.type,parentSchema:schema180.properties.blocked_domains.anyOf[0].items,data:data3};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+var valid4 = _errs14 === errors;
+if(!valid4){
+break;
+}
+}
+}
+else {
+const err5 = {instancePath:instancePath+"/blocked_domains",schemaPath:"#/properties/blocked_domains/anyOf/0/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema180.properties.blocked_domains.anyOf[0].type,parentSchema:schema180.properties.blocked_domains.anyOf[0],data:data2};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+}
+var _valid1 = _errs12 === errors;
+valid3 = valid3 || _valid1;
+if(!valid3){
+const _errs16 = errors;
+if(data2 !== null){
+const err6 = {instancePath:instancePath+"/blocked_domains",schemaPath:"#/properties/blocked_domains/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema180.properties.blocked_domains.anyOf[1].type,parentSchema:schema180.properties.blocked_domains.anyOf[1],data:data2};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+var _valid1 = _errs16 === errors;
+valid3 = valid3 || _valid1;
+}
+if(!valid3){
+const err7 = {instancePath:instancePath+"/blocked_domains",schemaPath:"#/properties/blocked_domains/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema180.properties.blocked_domains.anyOf,parentSchema:schema180.properties.blocked_domains,data:data2};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+validate389.errors = vErrors;
+return false;
+}
+else {
+errors = _errs11;
+if(vErrors !== null){
+if(_errs11){
+vErrors.length = _errs11;
+}
+else {
+vErrors = null;
+}
+}
+}
+var valid0 = _errs10 === errors;
+}
+else {
+var valid0 = true;
 }
 }
 }
@@ -24404,7 +24496,7 @@ validate481.errors = vErrors;
 return errors === 0;
 }
 
-const schema218 = {"type":"object","additionalProperties":false,"required":["type"],"properties":{"type":{"type":"string","enum":["web_search","web_search_2025_08_26"]},"external_web_access":{"type":["boolean","null"]},"filters":{"anyOf":[{"$ref":"#/components/schemas/WebSearchFilters"},{"type":"null"}]},"return_token_budget":{"type":["string","integer","null"]},"search_content_types":{"type":["array","null"],"items":{"type":"string","enum":["image","text"]}},"search_context_size":{"type":["string","null"],"enum":["low","medium","high",null]},"user_location":{"anyOf":[{"$ref":"#/components/schemas/UserLocationInput"},{"type":"null"}]}}};
+const schema218 = {"type":"object","additionalProperties":false,"required":["type"],"properties":{"type":{"type":"string","enum":["web_search","web_search_2025_08_26"]},"external_web_access":{"type":["boolean","null"]},"filters":{"anyOf":[{"$ref":"#/components/schemas/WebSearchFilters"},{"type":"null"}]},"first_query":{"type":["string","null"],"maxLength":400},"return_token_budget":{"type":["string","integer","null"]},"search_content_types":{"type":["array","null"],"items":{"type":"string","enum":["image","text"]}},"search_context_size":{"type":["string","null"],"enum":["low","medium","high",null]},"user_location":{"anyOf":[{"$ref":"#/components/schemas/UserLocationInput"},{"type":"null"}]}}};
 const schema219 = {"type":"object","additionalProperties":false,"properties":{"type":{"type":"string","const":"approximate"},"city":{"type":["string","null"]},"country":{"type":["string","null"]},"region":{"type":["string","null"]},"timezone":{"type":["string","null"]}}};
 
 function validate488(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
@@ -24518,7 +24610,7 @@ return false;
 else {
 const _errs1 = errors;
 for(const key0 in data){
-if(!(((((((key0 === "type") || (key0 === "external_web_access")) || (key0 === "filters")) || (key0 === "return_token_budget")) || (key0 === "search_content_types")) || (key0 === "search_context_size")) || (key0 === "user_location"))){
+if(!((((((((key0 === "type") || (key0 === "external_web_access")) || (key0 === "filters")) || (key0 === "first_query")) || (key0 === "return_token_budget")) || (key0 === "search_content_types")) || (key0 === "search_context_size")) || (key0 === "user_location"))){
 validate486.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema218,data}];
 return false;
 break;
@@ -24611,12 +24703,20 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.return_token_budget !== undefined){
-let data3 = data.return_token_budget;
+if(data.first_query !== undefined){
+let data3 = data.first_query;
 const _errs11 = errors;
-if(((typeof data3 !== "string") && (!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3))))) && (data3 !== null)){
-validate486.errors = [{instancePath:instancePath+"/return_token_budget",schemaPath:"#/properties/return_token_budget/type",keyword:"type",params:{type: schema218.properties.return_token_budget.type},message:"must be string,integer,null",schema:schema218.properties.return_token_budget.type,parentSchema:schema218.properties.return_token_budget,data:data3}];
+if((typeof data3 !== "string") && (data3 !== null)){
+validate486.errors = [{instancePath:instancePath+"/first_query",schemaPath:"#/properties/first_query/type",keyword:"type",params:{type: schema218.properties.first_query.type},message:"must be string,null",schema:schema218.properties.first_query.type,parentSchema:schema218.properties.first_query,data:data3}];
 return false;
+}
+if(errors === _errs11){
+if(typeof data3 === "string"){
+if(data3.length > 2 * 400 || (data3.length > 400 && func2(data3) > 400)){
+validate486.errors = [{instancePath:instancePath+"/first_query",schemaPath:"#/properties/first_query/maxLength",keyword:"maxLength",params:{limit: 400},message:"must NOT have more than 400 characters",schema:400,parentSchema:schema218.properties.first_query,data:data3}];
+return false;
+}
+}
 }
 var valid0 = _errs11 === errors;
 }
@@ -24624,34 +24724,12 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.search_content_types !== undefined){
-let data4 = data.search_content_types;
+if(data.return_token_budget !== undefined){
+let data4 = data.return_token_budget;
 const _errs13 = errors;
-if((!(Array.isArray(data4))) && (data4 !== null)){
-validate486.errors = [{instancePath:instancePath+"/search_content_types",schemaPath:"#/properties/search_content_types/type",keyword:"type",params:{type: schema218.properties.search_content_types.type},message:"must be array,null",schema:schema218.properties.search_content_types.type,parentSchema:schema218.properties.search_content_types,data:data4}];
+if(((typeof data4 !== "string") && (!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4))))) && (data4 !== null)){
+validate486.errors = [{instancePath:instancePath+"/return_token_budget",schemaPath:"#/properties/return_token_budget/type",keyword:"type",params:{type: schema218.properties.return_token_budget.type},message:"must be string,integer,null",schema:schema218.properties.return_token_budget.type,parentSchema:schema218.properties.return_token_budget,data:data4}];
 return false;
-}
-if(errors === _errs13){
-if(Array.isArray(data4)){
-var valid2 = true;
-const len0 = data4.length;
-for(let i0=0; i0<len0; i0++){
-let data5 = data4[i0];
-const _errs15 = errors;
-if(typeof data5 !== "string"){
-validate486.errors = [{instancePath:instancePath+"/search_content_types/" + i0,schemaPath:"#/properties/search_content_types/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema218.properties.search_content_types.items.type,parentSchema:schema218.properties.search_content_types.items,data:data5}];
-return false;
-}
-if(!((data5 === "image") || (data5 === "text"))){
-validate486.errors = [{instancePath:instancePath+"/search_content_types/" + i0,schemaPath:"#/properties/search_content_types/items/enum",keyword:"enum",params:{allowedValues: schema218.properties.search_content_types.items.enum},message:"must be equal to one of the allowed values",schema:schema218.properties.search_content_types.items.enum,parentSchema:schema218.properties.search_content_types.items,data:data5}];
-return false;
-}
-var valid2 = _errs15 === errors;
-if(!valid2){
-break;
-}
-}
-}
 }
 var valid0 = _errs13 === errors;
 }
@@ -24659,39 +24737,74 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.search_context_size !== undefined){
-let data6 = data.search_context_size;
+if(data.search_content_types !== undefined){
+let data5 = data.search_content_types;
+const _errs15 = errors;
+if((!(Array.isArray(data5))) && (data5 !== null)){
+validate486.errors = [{instancePath:instancePath+"/search_content_types",schemaPath:"#/properties/search_content_types/type",keyword:"type",params:{type: schema218.properties.search_content_types.type},message:"must be array,null",schema:schema218.properties.search_content_types.type,parentSchema:schema218.properties.search_content_types,data:data5}];
+return false;
+}
+if(errors === _errs15){
+if(Array.isArray(data5)){
+var valid2 = true;
+const len0 = data5.length;
+for(let i0=0; i0<len0; i0++){
+let data6 = data5[i0];
 const _errs17 = errors;
-if((typeof data6 !== "string") && (data6 !== null)){
-validate486.errors = [{instancePath:instancePath+"/search_context_size",schemaPath:"#/properties/search_context_size/type",keyword:"type",params:{type: schema218.properties.search_context_size.type},message:"must be string,null",schema:schema218.properties.search_context_size.type,parentSchema:schema218.properties.search_context_size,data:data6}];
+if(typeof data6 !== "string"){
+validate486.errors = [{instancePath:instancePath+"/search_content_types/" + i0,schemaPath:"#/properties/search_content_types/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema218.properties.search_content_types.items.type,parentSchema:schema218.properties.search_content_types.items,data:data6}];
 return false;
 }
-if(!((((data6 === "low") || (data6 === "medium")) || (data6 === "high")) || (data6 === null))){
-validate486.errors = [{instancePath:instancePath+"/search_context_size",schemaPath:"#/properties/search_context_size/enum",keyword:"enum",params:{allowedValues: schema218.properties.search_context_size.enum},message:"must be equal to one of the allowed values",schema:schema218.properties.search_context_size.enum,parentSchema:schema218.properties.search_context_size,data:data6}];
+if(!((data6 === "image") || (data6 === "text"))){
+validate486.errors = [{instancePath:instancePath+"/search_content_types/" + i0,schemaPath:"#/properties/search_content_types/items/enum",keyword:"enum",params:{allowedValues: schema218.properties.search_content_types.items.enum},message:"must be equal to one of the allowed values",schema:schema218.properties.search_content_types.items.enum,parentSchema:schema218.properties.search_content_types.items,data:data6}];
 return false;
 }
-var valid0 = _errs17 === errors;
+var valid2 = _errs17 === errors;
+if(!valid2){
+break;
+}
+}
+}
+}
+var valid0 = _errs15 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.search_context_size !== undefined){
+let data7 = data.search_context_size;
+const _errs19 = errors;
+if((typeof data7 !== "string") && (data7 !== null)){
+validate486.errors = [{instancePath:instancePath+"/search_context_size",schemaPath:"#/properties/search_context_size/type",keyword:"type",params:{type: schema218.properties.search_context_size.type},message:"must be string,null",schema:schema218.properties.search_context_size.type,parentSchema:schema218.properties.search_context_size,data:data7}];
+return false;
+}
+if(!((((data7 === "low") || (data7 === "medium")) || (data7 === "high")) || (data7 === null))){
+validate486.errors = [{instancePath:instancePath+"/search_context_size",schemaPath:"#/properties/search_context_size/enum",keyword:"enum",params:{allowedValues: schema218.properties.search_context_size.enum},message:"must be equal to one of the allowed values",schema:schema218.properties.search_context_size.enum,parentSchema:schema218.properties.search_context_size,data:data7}];
+return false;
+}
+var valid0 = _errs19 === errors;
 }
 else {
 var valid0 = true;
 }
 if(valid0){
 if(data.user_location !== undefined){
-let data7 = data.user_location;
-const _errs19 = errors;
-const _errs20 = errors;
-let valid3 = false;
+let data8 = data.user_location;
 const _errs21 = errors;
-if(!(validate488(data7, {instancePath:instancePath+"/user_location",parentData:data,parentDataProperty:"user_location",rootData}))){
+const _errs22 = errors;
+let valid3 = false;
+const _errs23 = errors;
+if(!(validate488(data8, {instancePath:instancePath+"/user_location",parentData:data,parentDataProperty:"user_location",rootData}))){
 vErrors = vErrors === null ? validate488.errors : vErrors.concat(validate488.errors);
 errors = vErrors.length;
 }
-var _valid1 = _errs21 === errors;
+var _valid1 = _errs23 === errors;
 valid3 = valid3 || _valid1;
 if(!valid3){
-const _errs22 = errors;
-if(data7 !== null){
-const err2 = {instancePath:instancePath+"/user_location",schemaPath:"#/properties/user_location/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema218.properties.user_location.anyOf[1].type,parentSchema:schema218.properties.user_location.anyOf[1],data:data7};
+const _errs24 = errors;
+if(data8 !== null){
+const err2 = {instancePath:instancePath+"/user_location",schemaPath:"#/properties/user_location/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema218.properties.user_location.anyOf[1].type,parentSchema:schema218.properties.user_location.anyOf[1],data:data8};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -24700,11 +24813,11 @@ vErrors.push(err2);
 }
 errors++;
 }
-var _valid1 = _errs22 === errors;
+var _valid1 = _errs24 === errors;
 valid3 = valid3 || _valid1;
 }
 if(!valid3){
-const err3 = {instancePath:instancePath+"/user_location",schemaPath:"#/properties/user_location/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema218.properties.user_location.anyOf,parentSchema:schema218.properties.user_location,data:data7};
+const err3 = {instancePath:instancePath+"/user_location",schemaPath:"#/properties/user_location/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema218.properties.user_location.anyOf,parentSchema:schema218.properties.user_location,data:data8};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -24716,20 +24829,21 @@ validate486.errors = vErrors;
 return false;
 }
 else {
-errors = _errs20;
+errors = _errs22;
 if(vErrors !== null){
-if(_errs20){
-vErrors.length = _errs20;
+if(_errs22){
+vErrors.length = _errs22;
 }
 else {
 vErrors = null;
 }
 }
 }
-var valid0 = _errs19 === errors;
+var valid0 = _errs21 === errors;
 }
 else {
 var valid0 = true;
+}
 }
 }
 }
@@ -30944,7 +31058,7 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 const _errs1 = errors;
 for(const key0 in data){
-if(!(key0 === "allowed_domains")){
+if(!((key0 === "allowed_domains") || (key0 === "blocked_domains"))){
 validate700.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema180,data}];
 return false;
 break;
@@ -30953,6 +31067,7 @@ break;
 if(_errs1 === errors){
 if(data.allowed_domains !== undefined){
 let data0 = data.allowed_domains;
+const _errs2 = errors;
 const _errs3 = errors;
 let valid1 = false;
 const _errs4 = errors;
@@ -31029,6 +31144,97 @@ else {
 vErrors = null;
 }
 }
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.blocked_domains !== undefined){
+let data2 = data.blocked_domains;
+const _errs10 = errors;
+const _errs11 = errors;
+let valid3 = false;
+const _errs12 = errors;
+if(errors === _errs12){
+if(Array.isArray(data2)){
+var valid4 = true;
+const len1 = data2.length;
+for(let i1=0; i1<len1; i1++){
+let data3 = data2[i1];
+const _errs14 = errors;
+if(typeof data3 !== "string"){
+const err4 = {instancePath:instancePath+"/blocked_domains/" + i1,schemaPath:"#/properties/blocked_domains/anyOf/0/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema180.properties.blocked_domains.anyOf[0].items.type,parentSchema:schema180.properties.blocked_domains.anyOf[0].items,data:data3};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+var valid4 = _errs14 === errors;
+if(!valid4){
+break;
+}
+}
+}
+else {
+const err5 = {instancePath:instancePath+"/blocked_domains",schemaPath:"#/properties/blocked_domains/anyOf/0/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema180.properties.blocked_domains.anyOf[0].type,parentSchema:schema180.properties.blocked_domains.anyOf[0],data:data2};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+}
+var _valid1 = _errs12 === errors;
+valid3 = valid3 || _valid1;
+if(!valid3){
+const _errs16 = errors;
+if(data2 !== null){
+const err6 = {instancePath:instancePath+"/blocked_domains",schemaPath:"#/properties/blocked_domains/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema180.properties.blocked_domains.anyOf[1].type,parentSchema:schema180.properties.blocked_domains.anyOf[1],data:data2};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+var _valid1 = _errs16 === errors;
+valid3 = valid3 || _valid1;
+}
+if(!valid3){
+const err7 = {instancePath:instancePath+"/blocked_domains",schemaPath:"#/properties/blocked_domains/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema180.properties.blocked_domains.anyOf,parentSchema:schema180.properties.blocked_domains,data:data2};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+validate700.errors = vErrors;
+return false;
+}
+else {
+errors = _errs11;
+if(vErrors !== null){
+if(_errs11){
+vErrors.length = _errs11;
+}
+else {
+vErrors = null;
+}
+}
+}
+var valid0 = _errs10 === errors;
+}
+else {
+var valid0 = true;
 }
 }
 }
@@ -34806,7 +35012,7 @@ return false;
 else {
 const _errs1 = errors;
 for(const key0 in data){
-if(!(((((((key0 === "type") || (key0 === "external_web_access")) || (key0 === "filters")) || (key0 === "return_token_budget")) || (key0 === "search_content_types")) || (key0 === "search_context_size")) || (key0 === "user_location"))){
+if(!((((((((key0 === "type") || (key0 === "external_web_access")) || (key0 === "filters")) || (key0 === "first_query")) || (key0 === "return_token_budget")) || (key0 === "search_content_types")) || (key0 === "search_context_size")) || (key0 === "user_location"))){
 validate771.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema218,data}];
 return false;
 break;
@@ -34899,12 +35105,20 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.return_token_budget !== undefined){
-let data3 = data.return_token_budget;
+if(data.first_query !== undefined){
+let data3 = data.first_query;
 const _errs11 = errors;
-if(((typeof data3 !== "string") && (!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3))))) && (data3 !== null)){
-validate771.errors = [{instancePath:instancePath+"/return_token_budget",schemaPath:"#/properties/return_token_budget/type",keyword:"type",params:{type: schema218.properties.return_token_budget.type},message:"must be string,integer,null",schema:schema218.properties.return_token_budget.type,parentSchema:schema218.properties.return_token_budget,data:data3}];
+if((typeof data3 !== "string") && (data3 !== null)){
+validate771.errors = [{instancePath:instancePath+"/first_query",schemaPath:"#/properties/first_query/type",keyword:"type",params:{type: schema218.properties.first_query.type},message:"must be string,null",schema:schema218.properties.first_query.type,parentSchema:schema218.properties.first_query,data:data3}];
 return false;
+}
+if(errors === _errs11){
+if(typeof data3 === "string"){
+if(data3.length > 2 * 400 || (data3.length > 400 && func2(data3) > 400)){
+validate771.errors = [{instancePath:instancePath+"/first_query",schemaPath:"#/properties/first_query/maxLength",keyword:"maxLength",params:{limit: 400},message:"must NOT have more than 400 characters",schema:400,parentSchema:schema218.properties.first_query,data:data3}];
+return false;
+}
+}
 }
 var valid0 = _errs11 === errors;
 }
@@ -34912,34 +35126,12 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.search_content_types !== undefined){
-let data4 = data.search_content_types;
+if(data.return_token_budget !== undefined){
+let data4 = data.return_token_budget;
 const _errs13 = errors;
-if((!(Array.isArray(data4))) && (data4 !== null)){
-validate771.errors = [{instancePath:instancePath+"/search_content_types",schemaPath:"#/properties/search_content_types/type",keyword:"type",params:{type: schema218.properties.search_content_types.type},message:"must be array,null",schema:schema218.properties.search_content_types.type,parentSchema:schema218.properties.search_content_types,data:data4}];
+if(((typeof data4 !== "string") && (!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4))))) && (data4 !== null)){
+validate771.errors = [{instancePath:instancePath+"/return_token_budget",schemaPath:"#/properties/return_token_budget/type",keyword:"type",params:{type: schema218.properties.return_token_budget.type},message:"must be string,integer,null",schema:schema218.properties.return_token_budget.type,parentSchema:schema218.properties.return_token_budget,data:data4}];
 return false;
-}
-if(errors === _errs13){
-if(Array.isArray(data4)){
-var valid2 = true;
-const len0 = data4.length;
-for(let i0=0; i0<len0; i0++){
-let data5 = data4[i0];
-const _errs15 = errors;
-if(typeof data5 !== "string"){
-validate771.errors = [{instancePath:instancePath+"/search_content_types/" + i0,schemaPath:"#/properties/search_content_types/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema218.properties.search_content_types.items.type,parentSchema:schema218.properties.search_content_types.items,data:data5}];
-return false;
-}
-if(!((data5 === "image") || (data5 === "text"))){
-validate771.errors = [{instancePath:instancePath+"/search_content_types/" + i0,schemaPath:"#/properties/search_content_types/items/enum",keyword:"enum",params:{allowedValues: schema218.properties.search_content_types.items.enum},message:"must be equal to one of the allowed values",schema:schema218.properties.search_content_types.items.enum,parentSchema:schema218.properties.search_content_types.items,data:data5}];
-return false;
-}
-var valid2 = _errs15 === errors;
-if(!valid2){
-break;
-}
-}
-}
 }
 var valid0 = _errs13 === errors;
 }
@@ -34947,39 +35139,74 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.search_context_size !== undefined){
-let data6 = data.search_context_size;
+if(data.search_content_types !== undefined){
+let data5 = data.search_content_types;
+const _errs15 = errors;
+if((!(Array.isArray(data5))) && (data5 !== null)){
+validate771.errors = [{instancePath:instancePath+"/search_content_types",schemaPath:"#/properties/search_content_types/type",keyword:"type",params:{type: schema218.properties.search_content_types.type},message:"must be array,null",schema:schema218.properties.search_content_types.type,parentSchema:schema218.properties.search_content_types,data:data5}];
+return false;
+}
+if(errors === _errs15){
+if(Array.isArray(data5)){
+var valid2 = true;
+const len0 = data5.length;
+for(let i0=0; i0<len0; i0++){
+let data6 = data5[i0];
 const _errs17 = errors;
-if((typeof data6 !== "string") && (data6 !== null)){
-validate771.errors = [{instancePath:instancePath+"/search_context_size",schemaPath:"#/properties/search_context_size/type",keyword:"type",params:{type: schema218.properties.search_context_size.type},message:"must be string,null",schema:schema218.properties.search_context_size.type,parentSchema:schema218.properties.search_context_size,data:data6}];
+if(typeof data6 !== "string"){
+validate771.errors = [{instancePath:instancePath+"/search_content_types/" + i0,schemaPath:"#/properties/search_content_types/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema218.properties.search_content_types.items.type,parentSchema:schema218.properties.search_content_types.items,data:data6}];
 return false;
 }
-if(!((((data6 === "low") || (data6 === "medium")) || (data6 === "high")) || (data6 === null))){
-validate771.errors = [{instancePath:instancePath+"/search_context_size",schemaPath:"#/properties/search_context_size/enum",keyword:"enum",params:{allowedValues: schema218.properties.search_context_size.enum},message:"must be equal to one of the allowed values",schema:schema218.properties.search_context_size.enum,parentSchema:schema218.properties.search_context_size,data:data6}];
+if(!((data6 === "image") || (data6 === "text"))){
+validate771.errors = [{instancePath:instancePath+"/search_content_types/" + i0,schemaPath:"#/properties/search_content_types/items/enum",keyword:"enum",params:{allowedValues: schema218.properties.search_content_types.items.enum},message:"must be equal to one of the allowed values",schema:schema218.properties.search_content_types.items.enum,parentSchema:schema218.properties.search_content_types.items,data:data6}];
 return false;
 }
-var valid0 = _errs17 === errors;
+var valid2 = _errs17 === errors;
+if(!valid2){
+break;
+}
+}
+}
+}
+var valid0 = _errs15 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.search_context_size !== undefined){
+let data7 = data.search_context_size;
+const _errs19 = errors;
+if((typeof data7 !== "string") && (data7 !== null)){
+validate771.errors = [{instancePath:instancePath+"/search_context_size",schemaPath:"#/properties/search_context_size/type",keyword:"type",params:{type: schema218.properties.search_context_size.type},message:"must be string,null",schema:schema218.properties.search_context_size.type,parentSchema:schema218.properties.search_context_size,data:data7}];
+return false;
+}
+if(!((((data7 === "low") || (data7 === "medium")) || (data7 === "high")) || (data7 === null))){
+validate771.errors = [{instancePath:instancePath+"/search_context_size",schemaPath:"#/properties/search_context_size/enum",keyword:"enum",params:{allowedValues: schema218.properties.search_context_size.enum},message:"must be equal to one of the allowed values",schema:schema218.properties.search_context_size.enum,parentSchema:schema218.properties.search_context_size,data:data7}];
+return false;
+}
+var valid0 = _errs19 === errors;
 }
 else {
 var valid0 = true;
 }
 if(valid0){
 if(data.user_location !== undefined){
-let data7 = data.user_location;
-const _errs19 = errors;
-const _errs20 = errors;
-let valid3 = false;
+let data8 = data.user_location;
 const _errs21 = errors;
-if(!(validate488(data7, {instancePath:instancePath+"/user_location",parentData:data,parentDataProperty:"user_location",rootData}))){
+const _errs22 = errors;
+let valid3 = false;
+const _errs23 = errors;
+if(!(validate488(data8, {instancePath:instancePath+"/user_location",parentData:data,parentDataProperty:"user_location",rootData}))){
 vErrors = vErrors === null ? validate488.errors : vErrors.concat(validate488.errors);
 errors = vErrors.length;
 }
-var _valid1 = _errs21 === errors;
+var _valid1 = _errs23 === errors;
 valid3 = valid3 || _valid1;
 if(!valid3){
-const _errs22 = errors;
-if(data7 !== null){
-const err2 = {instancePath:instancePath+"/user_location",schemaPath:"#/properties/user_location/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema218.properties.user_location.anyOf[1].type,parentSchema:schema218.properties.user_location.anyOf[1],data:data7};
+const _errs24 = errors;
+if(data8 !== null){
+const err2 = {instancePath:instancePath+"/user_location",schemaPath:"#/properties/user_location/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema218.properties.user_location.anyOf[1].type,parentSchema:schema218.properties.user_location.anyOf[1],data:data8};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -34988,11 +35215,11 @@ vErrors.push(err2);
 }
 errors++;
 }
-var _valid1 = _errs22 === errors;
+var _valid1 = _errs24 === errors;
 valid3 = valid3 || _valid1;
 }
 if(!valid3){
-const err3 = {instancePath:instancePath+"/user_location",schemaPath:"#/properties/user_location/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema218.properties.user_location.anyOf,parentSchema:schema218.properties.user_location,data:data7};
+const err3 = {instancePath:instancePath+"/user_location",schemaPath:"#/properties/user_location/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema218.properties.user_location.anyOf,parentSchema:schema218.properties.user_location,data:data8};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -35004,20 +35231,21 @@ validate771.errors = vErrors;
 return false;
 }
 else {
-errors = _errs20;
+errors = _errs22;
 if(vErrors !== null){
-if(_errs20){
-vErrors.length = _errs20;
+if(_errs22){
+vErrors.length = _errs22;
 }
 else {
 vErrors = null;
 }
 }
 }
-var valid0 = _errs19 === errors;
+var valid0 = _errs21 === errors;
 }
 else {
 var valid0 = true;
+}
 }
 }
 }
@@ -47095,7 +47323,7 @@ return errors === 0;
 }
 
 export const validateResponse = validate1036;
-const schema392 = {"type":"object","additionalProperties":false,"required":["id","object","created_at","status","access_programs","background","completed_at","error","frequency_penalty","incomplete_details","instructions","max_output_tokens","max_tool_calls","model","moderation","output","parallel_tool_calls","presence_penalty","previous_response_id","prompt_cache_key","prompt_cache_retention","reasoning","safety_identifier","service_tier","store","temperature","text","tool_choice","tool_usage","tools","top_logprobs","top_p","truncation","usage","user","metadata"],"properties":{"id":{"type":"string"},"object":{"type":"string","const":"response"},"created_at":{"type":"number"},"status":{"$ref":"#/components/schemas/ResponseStatus"},"access_programs":{"anyOf":[{"$ref":"#/components/schemas/AccessPrograms"},{"type":"null"}]},"background":{"type":["boolean","null"]},"billing":{"$ref":"#/components/schemas/Billing"},"completed_at":{"type":["number","null"]},"conversation":{"$ref":"#/components/schemas/ConversationRef"},"error":{"anyOf":[{"$ref":"#/components/schemas/ResponseErrorInfo"},{"type":"null"}]},"frequency_penalty":{"type":"number"},"image":{"$ref":"#/components/schemas/ImageContext"},"incomplete_details":{"anyOf":[{"$ref":"#/components/schemas/IncompleteDetails"},{"type":"null"}]},"instructions":{"anyOf":[{"type":"string"},{"type":"array","items":{"$ref":"#/components/schemas/PromptMessage"}},{"type":"null"}]},"max_output_tokens":{"type":["integer","null"]},"max_tool_calls":{"type":["integer","null"]},"model":{"type":"string"},"moderation":{"anyOf":[{"$ref":"#/components/schemas/Moderation"},{"type":"null"}]},"output":{"type":"array","items":{"$ref":"#/components/schemas/OutputItem"}},"parallel_tool_calls":{"type":"boolean"},"presence_penalty":{"type":"number"},"previous_response_id":{"type":["string","null"]},"prompt":{"$ref":"#/components/schemas/PromptTemplate"},"prompt_cache_diagnostics":{"$ref":"#/components/schemas/PromptCacheDiagnostics"},"prompt_cache_key":{"type":["string","null"]},"prompt_cache_options":{"$ref":"#/components/schemas/PromptCacheOptions"},"prompt_cache_retention":{"anyOf":[{"$ref":"#/components/schemas/PromptCacheRetention"},{"type":"null"}]},"reasoning":{"anyOf":[{"$ref":"#/components/schemas/Reasoning"},{"type":"null"}]},"safety_identifier":{"type":["string","null"]},"service_tier":{"anyOf":[{"$ref":"#/components/schemas/ServiceTier"},{"type":"null"}]},"store":{"type":"boolean"},"temperature":{"type":["number","null"]},"text":{"$ref":"#/components/schemas/TextConfig"},"tool_choice":{"$ref":"#/components/schemas/ToolChoice"},"tool_usage":{"$ref":"#/components/schemas/ToolUsage"},"tools":{"type":"array","items":{"$ref":"#/components/schemas/Tool"}},"top_logprobs":{"type":["integer","null"]},"top_p":{"type":["number","null"]},"truncation":{"anyOf":[{"$ref":"#/components/schemas/Truncation"},{"type":"null"}]},"usage":{"anyOf":[{"$ref":"#/components/schemas/Usage"},{"type":"null"}]},"user":{"type":["string","null"]},"metadata":{"anyOf":[{"$ref":"#/components/schemas/Metadata"},{"type":"null"}]}}};
+const schema392 = {"type":"object","additionalProperties":false,"required":["id","object","created_at","status","access_programs","background","completed_at","error","frequency_penalty","incomplete_details","instructions","max_output_tokens","max_tool_calls","model","moderation","output","parallel_tool_calls","presence_penalty","previous_response_id","prompt_cache_key","prompt_cache_retention","reasoning","safety_identifier","service_tier","store","temperature","text","tool_choice","tool_usage","tools","top_logprobs","top_p","truncation","usage","user","metadata"],"properties":{"id":{"type":"string"},"object":{"type":"string","const":"response"},"created_at":{"type":"number"},"status":{"$ref":"#/components/schemas/ResponseStatus"},"access_programs":{"anyOf":[{"$ref":"#/components/schemas/AccessPrograms"},{"type":"null"}]},"background":{"type":["boolean","null"]},"billing":{"$ref":"#/components/schemas/Billing"},"completed_at":{"type":["number","null"]},"conversation":{"$ref":"#/components/schemas/ConversationRef"},"error":{"anyOf":[{"$ref":"#/components/schemas/ResponseErrorInfo"},{"type":"null"}]},"frequency_penalty":{"type":"number"},"image":{"$ref":"#/components/schemas/ImageContext"},"incomplete_details":{"anyOf":[{"$ref":"#/components/schemas/IncompleteDetails"},{"type":"null"}]},"instructions":{"anyOf":[{"type":"string"},{"type":"array","items":{"$ref":"#/components/schemas/PromptMessage"}},{"type":"null"}]},"max_output_tokens":{"type":["integer","null"]},"max_tool_calls":{"type":["integer","null"]},"model":{"type":"string"},"moderation":{"anyOf":[{"$ref":"#/components/schemas/Moderation"},{"type":"null"}]},"output":{"type":"array","items":{"$ref":"#/components/schemas/OutputItem"}},"parallel_tool_calls":{"type":"boolean"},"presence_penalty":{"type":"number"},"previous_response_id":{"type":["string","null"]},"prompt":{"$ref":"#/components/schemas/PromptTemplate"},"prompt_cache_diagnostics":{"$ref":"#/components/schemas/PromptCacheDiagnostics"},"prompt_cache_key":{"type":["string","null"]},"prompt_cache_options":{"$ref":"#/components/schemas/PromptCacheOptions"},"prompt_cache_retention":{"anyOf":[{"$ref":"#/components/schemas/PromptCacheRetention"},{"type":"null"}]},"reasoning":{"anyOf":[{"$ref":"#/components/schemas/Reasoning"},{"type":"null"}]},"safety_identifier":{"type":["string","null"]},"service_tier":{"anyOf":[{"$ref":"#/components/schemas/ServiceTier"},{"type":"null"}]},"stop_sequence":{"type":"string"},"store":{"type":"boolean"},"temperature":{"type":["number","null"]},"text":{"$ref":"#/components/schemas/TextConfig"},"tool_choice":{"$ref":"#/components/schemas/ToolChoice"},"tool_usage":{"$ref":"#/components/schemas/ToolUsage"},"tools":{"type":"array","items":{"$ref":"#/components/schemas/Tool"}},"top_logprobs":{"type":["integer","null"]},"top_p":{"type":["number","null"]},"truncation":{"anyOf":[{"$ref":"#/components/schemas/Truncation"},{"type":"null"}]},"usage":{"anyOf":[{"$ref":"#/components/schemas/Usage"},{"type":"null"}]},"user":{"type":["string","null"]},"metadata":{"anyOf":[{"$ref":"#/components/schemas/Metadata"},{"type":"null"}]}}};
 
 function validate1036(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -47903,11 +48131,11 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.store !== undefined){
-let data32 = data.store;
+if(data.stop_sequence !== undefined){
+let data32 = data.stop_sequence;
 const _errs84 = errors;
-if(typeof data32 !== "boolean"){
-validate1036.errors = [{instancePath:instancePath+"/store",schemaPath:"#/properties/store/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema392.properties.store.type,parentSchema:schema392.properties.store,data:data32}];
+if(typeof data32 !== "string"){
+validate1036.errors = [{instancePath:instancePath+"/stop_sequence",schemaPath:"#/properties/stop_sequence/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema392.properties.stop_sequence.type,parentSchema:schema392.properties.stop_sequence,data:data32}];
 return false;
 }
 var valid0 = _errs84 === errors;
@@ -47916,11 +48144,11 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.temperature !== undefined){
-let data33 = data.temperature;
+if(data.store !== undefined){
+let data33 = data.store;
 const _errs86 = errors;
-if((!((typeof data33 == "number") && (isFinite(data33)))) && (data33 !== null)){
-validate1036.errors = [{instancePath:instancePath+"/temperature",schemaPath:"#/properties/temperature/type",keyword:"type",params:{type: schema392.properties.temperature.type},message:"must be number,null",schema:schema392.properties.temperature.type,parentSchema:schema392.properties.temperature,data:data33}];
+if(typeof data33 !== "boolean"){
+validate1036.errors = [{instancePath:instancePath+"/store",schemaPath:"#/properties/store/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema392.properties.store.type,parentSchema:schema392.properties.store,data:data33}];
 return false;
 }
 var valid0 = _errs86 === errors;
@@ -47929,11 +48157,12 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.text !== undefined){
+if(data.temperature !== undefined){
+let data34 = data.temperature;
 const _errs88 = errors;
-if(!(validate903(data.text, {instancePath:instancePath+"/text",parentData:data,parentDataProperty:"text",rootData}))){
-vErrors = vErrors === null ? validate903.errors : vErrors.concat(validate903.errors);
-errors = vErrors.length;
+if((!((typeof data34 == "number") && (isFinite(data34)))) && (data34 !== null)){
+validate1036.errors = [{instancePath:instancePath+"/temperature",schemaPath:"#/properties/temperature/type",keyword:"type",params:{type: schema392.properties.temperature.type},message:"must be number,null",schema:schema392.properties.temperature.type,parentSchema:schema392.properties.temperature,data:data34}];
+return false;
 }
 var valid0 = _errs88 === errors;
 }
@@ -47941,22 +48170,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.tool_choice !== undefined){
-const _errs89 = errors;
-if(!(validate877(data.tool_choice, {instancePath:instancePath+"/tool_choice",parentData:data,parentDataProperty:"tool_choice",rootData}))){
-vErrors = vErrors === null ? validate877.errors : vErrors.concat(validate877.errors);
-errors = vErrors.length;
-}
-var valid0 = _errs89 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.tool_usage !== undefined){
+if(data.text !== undefined){
 const _errs90 = errors;
-if(!(validate1033(data.tool_usage, {instancePath:instancePath+"/tool_usage",parentData:data,parentDataProperty:"tool_usage",rootData}))){
-vErrors = vErrors === null ? validate1033.errors : vErrors.concat(validate1033.errors);
+if(!(validate903(data.text, {instancePath:instancePath+"/text",parentData:data,parentDataProperty:"text",rootData}))){
+vErrors = vErrors === null ? validate903.errors : vErrors.concat(validate903.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs90 === errors;
@@ -47965,29 +48182,11 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.tools !== undefined){
-let data37 = data.tools;
+if(data.tool_choice !== undefined){
 const _errs91 = errors;
-if(errors === _errs91){
-if(Array.isArray(data37)){
-var valid11 = true;
-const len2 = data37.length;
-for(let i2=0; i2<len2; i2++){
-const _errs93 = errors;
-if(!(validate363(data37[i2], {instancePath:instancePath+"/tools/" + i2,parentData:data37,parentDataProperty:i2,rootData}))){
-vErrors = vErrors === null ? validate363.errors : vErrors.concat(validate363.errors);
+if(!(validate877(data.tool_choice, {instancePath:instancePath+"/tool_choice",parentData:data,parentDataProperty:"tool_choice",rootData}))){
+vErrors = vErrors === null ? validate877.errors : vErrors.concat(validate877.errors);
 errors = vErrors.length;
-}
-var valid11 = _errs93 === errors;
-if(!valid11){
-break;
-}
-}
-}
-else {
-validate1036.errors = [{instancePath:instancePath+"/tools",schemaPath:"#/properties/tools/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema392.properties.tools.type,parentSchema:schema392.properties.tools,data:data37}];
-return false;
-}
 }
 var valid0 = _errs91 === errors;
 }
@@ -47995,24 +48194,53 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.top_logprobs !== undefined){
-let data39 = data.top_logprobs;
-const _errs94 = errors;
-if((!(((typeof data39 == "number") && (!(data39 % 1) && !isNaN(data39))) && (isFinite(data39)))) && (data39 !== null)){
-validate1036.errors = [{instancePath:instancePath+"/top_logprobs",schemaPath:"#/properties/top_logprobs/type",keyword:"type",params:{type: schema392.properties.top_logprobs.type},message:"must be integer,null",schema:schema392.properties.top_logprobs.type,parentSchema:schema392.properties.top_logprobs,data:data39}];
-return false;
+if(data.tool_usage !== undefined){
+const _errs92 = errors;
+if(!(validate1033(data.tool_usage, {instancePath:instancePath+"/tool_usage",parentData:data,parentDataProperty:"tool_usage",rootData}))){
+vErrors = vErrors === null ? validate1033.errors : vErrors.concat(validate1033.errors);
+errors = vErrors.length;
 }
-var valid0 = _errs94 === errors;
+var valid0 = _errs92 === errors;
 }
 else {
 var valid0 = true;
 }
 if(valid0){
-if(data.top_p !== undefined){
-let data40 = data.top_p;
+if(data.tools !== undefined){
+let data38 = data.tools;
+const _errs93 = errors;
+if(errors === _errs93){
+if(Array.isArray(data38)){
+var valid11 = true;
+const len2 = data38.length;
+for(let i2=0; i2<len2; i2++){
+const _errs95 = errors;
+if(!(validate363(data38[i2], {instancePath:instancePath+"/tools/" + i2,parentData:data38,parentDataProperty:i2,rootData}))){
+vErrors = vErrors === null ? validate363.errors : vErrors.concat(validate363.errors);
+errors = vErrors.length;
+}
+var valid11 = _errs95 === errors;
+if(!valid11){
+break;
+}
+}
+}
+else {
+validate1036.errors = [{instancePath:instancePath+"/tools",schemaPath:"#/properties/tools/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema392.properties.tools.type,parentSchema:schema392.properties.tools,data:data38}];
+return false;
+}
+}
+var valid0 = _errs93 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.top_logprobs !== undefined){
+let data40 = data.top_logprobs;
 const _errs96 = errors;
-if((!((typeof data40 == "number") && (isFinite(data40)))) && (data40 !== null)){
-validate1036.errors = [{instancePath:instancePath+"/top_p",schemaPath:"#/properties/top_p/type",keyword:"type",params:{type: schema392.properties.top_p.type},message:"must be number,null",schema:schema392.properties.top_p.type,parentSchema:schema392.properties.top_p,data:data40}];
+if((!(((typeof data40 == "number") && (!(data40 % 1) && !isNaN(data40))) && (isFinite(data40)))) && (data40 !== null)){
+validate1036.errors = [{instancePath:instancePath+"/top_logprobs",schemaPath:"#/properties/top_logprobs/type",keyword:"type",params:{type: schema392.properties.top_logprobs.type},message:"must be integer,null",schema:schema392.properties.top_logprobs.type,parentSchema:schema392.properties.top_logprobs,data:data40}];
 return false;
 }
 var valid0 = _errs96 === errors;
@@ -48021,22 +48249,35 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.truncation !== undefined){
-let data41 = data.truncation;
+if(data.top_p !== undefined){
+let data41 = data.top_p;
 const _errs98 = errors;
-const _errs99 = errors;
-let valid12 = false;
+if((!((typeof data41 == "number") && (isFinite(data41)))) && (data41 !== null)){
+validate1036.errors = [{instancePath:instancePath+"/top_p",schemaPath:"#/properties/top_p/type",keyword:"type",params:{type: schema392.properties.top_p.type},message:"must be number,null",schema:schema392.properties.top_p.type,parentSchema:schema392.properties.top_p,data:data41}];
+return false;
+}
+var valid0 = _errs98 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.truncation !== undefined){
+let data42 = data.truncation;
 const _errs100 = errors;
-if(!(validate32(data41, {instancePath:instancePath+"/truncation",parentData:data,parentDataProperty:"truncation",rootData}))){
+const _errs101 = errors;
+let valid12 = false;
+const _errs102 = errors;
+if(!(validate32(data42, {instancePath:instancePath+"/truncation",parentData:data,parentDataProperty:"truncation",rootData}))){
 vErrors = vErrors === null ? validate32.errors : vErrors.concat(validate32.errors);
 errors = vErrors.length;
 }
-var _valid8 = _errs100 === errors;
+var _valid8 = _errs102 === errors;
 valid12 = valid12 || _valid8;
 if(!valid12){
-const _errs101 = errors;
-if(data41 !== null){
-const err18 = {instancePath:instancePath+"/truncation",schemaPath:"#/properties/truncation/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema392.properties.truncation.anyOf[1].type,parentSchema:schema392.properties.truncation.anyOf[1],data:data41};
+const _errs103 = errors;
+if(data42 !== null){
+const err18 = {instancePath:instancePath+"/truncation",schemaPath:"#/properties/truncation/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema392.properties.truncation.anyOf[1].type,parentSchema:schema392.properties.truncation.anyOf[1],data:data42};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -48045,11 +48286,11 @@ vErrors.push(err18);
 }
 errors++;
 }
-var _valid8 = _errs101 === errors;
+var _valid8 = _errs103 === errors;
 valid12 = valid12 || _valid8;
 }
 if(!valid12){
-const err19 = {instancePath:instancePath+"/truncation",schemaPath:"#/properties/truncation/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema392.properties.truncation.anyOf,parentSchema:schema392.properties.truncation,data:data41};
+const err19 = {instancePath:instancePath+"/truncation",schemaPath:"#/properties/truncation/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema392.properties.truncation.anyOf,parentSchema:schema392.properties.truncation,data:data42};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -48061,38 +48302,38 @@ validate1036.errors = vErrors;
 return false;
 }
 else {
-errors = _errs99;
+errors = _errs101;
 if(vErrors !== null){
-if(_errs99){
-vErrors.length = _errs99;
+if(_errs101){
+vErrors.length = _errs101;
 }
 else {
 vErrors = null;
 }
 }
 }
-var valid0 = _errs98 === errors;
+var valid0 = _errs100 === errors;
 }
 else {
 var valid0 = true;
 }
 if(valid0){
 if(data.usage !== undefined){
-let data42 = data.usage;
-const _errs103 = errors;
-const _errs104 = errors;
-let valid13 = false;
+let data43 = data.usage;
 const _errs105 = errors;
-if(!(validate1025(data42, {instancePath:instancePath+"/usage",parentData:data,parentDataProperty:"usage",rootData}))){
+const _errs106 = errors;
+let valid13 = false;
+const _errs107 = errors;
+if(!(validate1025(data43, {instancePath:instancePath+"/usage",parentData:data,parentDataProperty:"usage",rootData}))){
 vErrors = vErrors === null ? validate1025.errors : vErrors.concat(validate1025.errors);
 errors = vErrors.length;
 }
-var _valid9 = _errs105 === errors;
+var _valid9 = _errs107 === errors;
 valid13 = valid13 || _valid9;
 if(!valid13){
-const _errs106 = errors;
-if(data42 !== null){
-const err20 = {instancePath:instancePath+"/usage",schemaPath:"#/properties/usage/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema392.properties.usage.anyOf[1].type,parentSchema:schema392.properties.usage.anyOf[1],data:data42};
+const _errs108 = errors;
+if(data43 !== null){
+const err20 = {instancePath:instancePath+"/usage",schemaPath:"#/properties/usage/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema392.properties.usage.anyOf[1].type,parentSchema:schema392.properties.usage.anyOf[1],data:data43};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -48101,11 +48342,11 @@ vErrors.push(err20);
 }
 errors++;
 }
-var _valid9 = _errs106 === errors;
+var _valid9 = _errs108 === errors;
 valid13 = valid13 || _valid9;
 }
 if(!valid13){
-const err21 = {instancePath:instancePath+"/usage",schemaPath:"#/properties/usage/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema392.properties.usage.anyOf,parentSchema:schema392.properties.usage,data:data42};
+const err21 = {instancePath:instancePath+"/usage",schemaPath:"#/properties/usage/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema392.properties.usage.anyOf,parentSchema:schema392.properties.usage,data:data43};
 if(vErrors === null){
 vErrors = [err21];
 }
@@ -48117,51 +48358,51 @@ validate1036.errors = vErrors;
 return false;
 }
 else {
-errors = _errs104;
+errors = _errs106;
 if(vErrors !== null){
-if(_errs104){
-vErrors.length = _errs104;
+if(_errs106){
+vErrors.length = _errs106;
 }
 else {
 vErrors = null;
 }
 }
 }
-var valid0 = _errs103 === errors;
+var valid0 = _errs105 === errors;
 }
 else {
 var valid0 = true;
 }
 if(valid0){
 if(data.user !== undefined){
-let data43 = data.user;
-const _errs108 = errors;
-if((typeof data43 !== "string") && (data43 !== null)){
-validate1036.errors = [{instancePath:instancePath+"/user",schemaPath:"#/properties/user/type",keyword:"type",params:{type: schema392.properties.user.type},message:"must be string,null",schema:schema392.properties.user.type,parentSchema:schema392.properties.user,data:data43}];
+let data44 = data.user;
+const _errs110 = errors;
+if((typeof data44 !== "string") && (data44 !== null)){
+validate1036.errors = [{instancePath:instancePath+"/user",schemaPath:"#/properties/user/type",keyword:"type",params:{type: schema392.properties.user.type},message:"must be string,null",schema:schema392.properties.user.type,parentSchema:schema392.properties.user,data:data44}];
 return false;
 }
-var valid0 = _errs108 === errors;
+var valid0 = _errs110 === errors;
 }
 else {
 var valid0 = true;
 }
 if(valid0){
 if(data.metadata !== undefined){
-let data44 = data.metadata;
-const _errs110 = errors;
-const _errs111 = errors;
-let valid14 = false;
+let data45 = data.metadata;
 const _errs112 = errors;
-if(!(validate25(data44, {instancePath:instancePath+"/metadata",parentData:data,parentDataProperty:"metadata",rootData}))){
+const _errs113 = errors;
+let valid14 = false;
+const _errs114 = errors;
+if(!(validate25(data45, {instancePath:instancePath+"/metadata",parentData:data,parentDataProperty:"metadata",rootData}))){
 vErrors = vErrors === null ? validate25.errors : vErrors.concat(validate25.errors);
 errors = vErrors.length;
 }
-var _valid10 = _errs112 === errors;
+var _valid10 = _errs114 === errors;
 valid14 = valid14 || _valid10;
 if(!valid14){
-const _errs113 = errors;
-if(data44 !== null){
-const err22 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema392.properties.metadata.anyOf[1].type,parentSchema:schema392.properties.metadata.anyOf[1],data:data44};
+const _errs115 = errors;
+if(data45 !== null){
+const err22 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema392.properties.metadata.anyOf[1].type,parentSchema:schema392.properties.metadata.anyOf[1],data:data45};
 if(vErrors === null){
 vErrors = [err22];
 }
@@ -48170,11 +48411,11 @@ vErrors.push(err22);
 }
 errors++;
 }
-var _valid10 = _errs113 === errors;
+var _valid10 = _errs115 === errors;
 valid14 = valid14 || _valid10;
 }
 if(!valid14){
-const err23 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema392.properties.metadata.anyOf,parentSchema:schema392.properties.metadata,data:data44};
+const err23 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema392.properties.metadata.anyOf,parentSchema:schema392.properties.metadata,data:data45};
 if(vErrors === null){
 vErrors = [err23];
 }
@@ -48186,20 +48427,21 @@ validate1036.errors = vErrors;
 return false;
 }
 else {
-errors = _errs111;
+errors = _errs113;
 if(vErrors !== null){
-if(_errs111){
-vErrors.length = _errs111;
+if(_errs113){
+vErrors.length = _errs113;
 }
 else {
 vErrors = null;
 }
 }
 }
-var valid0 = _errs110 === errors;
+var valid0 = _errs112 === errors;
 }
 else {
 var valid0 = true;
+}
 }
 }
 }
@@ -70598,7 +70840,7 @@ return errors === 0;
 }
 
 export const validateModel = validate1455;
-const schema554 = {"type":"object","additionalProperties":false,"required":["id","object","created","owned_by"],"properties":{"id":{"type":"string"},"object":{"type":"string","const":"model"},"created":{"type":"integer"},"owned_by":{"type":"string"},"shutdown_date":{"type":["string","null"]},"description":{"type":"string"}}};
+const schema554 = {"type":"object","additionalProperties":false,"required":["id","object","created","owned_by","type","display_name","created_at"],"properties":{"id":{"type":"string"},"object":{"type":"string","const":"model"},"created":{"type":"integer"},"owned_by":{"type":"string"},"shutdown_date":{"type":["string","null"]},"type":{"type":"string","const":"model"},"display_name":{"type":"string"},"created_at":{"type":"string"},"description":{"type":"string"}}};
 
 function validate1455(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -70606,14 +70848,14 @@ let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
-if(((((data.id === undefined) && (missing0 = "id")) || ((data.object === undefined) && (missing0 = "object"))) || ((data.created === undefined) && (missing0 = "created"))) || ((data.owned_by === undefined) && (missing0 = "owned_by"))){
+if((((((((data.id === undefined) && (missing0 = "id")) || ((data.object === undefined) && (missing0 = "object"))) || ((data.created === undefined) && (missing0 = "created"))) || ((data.owned_by === undefined) && (missing0 = "owned_by"))) || ((data.type === undefined) && (missing0 = "type"))) || ((data.display_name === undefined) && (missing0 = "display_name"))) || ((data.created_at === undefined) && (missing0 = "created_at"))){
 validate1455.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema554.required,parentSchema:schema554,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
-if(!((((((key0 === "id") || (key0 === "object")) || (key0 === "created")) || (key0 === "owned_by")) || (key0 === "shutdown_date")) || (key0 === "description"))){
+if(!(func22.call(schema554.properties, key0))){
 validate1455.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema554,data}];
 return false;
 break;
@@ -70689,17 +70931,63 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.description !== undefined){
-let data5 = data.description;
+if(data.type !== undefined){
+let data5 = data.type;
 const _errs12 = errors;
 if(typeof data5 !== "string"){
-validate1455.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema554.properties.description.type,parentSchema:schema554.properties.description,data:data5}];
+validate1455.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema554.properties.type.type,parentSchema:schema554.properties.type,data:data5}];
+return false;
+}
+if("model" !== data5){
+validate1455.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "model"},message:"must be equal to constant",schema:"model",parentSchema:schema554.properties.type,data:data5}];
 return false;
 }
 var valid0 = _errs12 === errors;
 }
 else {
 var valid0 = true;
+}
+if(valid0){
+if(data.display_name !== undefined){
+let data6 = data.display_name;
+const _errs14 = errors;
+if(typeof data6 !== "string"){
+validate1455.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema554.properties.display_name.type,parentSchema:schema554.properties.display_name,data:data6}];
+return false;
+}
+var valid0 = _errs14 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.created_at !== undefined){
+let data7 = data.created_at;
+const _errs16 = errors;
+if(typeof data7 !== "string"){
+validate1455.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema554.properties.created_at.type,parentSchema:schema554.properties.created_at,data:data7}];
+return false;
+}
+var valid0 = _errs16 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.description !== undefined){
+let data8 = data.description;
+const _errs18 = errors;
+if(typeof data8 !== "string"){
+validate1455.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema554.properties.description.type,parentSchema:schema554.properties.description,data:data8}];
+return false;
+}
+var valid0 = _errs18 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
 }
 }
 }
@@ -70719,7 +71007,7 @@ return errors === 0;
 }
 
 export const validateModelList = validate1456;
-const schema555 = {"type":"object","additionalProperties":false,"required":["object","data"],"properties":{"object":{"type":"string","const":"list"},"data":{"type":"array","items":{"$ref":"#/components/schemas/Model"}}}};
+const schema555 = {"type":"object","additionalProperties":false,"required":["object","data","has_more","first_id","last_id"],"properties":{"object":{"type":"string","const":"list"},"data":{"type":"array","items":{"$ref":"#/components/schemas/Model"}},"has_more":{"type":"boolean","const":false},"first_id":{"type":["string","null"]},"last_id":{"type":["string","null"]}}};
 
 function validate1456(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -70727,14 +71015,14 @@ let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
-if(((data.object === undefined) && (missing0 = "object")) || ((data.data === undefined) && (missing0 = "data"))){
+if((((((data.object === undefined) && (missing0 = "object")) || ((data.data === undefined) && (missing0 = "data"))) || ((data.has_more === undefined) && (missing0 = "has_more"))) || ((data.first_id === undefined) && (missing0 = "first_id"))) || ((data.last_id === undefined) && (missing0 = "last_id"))){
 validate1456.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema555.required,parentSchema:schema555,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
-if(!((key0 === "object") || (key0 === "data"))){
+if(!(((((key0 === "object") || (key0 === "data")) || (key0 === "has_more")) || (key0 === "first_id")) || (key0 === "last_id"))){
 validate1456.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema555,data}];
 return false;
 break;
@@ -70786,6 +71074,52 @@ var valid0 = _errs4 === errors;
 }
 else {
 var valid0 = true;
+}
+if(valid0){
+if(data.has_more !== undefined){
+let data3 = data.has_more;
+const _errs7 = errors;
+if(typeof data3 !== "boolean"){
+validate1456.errors = [{instancePath:instancePath+"/has_more",schemaPath:"#/properties/has_more/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema555.properties.has_more.type,parentSchema:schema555.properties.has_more,data:data3}];
+return false;
+}
+if(false !== data3){
+validate1456.errors = [{instancePath:instancePath+"/has_more",schemaPath:"#/properties/has_more/const",keyword:"const",params:{allowedValue: false},message:"must be equal to constant",schema:false,parentSchema:schema555.properties.has_more,data:data3}];
+return false;
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.first_id !== undefined){
+let data4 = data.first_id;
+const _errs9 = errors;
+if((typeof data4 !== "string") && (data4 !== null)){
+validate1456.errors = [{instancePath:instancePath+"/first_id",schemaPath:"#/properties/first_id/type",keyword:"type",params:{type: schema555.properties.first_id.type},message:"must be string,null",schema:schema555.properties.first_id.type,parentSchema:schema555.properties.first_id,data:data4}];
+return false;
+}
+var valid0 = _errs9 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.last_id !== undefined){
+let data5 = data.last_id;
+const _errs11 = errors;
+if((typeof data5 !== "string") && (data5 !== null)){
+validate1456.errors = [{instancePath:instancePath+"/last_id",schemaPath:"#/properties/last_id/type",keyword:"type",params:{type: schema555.properties.last_id.type},message:"must be string,null",schema:schema555.properties.last_id.type,parentSchema:schema555.properties.last_id,data:data5}];
+return false;
+}
+var valid0 = _errs11 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
 }
 }
 }

@@ -109,6 +109,7 @@ const SCHEMA_FILES = [
   "inspection.yaml",
   "models.yaml",
   "chat.yaml",
+  "messages.yaml",
   "stt.yaml",
 ];
 

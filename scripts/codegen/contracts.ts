@@ -43,6 +43,14 @@ export const contracts: readonly Contract[] = [
     usesSchemasOfOthers: true,
   },
   {
+    folder: "messages",
+    name: "Messages",
+    openapi: "specs/messages/openapi.yaml",
+    streams: [],
+    fieldNames: null,
+    usesSchemasOfOthers: true,
+  },
+  {
     folder: "local-stt",
     name: "LocalStt",
     openapi: "specs/local-stt/openapi.yaml",

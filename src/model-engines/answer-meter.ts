@@ -81,6 +81,7 @@ export class AnswerMeter {
       case "audio_done":
       case "model_resolved":
       case "usage":
+      case "stop_sequence":
       case "finished":
         return event;
       default:

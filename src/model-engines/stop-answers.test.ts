@@ -21,7 +21,7 @@ const CASES: readonly Case[] = [
 test.each(CASES)("a stop sequence is found $title", ({ stops, deltas, shown }) => {
   const finder = new StopFinder(stops);
   expect(deltas.map((text) => textOf(finder.read({ type: "text_delta", text })))).toEqual(shown);
-  expect(finder.hasStopped).toBe(true);
+  expect(finder.sequence).toBe(stops.at(-1));
 });
 
 test("what only begins like a stop sequence is shown with the next text, or at the end of the message", () => {
@@ -32,7 +32,7 @@ test("what only begins like a stop sequence is shown with the next text, or at t
     { type: "text_delta", text: "arth. EN" },
     { type: "finished", reason: "stop" },
   ]);
-  expect(finder.hasStopped).toBe(false);
+  expect(finder.sequence).toBeNull();
 });
 
 test("a delta that is cut loses its log probabilities, others keep theirs", () => {

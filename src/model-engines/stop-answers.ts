@@ -39,10 +39,15 @@ class StoppingTurn implements AsyncIterableIterator<Batch, undefined> {
       if (this.#isOver) return OVER;
       const batch = await this.#turn.next();
       if (batch.done === true) return await this.#afterEnd();
-      const events = batch.value.flatMap((event) => (this.#finder.hasStopped ? [] : this.#finder.read(event)));
-      if (this.#finder.hasStopped) {
+      const events = batch.value.flatMap((event) => (this.#finder.sequence === null ? this.#finder.read(event) : []));
+      const { sequence } = this.#finder;
+      if (sequence !== null) {
         await this.return();
-        return { value: [...events, { type: "finished", reason: "stop" }], done: false };
+        const end: Batch = [
+          { type: "stop_sequence", sequence },
+          { type: "finished", reason: "stop" },
+        ];
+        return { value: [...events, ...end], done: false };
       }
       if (events.length > 0) return { value: events, done: false };
     }
@@ -68,21 +73,22 @@ const OVER = { value: undefined, done: true } as const;
 export class StopFinder {
   readonly #stops: readonly string[];
   #held: TextDelta[] = [];
-  hasStopped = false;
+  /** The stop sequence that was found; null before. */
+  sequence: string | null = null;
 
   constructor(stops: readonly string[]) {
     this.#stops = stops;
   }
 
-  /** The events that can be shown now. After a stop sequence, `hasStopped` is true, and nothing more is read. */
+  /** The events that can be shown now. After a stop sequence, nothing more is read. */
   read(event: ModelEvent): readonly ModelEvent[] {
     if (event.type !== "text_delta") return [...this.release(), event];
     this.#held.push(event);
     const text = this.#held.map((held) => held.text).join("");
-    const stopAt = firstPlace(text, this.#stops);
-    if (stopAt === null) return this.#showBefore(text.length - longestBeginning(text, this.#stops));
-    this.hasStopped = true;
-    const shown = this.#cutAt(stopAt);
+    const stop = firstStop(text, this.#stops);
+    if (stop === null) return this.#showBefore(text.length - longestBeginning(text, this.#stops));
+    this.sequence = stop.sequence;
+    const shown = this.#cutAt(stop.place);
     this.#held = [];
     return shown;
   }
@@ -115,9 +121,14 @@ export class StopFinder {
   }
 }
 
-function firstPlace(text: string, stops: readonly string[]): number | null {
-  const places = stops.map((stop) => text.indexOf(stop)).filter((place) => place >= 0);
-  return places.length === 0 ? null : Math.min(...places);
+/** The stop sequence that begins first in the text. */
+function firstStop(text: string, stops: readonly string[]): { sequence: string; place: number } | null {
+  let first: { sequence: string; place: number } | null = null;
+  for (const sequence of stops) {
+    const place = text.indexOf(sequence);
+    if (place >= 0 && (first === null || place < first.place)) first = { sequence, place };
+  }
+  return first;
 }
 
 /** The length of the longest end of the text that begins a stop sequence. */

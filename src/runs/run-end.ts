@@ -10,6 +10,7 @@ export function finishedResponse(state: Answering, at: number): Response {
     status: whole ? "completed" : "incomplete",
     completed_at: whole ? at : null,
     incomplete_details: whole ? null : { reason: cutReason(state.finish) },
+    ...(state.stopSequence === null ? {} : { stop_sequence: state.stopSequence }),
     model: state.model,
     service_tier: tierOf(state.plan.response),
     usage: responseUsage(state.usage, {

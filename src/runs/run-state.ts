@@ -34,6 +34,8 @@ export interface Answering {
   /** The usage of hosted tools; null if none was reported. */
   readonly toolUsage: Response["tool_usage"] | null;
   readonly finish: FinishReason | null;
+  /** The stop sequence at which the answer ends. */
+  readonly stopSequence: string | null;
   readonly model: string;
   /** Whether sound has begun and not ended. */
   readonly isSoundOpen: boolean;

@@ -101,6 +101,7 @@ function answering(plan: RunPlan): Answering {
     usage: null,
     toolUsage: null,
     finish: null,
+    stopSequence: null,
     model,
     isSoundOpen: false,
     characters: 0,
@@ -181,6 +182,8 @@ function applyModelEvent(state: Answering, event: ModelEvent, events: Unnumbered
       return addSound(state, event, events);
     case "usage":
       return { ...state, usage: event.usage };
+    case "stop_sequence":
+      return { ...state, stopSequence: event.sequence };
     case "finished":
       return { ...state, finish: event.reason };
     default:

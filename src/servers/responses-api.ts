@@ -5,6 +5,8 @@ import type { Logger } from "@antiphon/base/logger.ts";
 import { isLoopbackOrigin, originsAmong } from "@antiphon/base/web-origins.ts";
 import { chatCompletionsRoutes } from "@antiphon/contracts/chat-completions/operations.ts";
 import * as chatValidators from "@antiphon/contracts/chat-completions/validators.js";
+import { messagesRoutes } from "@antiphon/contracts/messages/operations.ts";
+import * as messagesValidators from "@antiphon/contracts/messages/validators.js";
 import { responsesApiRoutes } from "@antiphon/contracts/responses-api/operations.ts";
 import * as validators from "@antiphon/contracts/responses-api/validators.js";
 import type { HostedTool } from "@antiphon/domain/hosted-tool.ts";
@@ -14,6 +16,7 @@ import type { FileTranscriber } from "@antiphon/speech/recognition/speech-engine
 import type { RunBus } from "../bus/run-bus.ts";
 import { ConfigError } from "../config/config-error.ts";
 import type { Config } from "../config/load-config.ts";
+import { messagesErrorForm } from "../faces/messages/message-errors.ts";
 import type { JoinedProcess } from "../processes/joined-process.ts";
 import {
   callerFields,
@@ -45,6 +48,7 @@ import { chooseVectorStores, FilesWaiting } from "./choices/choose-vector-stores
 import { contractOf, joinContracts, refusals } from "./contract.ts";
 import { responsesApiBodyChecks } from "./handlers/body-checks.ts";
 import { chatCompletionsHandlers } from "./handlers/chat-completions-handlers.ts";
+import { messagesHandlers } from "./handlers/messages-handlers.ts";
 import { type HandlerContexts, NOT_YET, responsesApiHandlers } from "./handlers/responses-api-handlers.ts";
 import { filesFolder, openConfiguredStore } from "./open-configured-store.ts";
 import { docsAssets, frontDoor } from "./pages/docs-assets.ts";
@@ -266,10 +270,12 @@ function application(
     contract: joinContracts(
       contractOf({ routes: responsesApiRoutes, validators, bodyChecks: responsesApiBodyChecks, validateReplies }),
       contractOf({ routes: chatCompletionsRoutes, validators: chatValidators, validateReplies }),
+      contractOf({ routes: messagesRoutes, validators: messagesValidators, validateReplies }),
     ),
     handlers: {
       ...responsesApiHandlers(contexts),
       ...chatCompletionsHandlers(contexts.creating, contexts.faces),
+      ...messagesHandlers(contexts.creating, contexts.faces),
       ...refusals(NOT_YET, notImplemented),
     },
     admission: {
@@ -279,7 +285,7 @@ function application(
       anonymous: ANYONE,
       admit: createHostGuard(allowsOrigin),
     },
-    faults: responsesApiFaults,
+    faults: { ...responsesApiFaults, errorFormOf: messagesErrorForm },
     log,
     observer: requests,
     onRefused: ({ operationId, principal, sentBody, error }) => {

@@ -6,7 +6,7 @@ import { readOwnJson } from "./json/read-json.ts";
  */
 export class EventFrames<Event extends object> implements AsyncIterable<Event> {
   readonly texts: AsyncIterable<string>;
-  /** How the frames are written; null for events with names. */
+  /** How the frames are written; null for those of the Responses API. */
   readonly form: FrameForm | null;
 
   constructor(texts: AsyncIterable<string>, form: FrameForm | null = null) {
@@ -24,12 +24,14 @@ export class EventFrames<Event extends object> implements AsyncIterable<Event> {
   }
 }
 
-/** The frames of an interface whose events have no names. */
+/** The frames of an interface whose streams end in a way of their own. */
 export interface FrameForm {
-  /** The data of the last frame, which is no event. */
-  readonly end: string;
+  /** The data of a last frame that is no event; null if there is none. */
+  readonly end: string | null;
   /** The last frame of a stream that fails, from the body of its error. */
   readonly errorFrame: (body: object) => string;
+  /** Sent in silence instead of a comment. */
+  readonly keepAlive?: string;
 }
 
 const DATA_FIRST = "data: ";

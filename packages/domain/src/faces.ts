@@ -1,5 +1,5 @@
 /** The faces of the API beside the Responses API. */
-export type FaceName = "chat";
+export type FaceName = "chat" | "messages";
 
 /** By which face a request came. */
 export interface FaceOrigin {

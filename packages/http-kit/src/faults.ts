@@ -7,6 +7,8 @@ import type { StreamEvent } from "./handler.ts";
 /** The errors of an interface for faults outside its handlers. */
 export interface Faults {
   renderError(error: ApiError): object;
+  /** The form of errors on this path if it has one of its own; null otherwise. */
+  errorFormOf?(path: string): ErrorForm | null;
   /** The last events of a stream that fails; `last` is the latest value that was sent. */
   streamError(error: ApiError, last: object | null): readonly StreamEvent[];
 
@@ -43,6 +45,26 @@ export interface Faults {
   ofError?(error: unknown): ApiError | null;
   shuttingDown(): ApiError;
   internalError(requestId: string): ApiError;
+}
+
+/** How an error is answered. */
+export interface ErrorReply {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: object;
+}
+
+export type ErrorForm = (error: ApiError, requestId: string) => ErrorReply;
+
+/** The reply for an error of a request on this path. */
+export function errorReply(
+  error: ApiError,
+  { path, requestId }: { readonly path: string; readonly requestId: string },
+  faults: Pick<Faults, "renderError" | "errorFormOf">,
+): ErrorReply {
+  const form = faults.errorFormOf?.(path) ?? null;
+  if (form !== null) return form(error, requestId);
+  return { status: error.status, headers: error.headers, body: faults.renderError(error) };
 }
 
 /** The `ApiError` for a thrown error; null for an internal error, whose details callers do not see. */

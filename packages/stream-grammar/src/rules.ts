@@ -46,6 +46,18 @@ export const RULES = {
   "chat-usage":
     "Chat completions: the usage comes once, in a chunk without choices after all choices have finished, and is null before; or no chunk has it.",
   "chat-done": "Chat completions: a stream that did not fail ends with [DONE], and nothing follows its end.",
+  "messages-name": "Messages: each frame has an event line, which is the type of its data.",
+  "messages-start":
+    "Messages: a stream begins with one message_start, whose message has no content and its input tokens.",
+  "messages-event": "Messages: the types of events are those of messages.",
+  "messages-block": "Messages: blocks follow each other, numbered from 0, and begin empty if deltas follow.",
+  "messages-delta": "Messages: a delta has the type of its block; the signature is the last one of a thinking.",
+  "messages-input": "Messages: the pieces of an input are JSON together, or nothing.",
+  "messages-result": "Messages: the result of a tool of the server follows its call.",
+  "messages-reason":
+    "Messages: message_delta has a stop_reason and the usage; the reason is not end_turn after a call of the client.",
+  "messages-end":
+    "Messages: a stream that did not fail ends with message_delta and message_stop, and nothing follows its end.",
   "sound-order": "Audio ends with response.audio.done and response.audio.transcript.done, before the response ends.",
 } as const satisfies Readonly<Record<string, string>>;
 

@@ -19,7 +19,7 @@ export const INSPECTION_SETTINGS = {
     kind: "choice",
     default: "asked",
     choices: ["all", "asked"],
-    text: "Which chat completions are stored. asked: those with store true; all: every one, so that the inspector shows it. Lists of chat completions show only those with store true.",
+    text: "Which chat completions and messages are stored. asked: chat completions with store true; all: every one, so that the inspector shows it. Lists of chat completions show only those with store true.",
   },
   exchangesTtlMs: {
     name: "EXCHANGES_TTL",

@@ -14,11 +14,11 @@ import {
   type CreateContext,
 } from "../../responses-api/create/begin-response.ts";
 import { emulatedHeader, omittedHeader } from "../../responses-api/show/reply-headers.ts";
+import { responseFailure } from "../response-failure.ts";
 import { chatError, checkChatRequest } from "./chat-errors.ts";
 import { CHAT_FRAMES, type ChunkOptions } from "./chunks.ts";
 import { type ChatNotes, chatCompletion } from "./completion.ts";
 import { createRequest, modelExtras } from "./create-request.ts";
-import { responseFailure } from "./response-failure.ts";
 import { chunksOf } from "./stream-chunks.ts";
 
 type Handler = ChatCompletionsHandlers<Caller>["createChatCompletion"];

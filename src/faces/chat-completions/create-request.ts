@@ -1,6 +1,7 @@
 import type { CreateChatCompletionRequest } from "@antiphon/contracts/chat-completions/types.ts";
 import type { CreateResponseRequest } from "@antiphon/contracts/responses-api/types.ts";
 import type { ModelExtras } from "@antiphon/domain/models/model-request.ts";
+import { definedMembers } from "../defined-members.ts";
 import { inputItems } from "./request-messages.ts";
 import { chatTools, textFormat, toolChoice } from "./request-tools.ts";
 
@@ -72,18 +73,6 @@ function serviceTier(tier: string | null | undefined): CreateResponseRequest["se
 
 function isServiceTier(tier: unknown): tier is NonNullable<CreateResponseRequest["service_tier"]> {
   return SERVICE_TIERS.has(tier);
-}
-
-type DefinedMembers<Members> = { [Name in keyof Members]?: NonNullable<Members[Name]> };
-
-/** Without members that are null or undefined. */
-function definedMembers<Members extends object>(members: Members): DefinedMembers<Members> {
-  const copy: DefinedMembers<Members> = {};
-  for (const name in members) {
-    const value = members[name];
-    if (value != null) copy[name] = value;
-  }
-  return copy;
 }
 
 /** The members that the contract lists. Those with true are sent on to the model server as they are. */

@@ -1,7 +1,7 @@
 import type { Response } from "@antiphon/contracts/responses-api/types.ts";
 import type { BegunResponse } from "../../responses-api/create/begin-response.ts";
+import { responseFailure } from "../response-failure.ts";
 import { type ChunkOptions, ChunkWriter, DONE_FRAME } from "./chunks.ts";
-import { responseFailure } from "./response-failure.ts";
 
 /**
  * The chunks of all runs, each run a choice. Throws the `ApiError` of a run that failed. Leaving the iteration leaves

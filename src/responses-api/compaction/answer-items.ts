@@ -77,6 +77,7 @@ export class AnswerItems {
       case "audio_done":
       case "model_resolved":
       case "usage":
+      case "stop_sequence":
       case "finished":
         return event;
       default:

@@ -74,6 +74,8 @@ export interface BegunResponse {
   readonly notes: readonly ResponseNote[];
   /** The calls of hosted functions so far, if the response is not stored; otherwise, the ledger has them. */
   readonly exchanges: readonly KnownExchange[];
+  /** The tokens of the request, before the model server has counted them. */
+  readonly inputTokensEstimate: number;
   /** The six `x-ratelimit-*` headers. */
   readonly headers: Readonly<Record<string, string>>;
 }
@@ -93,9 +95,11 @@ export async function beginResponse(
   const { response, inputItems, owner } = admittedRequest.order.openedRun;
   const watch = { owner, responseId: response.id, signal: caller.signal };
   const events = await beginHeld(admittedRequest, () => startRun(context.watching, order, watch));
-  const { exchanges } = admittedRequest.order;
+  const { exchanges, plan } = admittedRequest.order;
+  const { inputTokensEstimate } = plan;
   const notes = notesOf(admittedRequest);
-  return { responseId: response.id, events, response, inputItems, notes, exchanges, headers: admission.headers };
+  const { headers } = admission;
+  return { responseId: response.id, events, response, inputItems, notes, exchanges, inputTokensEstimate, headers };
 }
 
 export interface AnsweredResponse {

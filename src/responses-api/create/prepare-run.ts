@@ -1,5 +1,6 @@
 import { type IdStem, idFromStem, keyOfId, newIdStem } from "@antiphon/base/ids.ts";
 import type { CreateResponseRequest, Response, StoredItem } from "@antiphon/contracts/responses-api/types.ts";
+import type { FaceOrigin } from "@antiphon/domain/faces.ts";
 import type { ModelRequest } from "@antiphon/domain/models/model-request.ts";
 import type { ResponseStore } from "@antiphon/domain/responses.ts";
 import type { SpeechOutput, SpokenOutput } from "@antiphon/domain/speech.ts";
@@ -251,15 +252,23 @@ function wishesOf(
   };
 }
 
+/** With the tokens that the face tells its client before the model has counted them. */
+function counted(
+  { name, notes }: FaceOrigin,
+  { inputTokensEstimate }: Pick<RunTask, "inputTokensEstimate">,
+): FaceOrigin {
+  return { name, notes: { ...notes, inputTokensEstimate } };
+}
+
 /** The sender and kind of a request, and deviations from it. */
 function runOrigin(
   model: ServedModel,
   { principal, earlierTurns, face = null }: Pick<Caller, "principal" | "earlierTurns" | "face">,
-  run: NotedRun,
+  run: NotedRun & Pick<RunTask, "inputTokensEstimate">,
 ): RunOrigin {
   const isOnWebSocket = earlierTurns !== undefined; // Only callers on a WebSocket remember turns.
   const kind = runKind(run.request, isOnWebSocket);
-  return { kind, keyId: principal.keyId, notes: runNotes(model, run), face };
+  return { kind, keyId: principal.keyId, notes: runNotes(model, run), face: face === null ? null : counted(face, run) };
 }
 
 /** Takes the approvals that the response acts on. Refuses those that cannot be acted on, also of earlier requests. */

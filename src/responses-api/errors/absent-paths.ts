@@ -3,7 +3,8 @@ import { responsesApiRoutes } from "@antiphon/contracts/responses-api/operations
 /** Replacements for paths of other APIs, by the beginning of the path after `/v1`. */
 const INSTEAD: readonly (readonly [path: RegExp, advice: string])[] = [
   [/^\/chat\/completions/, "Did you mean /v1/chat/completions?"],
-  [/^\/(?:messages|completions)/, "Use POST /v1/chat/completions, or POST /v1/responses."],
+  [/^\/messages/, "Did you mean /v1/messages? The base URL of Anthropic's clients has no /v1."],
+  [/^\/completions/, "Use POST /v1/chat/completions, or POST /v1/responses."],
   [/^\/(?:assistants|threads)/, "Use POST /v1/responses, and /v1/conversations to keep a history."],
   [/^\/embeddings/, "Vector stores make embeddings by themselves: use /v1/vector_stores."],
   [/^\/images/, "Use POST /v1/responses with the tool 'image_generation'."],

@@ -13,5 +13,14 @@ export async function offeredModels(engine: ModelEngine, signal: AbortSignal): P
 }
 
 function modelBody({ id, created, ownedBy, description }: ModelDescription): Model {
-  return { id, object: "model", created, owned_by: ownedBy, ...(description === undefined ? {} : { description }) };
+  return {
+    id,
+    object: "model",
+    created,
+    owned_by: ownedBy,
+    type: "model",
+    display_name: id,
+    created_at: new Date(created * 1000).toISOString(),
+    ...(description === undefined ? {} : { description }),
+  };
 }

@@ -3,6 +3,7 @@ import type {
   HostedTool,
   MadeCall,
   OpenTool,
+  PendingCall,
   ToolCall,
   ToolOutcome,
   ToolRefusal,
@@ -42,10 +43,12 @@ export function webSearchTool(services: WebServices | null): HostedTool {
 
 function webSearchRefusal(tool: ToolInput, services: WebServices | null): ToolRefusal | null {
   if (!isWebSearch(tool)) return null;
-  const faulty = faultyDomain(webSettings(tool));
+  const { domains, blockedDomains } = webSettings(tool);
+  const faulty = faultyDomain(domains) ?? faultyDomain(blockedDomains);
   if (faulty !== null) {
     const reason = `'${faulty}' is no domain. Write domains without scheme and path, such as 'example.com'.`;
-    return { reason, member: "filters.allowed_domains", grade: "invalid" };
+    const list = domains.includes(faulty) ? "allowed_domains" : "blocked_domains";
+    return { reason, member: `filters.${list}`, grade: "invalid" };
   }
   if (services === null) return { reason: NO_PROVIDER, member: null, grade: "unavailable" };
   const types = tool.search_content_types ?? ["text"];
@@ -62,11 +65,23 @@ function openSession(session: WebSession): OpenTool {
     functions: functions.map((one): HostedFunction => ({ type: "hosted_function", server: null, ...one })),
     note: noteOf(settings, new Date()),
     opening: [],
-    pending: [],
+    pending: firstSearch(session),
     call: (name, origin) => webSearchCall(session, name, origin),
     shorten: shortenPage,
     close: async () => {},
   };
+}
+
+/** The search that the request asks for by itself. After a crash it is made only if nothing follows the question. */
+function firstSearch(session: WebSession): readonly PendingCall[] {
+  const { settings, scope } = session;
+  const last = scope.context.at(-1);
+  if (settings.firstQuery === null || last?.type !== "message" || last.role === "assistant") return [];
+  const { name } = SEARCH_FUNCTION;
+  const callId = scope.newItemId("call");
+  const call = webSearchCall(session, name, { callId, newItemId: scope.newItemId });
+  const args = JSON.stringify({ queries: [settings.firstQuery] });
+  return [{ name, callId, arguments: args, approvalRequestId: null, call }];
 }
 
 function webSearchCall(session: WebSession, name: string, origin: MadeCall): ToolCall {

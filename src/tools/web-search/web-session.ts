@@ -44,10 +44,11 @@ export class WebSession {
     return open === "known" || (open === "auto" && this.scope.readsPrivately);
   }
 
-  /** Whether a page is within the domains allowed by the request. */
+  /** Whether a page is within the domains that the request allows. */
   allows(url: string): boolean {
     const host = URL.parse(url)?.hostname ?? "";
-    const { domains } = this.settings;
-    return domains.length === 0 || domains.some((domain) => host === domain || host.endsWith(`.${domain}`));
+    const { domains, blockedDomains } = this.settings;
+    const isIn = (domain: string): boolean => host === domain || host.endsWith(`.${domain}`);
+    return (domains.length === 0 || domains.some(isIn)) && !blockedDomains.some(isIn);
   }
 }

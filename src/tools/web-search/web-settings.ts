@@ -6,6 +6,8 @@ export type WebSearchInput = Extract<ToolInput, { type: `web_search${string}` }>
 export interface WebSettings {
   /** Hosts; empty for all. */
   readonly domains: readonly string[];
+  /** Hosts that no page may come from. */
+  readonly blockedDomains: readonly string[];
   readonly size: ContextSize;
   /** Null if the request says nothing. */
   readonly place: UserPlace | null;
@@ -15,6 +17,8 @@ export interface WebSettings {
   readonly opensPages: boolean;
   /** The limit of one output in characters; null for none. */
   readonly charactersMax: number | null;
+  /** Searched for before the model is asked; null for nothing. */
+  readonly firstQuery: string | null;
 }
 
 export interface UserPlace {
@@ -50,13 +54,19 @@ export function webSettings(tool: WebSearchInput): WebSettings {
   const isFull = tool.type === "web_search" || tool.type === "web_search_2025_08_26";
   const budget = isFull ? tool.return_token_budget : null;
   return {
-    domains: isFull ? (tool.filters?.allowed_domains ?? []).map((domain) => domain.toLowerCase()) : [],
+    domains: isFull ? lowerCase(tool.filters?.allowed_domains) : [],
+    blockedDomains: isFull ? lowerCase(tool.filters?.blocked_domains) : [],
     size: SIZES[tool.search_context_size ?? "medium"],
     place: userPlace(tool),
     isLive: !isFull || tool.external_web_access !== false,
     opensPages: isFull,
+    firstQuery: (isFull ? tool.first_query?.trim() : null) || null,
     charactersMax: typeof budget === "number" && budget > 0 ? budget * CHARACTERS_PER_TOKEN : null,
   };
+}
+
+function lowerCase(domains: readonly string[] | null | undefined): readonly string[] {
+  return (domains ?? []).map((domain) => domain.toLowerCase());
 }
 
 function userPlace({ user_location: location }: WebSearchInput): UserPlace | null {
@@ -66,6 +76,6 @@ function userPlace({ user_location: location }: WebSearchInput): UserPlace | nul
 }
 
 /** The first domain that is not a bare host, such as one with a scheme or a path; null if there is none. */
-export function faultyDomain({ domains }: WebSettings): string | null {
+export function faultyDomain(domains: readonly string[]): string | null {
   return domains.find((domain) => !/^(?:[\p{L}\p{N}_-]+\.)+[\p{L}\p{N}-]{2,}$/u.test(domain)) ?? null;
 }

@@ -72,4 +72,6 @@ export type ModelEvent =
   | { readonly type: "audio_done" }
   /** `contextTokens`: the tokens of the last turn, its answer included, if the answer took several turns. */
   | { readonly type: "usage"; readonly usage: ModelUsage; readonly contextTokens?: number }
+  /** The stop sequence at which the answer ends. It is not part of the text. */
+  | { readonly type: "stop_sequence"; readonly sequence: string }
   | { readonly type: "finished"; readonly reason: "stop" | "length" | "content_filter" };

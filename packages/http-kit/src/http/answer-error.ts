@@ -1,7 +1,7 @@
 import type { ApiError } from "@antiphon/base/api-error.ts";
 import { isStorageFull } from "@antiphon/base/storage-full.ts";
 import type { Exchange } from "../exchange/exchange.ts";
-import { type Faults, namedFault } from "../faults.ts";
+import { errorReply, type Faults, namedFault } from "../faults.ts";
 import type { ServedInterface } from "../options.ts";
 import { writeJsonReply } from "../stream/write-reply.ts";
 
@@ -26,12 +26,8 @@ export async function answerError(
   }
   const fault = apiError(exchange, error, faults);
   const closing = CLOSING_STATUSES.has(fault.status) ? { connection: "close" } : {};
-  const headers = { ...closing, ...fault.headers };
-  await writeJsonReply(
-    exchange,
-    { status: fault.status, headers, body: faults.renderError(fault) },
-    options.prettyJson,
-  );
+  const reply = errorReply(fault, exchange, faults);
+  await writeJsonReply(exchange, { ...reply, headers: { ...closing, ...reply.headers } }, options.prettyJson);
 }
 
 function apiError(exchange: Exchange, error: unknown, faults: Faults): ApiError {

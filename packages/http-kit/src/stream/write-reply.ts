@@ -1,4 +1,5 @@
 import type { ServerResponse } from "node:http";
+import type { ApiError } from "@antiphon/base/api-error.ts";
 import { assert } from "@antiphon/base/assert.ts";
 import { EventFrames } from "@antiphon/base/event-frames.ts";
 import { isSmall, writeJsonBytes } from "@antiphon/base/json/write-json.ts";
@@ -6,6 +7,7 @@ import { discardBody, isBodyPending } from "../body/body-chunks.ts";
 import type { Validator } from "../contract.ts";
 import { type Exchange, writeHead } from "../exchange/exchange.ts";
 import type { Unread } from "../exchange/unread-bytes.ts";
+import { errorReply } from "../faults.ts";
 import type { EventsReply, Reply, ReplyHeaders } from "../handler.ts";
 import type { ServedInterface } from "../options.ts";
 import { writeBytes } from "./write-bytes.ts";
@@ -49,9 +51,10 @@ function writeEvents(exchange: Exchange, reply: EventsReply, service: ServedInte
   if (reply.events instanceof EventFrames) {
     const { events } = reply;
     const texts = checkedFrames(events, validator);
+    const errorBody = (error: ApiError): object => errorReply(error, exchange, faults).body;
     return writeStream(
       exchange,
-      frameStream({ ...reply, texts, form: events.form }, options.keepAliveMs, faults),
+      frameStream({ ...reply, texts, form: events.form, errorBody }, options.keepAliveMs, faults),
       faults,
     );
   }

@@ -153,9 +153,9 @@ const SSE_HEADERS = {
 
 const KEEP_ALIVE = ": keepalive\n\n";
 
-/** A comment after this silence; none if it is 0. */
-function commentEvery(everyMs: number): OutgoingStream<never>["keepAlive"] {
-  return everyMs === 0 ? null : { frame: KEEP_ALIVE, everyMs };
+/** A frame after this silence, a comment by default; none if it is 0. */
+function keepAliveEvery(everyMs: number, frame = KEEP_ALIVE): OutgoingStream<never>["keepAlive"] {
+  return everyMs === 0 ? null : { frame, everyMs };
 }
 
 function sseFrame(event: StreamEvent): string {
@@ -173,7 +173,7 @@ export function sseStream(
     headers: { ...SSE_HEADERS, ...reply.headers },
     values: reply.events,
     frameOf: sseFrame,
-    keepAlive: commentEvery(keepAliveMs),
+    keepAlive: keepAliveEvery(keepAliveMs),
     onError: (error, last) => faults.streamError(error, last),
   };
 }
@@ -181,24 +181,26 @@ export function sseStream(
 interface TextReply extends ReplyStart {
   readonly texts: AsyncIterable<string>;
   readonly form: FrameForm | null;
+  /** The body of an error, for streams with a form of their own. */
+  readonly errorBody: (error: ApiError) => object;
 }
 
 /** The same, for events as text. `last` of a fault is the last event of the last text. */
 export function frameStream(
-  { status, headers, texts, form }: TextReply,
+  { status, headers, texts, form, errorBody }: TextReply,
   keepAliveMs: number,
-  faults: Pick<Faults, "renderError" | "streamError">,
+  faults: Pick<Faults, "streamError">,
 ): OutgoingStream<string> {
   return {
     status,
     headers: { ...SSE_HEADERS, ...headers },
     values: texts,
     frameOf: (text) => text,
-    keepAlive: commentEvery(keepAliveMs),
+    keepAlive: keepAliveEvery(keepAliveMs, form?.keepAlive),
     onError: (error, last) =>
       form === null
         ? faults.streamError(error, last === null ? null : lastEventIn(last)).map(sseFrame)
-        : [form.errorFrame(faults.renderError(error))],
+        : [form.errorFrame(errorBody(error))],
   };
 }
 

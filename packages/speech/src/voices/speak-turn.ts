@@ -165,6 +165,7 @@ class SpokenTurn implements AsyncIterator<Batch> {
         this.#endText();
         return;
       case "annotation":
+      case "stop_sequence":
       case "reasoning_summary_break":
       case "call_delta":
       case "call_finished":

@@ -2,6 +2,7 @@ import { jsonOrText } from "@antiphon/base/json/read-json.ts";
 import { isRecord } from "@antiphon/base/json/records.ts";
 import { ChatLinter, isChatData } from "../chat/chat-linter.ts";
 import type { Dialect } from "../dialect.ts";
+import { isMessagesData, MessagesLinter } from "../messages/messages-linter.ts";
 import { StreamLinter, type StreamReport } from "../stream-linter.ts";
 import { LineCutter } from "./line-cutter.ts";
 import { type SseFrame, SseFrames } from "./sse-frames.ts";
@@ -17,8 +18,8 @@ export class TextLinter {
   #blank = "";
   readonly #lines = new LineCutter();
   #linter: StreamLinter | null = null;
-  /** Takes the place of the other if the stream is one of chat completions. */
-  #chat: ChatLinter | null = null;
+  /** Takes the place of the other if the stream is one of another door. */
+  #other: ChatLinter | MessagesLinter | null = null;
   readonly #frames = new SseFrames();
   readonly #reports: StreamReport[] = [];
   #lastId: string | null = null;
@@ -31,7 +32,7 @@ export class TextLinter {
 
   /** Reports a fault outside the events, such as a wrong content type. */
   report(...[rule, says]: Parameters<StreamLinter["report"]>): void {
-    (this.#chat ?? this.#current()).report(rule, says);
+    (this.#other ?? this.#current()).report(rule, says);
   }
 
   /** Takes the next piece. Throws a RangeError if a frame or line is too long. */
@@ -51,7 +52,7 @@ export class TextLinter {
     if (this.#form === "lines") this.#takeLine(this.#lines.rest);
     const rest = this.#frames.rest;
     if (rest !== "") this.report("frame-whole", `${JSON.stringify(rest.slice(0, 80))} is not a whole frame`);
-    this.#reports.push((this.#chat ?? this.#current()).end());
+    this.#reports.push((this.#other ?? this.#current()).end());
     return this.#reports;
   }
 
@@ -65,8 +66,8 @@ export class TextLinter {
     if (data === null) return;
     const isDone = data.trim() === "[DONE]";
     const event = isDone ? null : jsonOrText(data);
-    if (this.#linter === null && isChatData(event)) this.#chat ??= new ChatLinter();
-    if (this.#chat !== null) return isDone ? this.#chat.takeDone() : this.#chat.take(name, event);
+    if (this.#linter === null) this.#other ??= otherLinter(event);
+    if (this.#other !== null) return isDone ? this.#other.takeDone() : this.#other.take(name, event);
     if (isDone) return this.report("no-done-mark", "[DONE] is not an event");
     const type = isRecord(event) ? event["type"] : undefined;
     if (typeof type === "string" && type !== name)
@@ -93,6 +94,12 @@ export class TextLinter {
     this.#events++;
     this.#current().take(event);
   }
+}
+
+/** The linter of a stream of another door that begins with this data; null for one of the Responses API. */
+function otherLinter(first: unknown): ChatLinter | MessagesLinter | null {
+  if (isChatData(first)) return new ChatLinter();
+  return isMessagesData(first) ? new MessagesLinter() : null;
 }
 
 /** Checks a whole text. */

@@ -46,6 +46,8 @@ function shown(event: ModelEvent): string {
       return `cites ${"url" in event.annotation ? event.annotation.url : event.annotation.type}`;
     case "model_resolved":
       return `model ${event.model}`;
+    case "stop_sequence":
+      return `stops at ${event.sequence}`;
     case "message_started":
     case "message_finished":
     case "reasoning_summary_break":
