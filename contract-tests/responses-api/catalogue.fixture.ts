@@ -15,7 +15,7 @@ export interface Operation {
 }
 
 /** The operations of a document of `generated/`. */
-export function readOperations(folder: "responses-api" | "chat-completions"): readonly Operation[] {
+export function readOperations(folder: "responses-api" | "chat-completions" | "messages"): readonly Operation[] {
   const document = readJson(new URL(`../../generated/${folder}/openapi.json`, import.meta.url));
   return Object.entries(memberOf(document, "paths")).flatMap(([path, item]) =>
     METHODS.map((method) => ({ method, operation: memberOf(item, method) }))

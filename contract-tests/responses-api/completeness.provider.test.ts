@@ -6,7 +6,7 @@ import { findCitations } from "../../scripts/requirements-coverage.ts";
 import { verifies } from "../../tests/verifies.ts";
 import type { Parties } from "../pact-files.fixture.ts";
 import { operationOf, readInteractions, readOperations, type WrittenInteraction } from "./catalogue.fixture.ts";
-import { OFFICIAL_SDK, OWN_CLIENT } from "./interaction.fixture.ts";
+import { ANTHROPIC_SDK, OFFICIAL_SDK, OWN_CLIENT } from "./interaction.fixture.ts";
 
 /** Errors that our server sends but its document does not list. */
 const BEYOND_THE_DOCUMENT = ["404 invalid_request_error", "503 server_error"];
@@ -59,12 +59,15 @@ describe.each([
   });
 });
 
-test("the pact of the official client has an interaction for every operation of chat completions", () => {
-  const chatOperations = readOperations("chat-completions");
-  const interactions = readInteractions(OFFICIAL_SDK);
-  const asked = interactions.map((interaction) => operationOf(interaction, chatOperations)?.operationId);
-  expect(chatOperations.map(({ operationId }) => operationId).filter((id) => !asked.includes(id))).toEqual([]);
-  expect(chatOperations.length).toBeGreaterThan(0);
+test.each([
+  ["chat-completions", OFFICIAL_SDK],
+  ["messages", ANTHROPIC_SDK],
+] as const)("the pact of the door's client has an interaction for every operation of %s", (door, parties) => {
+  const doorOperations = readOperations(door);
+  const interactions = readInteractions(parties);
+  const asked = interactions.map((interaction) => operationOf(interaction, doorOperations)?.operationId);
+  expect(doorOperations.map(({ operationId }) => operationId).filter((id) => !asked.includes(id))).toEqual([]);
+  expect(doorOperations.length).toBeGreaterThan(0);
 });
 
 /** Many errors of the catalogue share a status and a code, so this test finds each by its requirement id. */

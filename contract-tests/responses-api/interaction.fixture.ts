@@ -1,3 +1,4 @@
+import Anthropic from "@anthropic-ai/sdk";
 import { MatchersV3, PactV4 } from "@pact-foundation/pact";
 import OpenAI from "openai";
 import { Antiphon } from "../../packages/client/src/index.ts";
@@ -11,6 +12,8 @@ export const HTTP_PROVIDER = "responses-api";
 /** The same interactions, except those that our client cannot send. */
 export const OFFICIAL_SDK: Parties = { consumer: "openai-sdk", provider: HTTP_PROVIDER };
 export const OWN_CLIENT: Parties = { consumer: "antiphon-client", provider: HTTP_PROVIDER };
+/** What is asked by the messages door. The reference has none, so these interactions need our own server. */
+export const ANTHROPIC_SDK: Parties = { consumer: "anthropic-sdk", provider: HTTP_PROVIDER };
 export const EXAMPLE_KEY = "sk-example";
 export const EXAMPLE_MODEL = "example-model";
 export const EXAMPLE_REQUEST_ID = "req_0123456789abcdef0123456789abcdef";
@@ -85,6 +88,17 @@ export async function checkInteraction(interaction: Interaction, { official, own
   if (own === undefined) return;
   await describe(OWN_CLIENT, interaction).executeTest(({ url }) =>
     own(new Antiphon({ baseUrl: url, retriesMax: 0, ...(apiKey === null ? {} : { apiKey }) })),
+  );
+}
+
+/** The same for Anthropic's client. */
+export async function checkMessagesInteraction(
+  interaction: Interaction,
+  call: (client: Anthropic) => Promise<void>,
+): Promise<void> {
+  const apiKey = interaction.wrongKey ?? EXAMPLE_KEY;
+  await describe(ANTHROPIC_SDK, interaction).executeTest(({ url }) =>
+    call(new Anthropic({ baseURL: url, apiKey, maxRetries: 0 })),
   );
 }
 

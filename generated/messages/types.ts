@@ -911,7 +911,7 @@ export interface operations {
                     "application/json": components["schemas"]["MessagesErrorBody"];
                 };
             };
-            /** @description An item or a file that the request names does not exist. */
+            /** @description The model, or a file that the request names, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -1080,7 +1080,7 @@ export interface operations {
                     "application/json": components["schemas"]["MessagesErrorBody"];
                 };
             };
-            /** @description An item or a file that the request names does not exist. */
+            /** @description The model, or a file that the request names, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;

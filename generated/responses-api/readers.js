@@ -62450,7 +62450,7 @@ return errors === 0;
 }
 
 export const readResponseSummary = validate1393;
-const schema523 = {"type":"object","required":["id"],"properties":{"id":{"type":"string"},"object":{"type":"string","const":"response.summary"},"created_at":{"type":"integer"},"completed_at":{"type":["integer","null"]},"status":{"$ref":"#/components/schemas/ResponseStatus"},"is_live":{"type":"boolean"},"kind":{"$ref":"#/components/schemas/RunKind"},"model":{"type":"string"},"background":{"type":"boolean"},"conversation":{"anyOf":[{"$ref":"#/components/schemas/ConversationRef"},{"type":"null"}]},"previous_response_id":{"type":["string","null"]},"metadata":{"$ref":"#/components/schemas/Metadata"},"usage":{"anyOf":[{"$ref":"#/components/schemas/Usage"},{"type":"null"}]},"price":{"anyOf":[{"$ref":"#/components/schemas/Price"},{"type":"null"}]},"error":{"anyOf":[{"$ref":"#/components/schemas/ResponseErrorInfo"},{"type":"null"}]},"incomplete_details":{"anyOf":[{"$ref":"#/components/schemas/IncompleteDetails"},{"type":"null"}]},"input_preview":{"type":"string","maxLength":200},"output_preview":{"type":"string","maxLength":200},"tools":{"type":"array","items":{"type":"string"}},"timing":{"$ref":"#/components/schemas/RunTiming"},"key":{"anyOf":[{"$ref":"#/components/schemas/KeyRef"},{"type":"null"}]}}};
+const schema523 = {"type":"object","required":["id"],"properties":{"id":{"type":"string"},"object":{"type":"string","const":"response.summary"},"created_at":{"type":"integer"},"completed_at":{"type":["integer","null"]},"status":{"$ref":"#/components/schemas/ResponseStatus"},"is_live":{"type":"boolean"},"kind":{"$ref":"#/components/schemas/RunKind"},"face":{"type":["string","null"],"enum":["chat","messages",null]},"model":{"type":"string"},"background":{"type":"boolean"},"conversation":{"anyOf":[{"$ref":"#/components/schemas/ConversationRef"},{"type":"null"}]},"previous_response_id":{"type":["string","null"]},"metadata":{"$ref":"#/components/schemas/Metadata"},"usage":{"anyOf":[{"$ref":"#/components/schemas/Usage"},{"type":"null"}]},"price":{"anyOf":[{"$ref":"#/components/schemas/Price"},{"type":"null"}]},"error":{"anyOf":[{"$ref":"#/components/schemas/ResponseErrorInfo"},{"type":"null"}]},"incomplete_details":{"anyOf":[{"$ref":"#/components/schemas/IncompleteDetails"},{"type":"null"}]},"input_preview":{"type":"string","maxLength":200},"output_preview":{"type":"string","maxLength":200},"tools":{"type":"array","items":{"type":"string"}},"timing":{"$ref":"#/components/schemas/RunTiming"},"key":{"anyOf":[{"$ref":"#/components/schemas/KeyRef"},{"type":"null"}]}}};
 const schema524 = {"type":"string","enum":["background","plain","streamed","websocket"]};
 
 function validate1395(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
@@ -62762,11 +62762,15 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.model !== undefined){
-let data7 = data.model;
+if(data.face !== undefined){
+let data7 = data.face;
 const _errs13 = errors;
-if(typeof data7 !== "string"){
-validate1393.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema523.properties.model.type,parentSchema:schema523.properties.model,data:data7}];
+if((typeof data7 !== "string") && (data7 !== null)){
+validate1393.errors = [{instancePath:instancePath+"/face",schemaPath:"#/properties/face/type",keyword:"type",params:{type: schema523.properties.face.type},message:"must be string,null",schema:schema523.properties.face.type,parentSchema:schema523.properties.face,data:data7}];
+return false;
+}
+if(!(((data7 === "chat") || (data7 === "messages")) || (data7 === null))){
+validate1393.errors = [{instancePath:instancePath+"/face",schemaPath:"#/properties/face/enum",keyword:"enum",params:{allowedValues: schema523.properties.face.enum},message:"must be equal to one of the allowed values",schema:schema523.properties.face.enum,parentSchema:schema523.properties.face,data:data7}];
 return false;
 }
 var valid0 = _errs13 === errors;
@@ -62775,11 +62779,11 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.background !== undefined){
-let data8 = data.background;
+if(data.model !== undefined){
+let data8 = data.model;
 const _errs15 = errors;
-if(typeof data8 !== "boolean"){
-validate1393.errors = [{instancePath:instancePath+"/background",schemaPath:"#/properties/background/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema523.properties.background.type,parentSchema:schema523.properties.background,data:data8}];
+if(typeof data8 !== "string"){
+validate1393.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema523.properties.model.type,parentSchema:schema523.properties.model,data:data8}];
 return false;
 }
 var valid0 = _errs15 === errors;
@@ -62788,22 +62792,35 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.conversation !== undefined){
-let data9 = data.conversation;
+if(data.background !== undefined){
+let data9 = data.background;
 const _errs17 = errors;
-const _errs18 = errors;
-let valid1 = false;
+if(typeof data9 !== "boolean"){
+validate1393.errors = [{instancePath:instancePath+"/background",schemaPath:"#/properties/background/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema523.properties.background.type,parentSchema:schema523.properties.background,data:data9}];
+return false;
+}
+var valid0 = _errs17 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.conversation !== undefined){
+let data10 = data.conversation;
 const _errs19 = errors;
-if(!(validate910(data9, {instancePath:instancePath+"/conversation",parentData:data,parentDataProperty:"conversation",rootData}))){
+const _errs20 = errors;
+let valid1 = false;
+const _errs21 = errors;
+if(!(validate910(data10, {instancePath:instancePath+"/conversation",parentData:data,parentDataProperty:"conversation",rootData}))){
 vErrors = vErrors === null ? validate910.errors : vErrors.concat(validate910.errors);
 errors = vErrors.length;
 }
-var _valid0 = _errs19 === errors;
+var _valid0 = _errs21 === errors;
 valid1 = valid1 || _valid0;
 if(!valid1){
-const _errs20 = errors;
-if(data9 !== null){
-const err0 = {instancePath:instancePath+"/conversation",schemaPath:"#/properties/conversation/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema523.properties.conversation.anyOf[1].type,parentSchema:schema523.properties.conversation.anyOf[1],data:data9};
+const _errs22 = errors;
+if(data10 !== null){
+const err0 = {instancePath:instancePath+"/conversation",schemaPath:"#/properties/conversation/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema523.properties.conversation.anyOf[1].type,parentSchema:schema523.properties.conversation.anyOf[1],data:data10};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -62812,11 +62829,11 @@ vErrors.push(err0);
 }
 errors++;
 }
-var _valid0 = _errs20 === errors;
+var _valid0 = _errs22 === errors;
 valid1 = valid1 || _valid0;
 }
 if(!valid1){
-const err1 = {instancePath:instancePath+"/conversation",schemaPath:"#/properties/conversation/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema523.properties.conversation.anyOf,parentSchema:schema523.properties.conversation,data:data9};
+const err1 = {instancePath:instancePath+"/conversation",schemaPath:"#/properties/conversation/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema523.properties.conversation.anyOf,parentSchema:schema523.properties.conversation,data:data10};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -62828,40 +62845,28 @@ validate1393.errors = vErrors;
 return false;
 }
 else {
-errors = _errs18;
+errors = _errs20;
 if(vErrors !== null){
-if(_errs18){
-vErrors.length = _errs18;
+if(_errs20){
+vErrors.length = _errs20;
 }
 else {
 vErrors = null;
 }
 }
 }
-var valid0 = _errs17 === errors;
+var valid0 = _errs19 === errors;
 }
 else {
 var valid0 = true;
 }
 if(valid0){
 if(data.previous_response_id !== undefined){
-let data10 = data.previous_response_id;
-const _errs22 = errors;
-if((typeof data10 !== "string") && (data10 !== null)){
-validate1393.errors = [{instancePath:instancePath+"/previous_response_id",schemaPath:"#/properties/previous_response_id/type",keyword:"type",params:{type: schema523.properties.previous_response_id.type},message:"must be string,null",schema:schema523.properties.previous_response_id.type,parentSchema:schema523.properties.previous_response_id,data:data10}];
-return false;
-}
-var valid0 = _errs22 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.metadata !== undefined){
+let data11 = data.previous_response_id;
 const _errs24 = errors;
-if(!(validate25(data.metadata, {instancePath:instancePath+"/metadata",parentData:data,parentDataProperty:"metadata",rootData}))){
-vErrors = vErrors === null ? validate25.errors : vErrors.concat(validate25.errors);
-errors = vErrors.length;
+if((typeof data11 !== "string") && (data11 !== null)){
+validate1393.errors = [{instancePath:instancePath+"/previous_response_id",schemaPath:"#/properties/previous_response_id/type",keyword:"type",params:{type: schema523.properties.previous_response_id.type},message:"must be string,null",schema:schema523.properties.previous_response_id.type,parentSchema:schema523.properties.previous_response_id,data:data11}];
+return false;
 }
 var valid0 = _errs24 === errors;
 }
@@ -62869,22 +62874,34 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.usage !== undefined){
-let data12 = data.usage;
-const _errs25 = errors;
+if(data.metadata !== undefined){
 const _errs26 = errors;
-let valid2 = false;
+if(!(validate25(data.metadata, {instancePath:instancePath+"/metadata",parentData:data,parentDataProperty:"metadata",rootData}))){
+vErrors = vErrors === null ? validate25.errors : vErrors.concat(validate25.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs26 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.usage !== undefined){
+let data13 = data.usage;
 const _errs27 = errors;
-if(!(validate1025(data12, {instancePath:instancePath+"/usage",parentData:data,parentDataProperty:"usage",rootData}))){
+const _errs28 = errors;
+let valid2 = false;
+const _errs29 = errors;
+if(!(validate1025(data13, {instancePath:instancePath+"/usage",parentData:data,parentDataProperty:"usage",rootData}))){
 vErrors = vErrors === null ? validate1025.errors : vErrors.concat(validate1025.errors);
 errors = vErrors.length;
 }
-var _valid1 = _errs27 === errors;
+var _valid1 = _errs29 === errors;
 valid2 = valid2 || _valid1;
 if(!valid2){
-const _errs28 = errors;
-if(data12 !== null){
-const err2 = {instancePath:instancePath+"/usage",schemaPath:"#/properties/usage/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema523.properties.usage.anyOf[1].type,parentSchema:schema523.properties.usage.anyOf[1],data:data12};
+const _errs30 = errors;
+if(data13 !== null){
+const err2 = {instancePath:instancePath+"/usage",schemaPath:"#/properties/usage/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema523.properties.usage.anyOf[1].type,parentSchema:schema523.properties.usage.anyOf[1],data:data13};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -62893,11 +62910,11 @@ vErrors.push(err2);
 }
 errors++;
 }
-var _valid1 = _errs28 === errors;
+var _valid1 = _errs30 === errors;
 valid2 = valid2 || _valid1;
 }
 if(!valid2){
-const err3 = {instancePath:instancePath+"/usage",schemaPath:"#/properties/usage/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema523.properties.usage.anyOf,parentSchema:schema523.properties.usage,data:data12};
+const err3 = {instancePath:instancePath+"/usage",schemaPath:"#/properties/usage/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema523.properties.usage.anyOf,parentSchema:schema523.properties.usage,data:data13};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -62909,38 +62926,38 @@ validate1393.errors = vErrors;
 return false;
 }
 else {
-errors = _errs26;
+errors = _errs28;
 if(vErrors !== null){
-if(_errs26){
-vErrors.length = _errs26;
+if(_errs28){
+vErrors.length = _errs28;
 }
 else {
 vErrors = null;
 }
 }
 }
-var valid0 = _errs25 === errors;
+var valid0 = _errs27 === errors;
 }
 else {
 var valid0 = true;
 }
 if(valid0){
 if(data.price !== undefined){
-let data13 = data.price;
-const _errs30 = errors;
-const _errs31 = errors;
-let valid3 = false;
+let data14 = data.price;
 const _errs32 = errors;
-if(!(validate1400(data13, {instancePath:instancePath+"/price",parentData:data,parentDataProperty:"price",rootData}))){
+const _errs33 = errors;
+let valid3 = false;
+const _errs34 = errors;
+if(!(validate1400(data14, {instancePath:instancePath+"/price",parentData:data,parentDataProperty:"price",rootData}))){
 vErrors = vErrors === null ? validate1400.errors : vErrors.concat(validate1400.errors);
 errors = vErrors.length;
 }
-var _valid2 = _errs32 === errors;
+var _valid2 = _errs34 === errors;
 valid3 = valid3 || _valid2;
 if(!valid3){
-const _errs33 = errors;
-if(data13 !== null){
-const err4 = {instancePath:instancePath+"/price",schemaPath:"#/properties/price/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema523.properties.price.anyOf[1].type,parentSchema:schema523.properties.price.anyOf[1],data:data13};
+const _errs35 = errors;
+if(data14 !== null){
+const err4 = {instancePath:instancePath+"/price",schemaPath:"#/properties/price/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema523.properties.price.anyOf[1].type,parentSchema:schema523.properties.price.anyOf[1],data:data14};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -62949,11 +62966,11 @@ vErrors.push(err4);
 }
 errors++;
 }
-var _valid2 = _errs33 === errors;
+var _valid2 = _errs35 === errors;
 valid3 = valid3 || _valid2;
 }
 if(!valid3){
-const err5 = {instancePath:instancePath+"/price",schemaPath:"#/properties/price/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema523.properties.price.anyOf,parentSchema:schema523.properties.price,data:data13};
+const err5 = {instancePath:instancePath+"/price",schemaPath:"#/properties/price/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema523.properties.price.anyOf,parentSchema:schema523.properties.price,data:data14};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -62965,38 +62982,38 @@ validate1393.errors = vErrors;
 return false;
 }
 else {
-errors = _errs31;
+errors = _errs33;
 if(vErrors !== null){
-if(_errs31){
-vErrors.length = _errs31;
+if(_errs33){
+vErrors.length = _errs33;
 }
 else {
 vErrors = null;
 }
 }
 }
-var valid0 = _errs30 === errors;
+var valid0 = _errs32 === errors;
 }
 else {
 var valid0 = true;
 }
 if(valid0){
 if(data.error !== undefined){
-let data14 = data.error;
-const _errs35 = errors;
-const _errs36 = errors;
-let valid4 = false;
+let data15 = data.error;
 const _errs37 = errors;
-if(!(validate1011(data14, {instancePath:instancePath+"/error",parentData:data,parentDataProperty:"error",rootData}))){
+const _errs38 = errors;
+let valid4 = false;
+const _errs39 = errors;
+if(!(validate1011(data15, {instancePath:instancePath+"/error",parentData:data,parentDataProperty:"error",rootData}))){
 vErrors = vErrors === null ? validate1011.errors : vErrors.concat(validate1011.errors);
 errors = vErrors.length;
 }
-var _valid3 = _errs37 === errors;
+var _valid3 = _errs39 === errors;
 valid4 = valid4 || _valid3;
 if(!valid4){
-const _errs38 = errors;
-if(data14 !== null){
-const err6 = {instancePath:instancePath+"/error",schemaPath:"#/properties/error/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema523.properties.error.anyOf[1].type,parentSchema:schema523.properties.error.anyOf[1],data:data14};
+const _errs40 = errors;
+if(data15 !== null){
+const err6 = {instancePath:instancePath+"/error",schemaPath:"#/properties/error/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema523.properties.error.anyOf[1].type,parentSchema:schema523.properties.error.anyOf[1],data:data15};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -63005,11 +63022,11 @@ vErrors.push(err6);
 }
 errors++;
 }
-var _valid3 = _errs38 === errors;
+var _valid3 = _errs40 === errors;
 valid4 = valid4 || _valid3;
 }
 if(!valid4){
-const err7 = {instancePath:instancePath+"/error",schemaPath:"#/properties/error/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema523.properties.error.anyOf,parentSchema:schema523.properties.error,data:data14};
+const err7 = {instancePath:instancePath+"/error",schemaPath:"#/properties/error/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema523.properties.error.anyOf,parentSchema:schema523.properties.error,data:data15};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -63021,38 +63038,38 @@ validate1393.errors = vErrors;
 return false;
 }
 else {
-errors = _errs36;
+errors = _errs38;
 if(vErrors !== null){
-if(_errs36){
-vErrors.length = _errs36;
+if(_errs38){
+vErrors.length = _errs38;
 }
 else {
 vErrors = null;
 }
 }
 }
-var valid0 = _errs35 === errors;
+var valid0 = _errs37 === errors;
 }
 else {
 var valid0 = true;
 }
 if(valid0){
 if(data.incomplete_details !== undefined){
-let data15 = data.incomplete_details;
-const _errs40 = errors;
-const _errs41 = errors;
-let valid5 = false;
+let data16 = data.incomplete_details;
 const _errs42 = errors;
-if(!(validate1013(data15, {instancePath:instancePath+"/incomplete_details",parentData:data,parentDataProperty:"incomplete_details",rootData}))){
+const _errs43 = errors;
+let valid5 = false;
+const _errs44 = errors;
+if(!(validate1013(data16, {instancePath:instancePath+"/incomplete_details",parentData:data,parentDataProperty:"incomplete_details",rootData}))){
 vErrors = vErrors === null ? validate1013.errors : vErrors.concat(validate1013.errors);
 errors = vErrors.length;
 }
-var _valid4 = _errs42 === errors;
+var _valid4 = _errs44 === errors;
 valid5 = valid5 || _valid4;
 if(!valid5){
-const _errs43 = errors;
-if(data15 !== null){
-const err8 = {instancePath:instancePath+"/incomplete_details",schemaPath:"#/properties/incomplete_details/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema523.properties.incomplete_details.anyOf[1].type,parentSchema:schema523.properties.incomplete_details.anyOf[1],data:data15};
+const _errs45 = errors;
+if(data16 !== null){
+const err8 = {instancePath:instancePath+"/incomplete_details",schemaPath:"#/properties/incomplete_details/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema523.properties.incomplete_details.anyOf[1].type,parentSchema:schema523.properties.incomplete_details.anyOf[1],data:data16};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -63061,11 +63078,11 @@ vErrors.push(err8);
 }
 errors++;
 }
-var _valid4 = _errs43 === errors;
+var _valid4 = _errs45 === errors;
 valid5 = valid5 || _valid4;
 }
 if(!valid5){
-const err9 = {instancePath:instancePath+"/incomplete_details",schemaPath:"#/properties/incomplete_details/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema523.properties.incomplete_details.anyOf,parentSchema:schema523.properties.incomplete_details,data:data15};
+const err9 = {instancePath:instancePath+"/incomplete_details",schemaPath:"#/properties/incomplete_details/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema523.properties.incomplete_details.anyOf,parentSchema:schema523.properties.incomplete_details,data:data16};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -63077,55 +63094,34 @@ validate1393.errors = vErrors;
 return false;
 }
 else {
-errors = _errs41;
+errors = _errs43;
 if(vErrors !== null){
-if(_errs41){
-vErrors.length = _errs41;
+if(_errs43){
+vErrors.length = _errs43;
 }
 else {
 vErrors = null;
 }
 }
 }
-var valid0 = _errs40 === errors;
+var valid0 = _errs42 === errors;
 }
 else {
 var valid0 = true;
 }
 if(valid0){
 if(data.input_preview !== undefined){
-let data16 = data.input_preview;
-const _errs45 = errors;
-if(errors === _errs45){
-if(typeof data16 === "string"){
-if(data16.length > 2 * 200 || (data16.length > 200 && func2(data16) > 200)){
-validate1393.errors = [{instancePath:instancePath+"/input_preview",schemaPath:"#/properties/input_preview/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters",schema:200,parentSchema:schema523.properties.input_preview,data:data16}];
-return false;
-}
-}
-else {
-validate1393.errors = [{instancePath:instancePath+"/input_preview",schemaPath:"#/properties/input_preview/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema523.properties.input_preview.type,parentSchema:schema523.properties.input_preview,data:data16}];
-return false;
-}
-}
-var valid0 = _errs45 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.output_preview !== undefined){
-let data17 = data.output_preview;
+let data17 = data.input_preview;
 const _errs47 = errors;
 if(errors === _errs47){
 if(typeof data17 === "string"){
 if(data17.length > 2 * 200 || (data17.length > 200 && func2(data17) > 200)){
-validate1393.errors = [{instancePath:instancePath+"/output_preview",schemaPath:"#/properties/output_preview/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters",schema:200,parentSchema:schema523.properties.output_preview,data:data17}];
+validate1393.errors = [{instancePath:instancePath+"/input_preview",schemaPath:"#/properties/input_preview/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters",schema:200,parentSchema:schema523.properties.input_preview,data:data17}];
 return false;
 }
 }
 else {
-validate1393.errors = [{instancePath:instancePath+"/output_preview",schemaPath:"#/properties/output_preview/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema523.properties.output_preview.type,parentSchema:schema523.properties.output_preview,data:data17}];
+validate1393.errors = [{instancePath:instancePath+"/input_preview",schemaPath:"#/properties/input_preview/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema523.properties.input_preview.type,parentSchema:schema523.properties.input_preview,data:data17}];
 return false;
 }
 }
@@ -63135,28 +63131,18 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.tools !== undefined){
-let data18 = data.tools;
+if(data.output_preview !== undefined){
+let data18 = data.output_preview;
 const _errs49 = errors;
 if(errors === _errs49){
-if(Array.isArray(data18)){
-var valid6 = true;
-const len0 = data18.length;
-for(let i0=0; i0<len0; i0++){
-let data19 = data18[i0];
-const _errs51 = errors;
-if(typeof data19 !== "string"){
-validate1393.errors = [{instancePath:instancePath+"/tools/" + i0,schemaPath:"#/properties/tools/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema523.properties.tools.items.type,parentSchema:schema523.properties.tools.items,data:data19}];
+if(typeof data18 === "string"){
+if(data18.length > 2 * 200 || (data18.length > 200 && func2(data18) > 200)){
+validate1393.errors = [{instancePath:instancePath+"/output_preview",schemaPath:"#/properties/output_preview/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters",schema:200,parentSchema:schema523.properties.output_preview,data:data18}];
 return false;
-}
-var valid6 = _errs51 === errors;
-if(!valid6){
-break;
-}
 }
 }
 else {
-validate1393.errors = [{instancePath:instancePath+"/tools",schemaPath:"#/properties/tools/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema523.properties.tools.type,parentSchema:schema523.properties.tools,data:data18}];
+validate1393.errors = [{instancePath:instancePath+"/output_preview",schemaPath:"#/properties/output_preview/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema523.properties.output_preview.type,parentSchema:schema523.properties.output_preview,data:data18}];
 return false;
 }
 }
@@ -63166,34 +63152,65 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.timing !== undefined){
+if(data.tools !== undefined){
+let data19 = data.tools;
+const _errs51 = errors;
+if(errors === _errs51){
+if(Array.isArray(data19)){
+var valid6 = true;
+const len0 = data19.length;
+for(let i0=0; i0<len0; i0++){
+let data20 = data19[i0];
 const _errs53 = errors;
+if(typeof data20 !== "string"){
+validate1393.errors = [{instancePath:instancePath+"/tools/" + i0,schemaPath:"#/properties/tools/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema523.properties.tools.items.type,parentSchema:schema523.properties.tools.items,data:data20}];
+return false;
+}
+var valid6 = _errs53 === errors;
+if(!valid6){
+break;
+}
+}
+}
+else {
+validate1393.errors = [{instancePath:instancePath+"/tools",schemaPath:"#/properties/tools/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema523.properties.tools.type,parentSchema:schema523.properties.tools,data:data19}];
+return false;
+}
+}
+var valid0 = _errs51 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.timing !== undefined){
+const _errs55 = errors;
 if(!(validate1404(data.timing, {instancePath:instancePath+"/timing",parentData:data,parentDataProperty:"timing",rootData}))){
 vErrors = vErrors === null ? validate1404.errors : vErrors.concat(validate1404.errors);
 errors = vErrors.length;
 }
-var valid0 = _errs53 === errors;
+var valid0 = _errs55 === errors;
 }
 else {
 var valid0 = true;
 }
 if(valid0){
 if(data.key !== undefined){
-let data21 = data.key;
-const _errs54 = errors;
-const _errs55 = errors;
-let valid7 = false;
+let data22 = data.key;
 const _errs56 = errors;
-if(!(validate1406(data21, {instancePath:instancePath+"/key",parentData:data,parentDataProperty:"key",rootData}))){
+const _errs57 = errors;
+let valid7 = false;
+const _errs58 = errors;
+if(!(validate1406(data22, {instancePath:instancePath+"/key",parentData:data,parentDataProperty:"key",rootData}))){
 vErrors = vErrors === null ? validate1406.errors : vErrors.concat(validate1406.errors);
 errors = vErrors.length;
 }
-var _valid5 = _errs56 === errors;
+var _valid5 = _errs58 === errors;
 valid7 = valid7 || _valid5;
 if(!valid7){
-const _errs57 = errors;
-if(data21 !== null){
-const err10 = {instancePath:instancePath+"/key",schemaPath:"#/properties/key/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema523.properties.key.anyOf[1].type,parentSchema:schema523.properties.key.anyOf[1],data:data21};
+const _errs59 = errors;
+if(data22 !== null){
+const err10 = {instancePath:instancePath+"/key",schemaPath:"#/properties/key/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema523.properties.key.anyOf[1].type,parentSchema:schema523.properties.key.anyOf[1],data:data22};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -63202,11 +63219,11 @@ vErrors.push(err10);
 }
 errors++;
 }
-var _valid5 = _errs57 === errors;
+var _valid5 = _errs59 === errors;
 valid7 = valid7 || _valid5;
 }
 if(!valid7){
-const err11 = {instancePath:instancePath+"/key",schemaPath:"#/properties/key/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema523.properties.key.anyOf,parentSchema:schema523.properties.key,data:data21};
+const err11 = {instancePath:instancePath+"/key",schemaPath:"#/properties/key/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema523.properties.key.anyOf,parentSchema:schema523.properties.key,data:data22};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -63218,20 +63235,21 @@ validate1393.errors = vErrors;
 return false;
 }
 else {
-errors = _errs55;
+errors = _errs57;
 if(vErrors !== null){
-if(_errs55){
-vErrors.length = _errs55;
+if(_errs57){
+vErrors.length = _errs57;
 }
 else {
 vErrors = null;
 }
 }
 }
-var valid0 = _errs54 === errors;
+var valid0 = _errs56 === errors;
 }
 else {
 var valid0 = true;
+}
 }
 }
 }

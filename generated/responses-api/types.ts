@@ -5481,6 +5481,11 @@ export interface components {
             /** @description Whether it is still being made or waits for that. */
             is_live: boolean;
             kind: components["schemas"]["RunKind"];
+            /**
+             * @description The door by which it was asked for: chat completions or messages. Null for the Responses API.
+             * @enum {string|null}
+             */
+            face: "chat" | "messages" | null;
             model: string;
             background: boolean;
             /** @description The conversation that it was made in. */

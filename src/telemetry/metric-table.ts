@@ -50,6 +50,11 @@ export const METRICS = {
     ["mode", "status"],
     "Responses that ended on this server. status is the response's status, or left if another server continues it.",
   ),
+  runsByFace: counter(
+    "antiphon_runs_by_face_total",
+    ["face"],
+    "Responses that ended on this server. face is the door by which they were asked for: responses, chat or messages.",
+  ),
   runsFailed: counter("antiphon_runs_failed_total", ["code"], "Failed responses, by their error code."),
   runsRefused: counter(
     "antiphon_runs_refused_total",

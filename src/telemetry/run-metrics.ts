@@ -1,5 +1,6 @@
 import { assertNever } from "@antiphon/base/assert.ts";
 import type { Response } from "@antiphon/contracts/responses-api/types.ts";
+import { FACE_NAMES, type FaceName } from "@antiphon/domain/faces.ts";
 import { ModelError } from "@antiphon/domain/models/model-error.ts";
 import type { RunIncident } from "../runs/ports/run-watch.ts";
 import { MODEL_ERROR_REASONS, modelErrorReason, REFUSAL_REASONS, refusalReason } from "./fault-reason.ts";
@@ -8,10 +9,14 @@ import { METRICS } from "./metric-table.ts";
 
 export interface EndedRun {
   readonly isBackground: boolean;
+  /** The face by which it was asked for; null for the Responses API. */
+  readonly face: FaceName | null;
   /** Milliseconds since the model was called. */
   readonly ms: number;
 }
 
+/** The Responses API itself, beside its other faces. */
+const RESPONSES_FACE = "responses";
 const MODES = ["foreground", "background"] as const;
 const END_STATUSES = ["completed", "incomplete", "failed", "cancelled", "left"] as const;
 const INTERRUPTIONS = ["crash", "handover", "store"] as const;
@@ -22,6 +27,7 @@ const TOKEN_TYPES = ["input", "cached_input", "output", "reasoning"] as const;
 export class RunMetrics {
   readonly #begins;
   readonly #ends;
+  readonly #faces;
   readonly #failures;
   readonly #refusals;
   readonly #queue;
@@ -40,6 +46,10 @@ export class RunMetrics {
     this.#begins = meters.counter(METRICS.runsBegun, modes);
     const ends = modes.flatMap((labels) => END_STATUSES.map((status) => ({ ...labels, status })));
     this.#ends = meters.counter(METRICS.runsEnded, ends);
+    this.#faces = meters.counter(
+      METRICS.runsByFace,
+      [RESPONSES_FACE, ...FACE_NAMES].map((face) => ({ face })),
+    );
     this.#failures = meters.counter(METRICS.runsFailed, [{ code: "server_error" }]);
     this.#refusals = meters.counter(
       METRICS.runsRefused,
@@ -81,9 +91,10 @@ export class RunMetrics {
     this.#modelErrors.add(1, { reason: modelErrorReason(error) });
   }
 
-  noteEnd({ status, error, usage }: Response, { isBackground, ms }: EndedRun): void {
+  noteEnd({ status, error, usage }: Response, { isBackground, face, ms }: EndedRun): void {
     const mode = modeOf(isBackground);
     this.#ends.add(1, { mode, status: status ?? "completed" });
+    this.#faces.add(1, { face: face ?? RESPONSES_FACE });
     this.#duration.record(ms / 1000, { mode });
     if (error != null) this.#failures.add(1, { code: error.code });
     if (usage == null) return;

@@ -13,7 +13,11 @@ export function beginRunSpan(tracer: Tracer, run: WatchedRun): RunSpan {
     "run",
     {
       kind: SpanKind.INTERNAL,
-      attributes: { "antiphon.response.id": run.responseId, "antiphon.background": run.isBackground },
+      attributes: {
+        "antiphon.response.id": run.responseId,
+        "antiphon.background": run.isBackground,
+        "antiphon.face": run.face ?? "responses",
+      },
     },
     contextOf(run.trace),
   );

@@ -87,7 +87,8 @@ class RunRecord implements RunWatch {
 
   noteEnd(response: Response): void {
     const ms = this.#sinceBegun();
-    this.#parts.metrics.noteEnd(response, { isBackground: this.#run.isBackground, ms });
+    const { isBackground, face } = this.#run;
+    this.#parts.metrics.noteEnd(response, { isBackground, face, ms });
     this.#span?.end(response);
     const { status } = response;
     const facts = this.#factsOf(response);
@@ -145,7 +146,8 @@ class RunRecord implements RunWatch {
   }
 
   #names(): object {
-    const { responseId, requestId, model } = this.#run;
-    return { responseId, requestId, model: model.slice(0, MODEL_CHARACTERS_MAX) };
+    const { responseId, requestId, model, face } = this.#run;
+    const names = { responseId, requestId, model: model.slice(0, MODEL_CHARACTERS_MAX) };
+    return face === null ? names : { ...names, face };
   }
 }

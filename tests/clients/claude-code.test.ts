@@ -120,4 +120,3 @@ describe.skipIf(!existsSync(PROGRAM))(`Claude Code ${VERSION}`, { timeout: TIMEO
     expect(after).toMatchObject({ is_error: false, result: "We met." });
   });
 });
-

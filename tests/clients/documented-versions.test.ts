@@ -6,7 +6,15 @@ import { installedVersion } from "./installed-version.ts";
 
 test("docs/clients.md names the installed versions", () => {
   const page = readFileSync(resolve(import.meta.dirname, "../../docs/clients.md"), "utf8");
-  for (const name of ["openai", "ai", "@ai-sdk/openai", "@openai/agents", "@langchain/openai", "@anthropic-ai/sdk", "@ai-sdk/anthropic"])
+  for (const name of [
+    "openai",
+    "ai",
+    "@ai-sdk/openai",
+    "@openai/agents",
+    "@langchain/openai",
+    "@anthropic-ai/sdk",
+    "@ai-sdk/anthropic",
+  ])
     expect(page).toContain(` ${installedVersion(name)}`);
   expect(page).toContain(` ${installedVersion("@openai/codex", CODEX_FOLDER)} |`);
   const python = readFileSync(resolve(import.meta.dirname, "python/requirements.txt"), "utf8");

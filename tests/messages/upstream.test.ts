@@ -380,6 +380,19 @@ test("a message is not stored unless the operator says so", async () => {
   expect((await behind.server.fetch(`/v1/responses/${id}`)).status).toBe(404);
 });
 
+test("lists and metrics tell by which door a run came", async () => {
+  verifies("faces.seen");
+  const behind = await serveBehind(says, { FACES_STORE: "all" });
+  await post(behind, {});
+  await behind.create();
+  await behind.server.post("/v1/chat/completions", { model: "m", messages: [HELLO] });
+  const { data } = await (await behind.server.fetch("/v1/responses?order=asc")).json();
+  expect(data.map(({ face }: { face: unknown }) => face)).toEqual(["messages", null, "chat"]);
+  const metrics = await (await fetch(`${behind.server.url}/metrics`)).text();
+  for (const face of ["messages", "responses", "chat"])
+    expect(metrics).toContain(`antiphon_runs_by_face_total{face="${face}"} 1`);
+});
+
 test("count_tokens counts what a message would send", async () => {
   verifies("messages.count-tokens");
   const behind = await serveBehind(says);

@@ -1,5 +1,11 @@
 /** The faces of the API beside the Responses API. */
-export type FaceName = "chat" | "messages";
+export const FACE_NAMES = ["chat", "messages"] as const;
+export type FaceName = (typeof FACE_NAMES)[number];
+
+/** The face with this name; null if there is none. */
+export function faceNamed(name: string | null): FaceName | null {
+  return FACE_NAMES.find((face) => face === name) ?? null;
+}
 
 /** By which face a request came. */
 export interface FaceOrigin {

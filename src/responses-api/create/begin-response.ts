@@ -293,8 +293,10 @@ export function endingOrder(
   const { owner, response } = openedRun;
   const { log, requestId = null, trace = null } = caller;
   const { id: responseId, model } = response;
+  const isBackground = response.background === true;
+  const face = openedRun.origin?.face?.name ?? null;
   return {
-    watch: context.observer.watch({ responseId, requestId, model, isBackground: response.background === true, trace }),
+    watch: context.observer.watch({ responseId, requestId, model, isBackground, face, trace }),
     plan: planOf(task, response, owner, context.sealer),
     exchanges: [],
     openedRun,

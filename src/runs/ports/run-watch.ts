@@ -1,5 +1,6 @@
 import type { TraceContext } from "@antiphon/base/trace-context.ts";
 import type { Response } from "@antiphon/contracts/responses-api/types.ts";
+import type { FaceName } from "@antiphon/domain/faces.ts";
 
 /** An incident of a run, besides its answer. */
 export type RunIncident =
@@ -20,6 +21,8 @@ export interface WatchedRun {
   /** The model that the request named. */
   readonly model: string;
   readonly isBackground: boolean;
+  /** The face by which it was asked for; null for the Responses API. */
+  readonly face: FaceName | null;
   readonly trace: TraceContext | null;
 }
 

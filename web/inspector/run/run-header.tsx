@@ -68,6 +68,7 @@ function RunTags({ response, summary }: Pick<RunHeaderProps, "response" | "summa
   return (
     <p className="run-tags">
       {summary === null ? null : <span className="tag">{summary.kind}</span>}
+      {summary === null || summary.face === null ? null : <span className="tag">by {summary.face}</span>}
       {key === null ? null : (
         <Link to={alike("key", key.id)} className="tag">
           key {key.name ?? key.id}

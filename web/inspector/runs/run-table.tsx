@@ -132,7 +132,7 @@ function RunRow({ run, hasPrices, isMarked, onMark }: RunRowProps) {
       </td>
       <td className="model">
         {run.model}
-        <span className="kind">{run.kind}</span>
+        <span className="kind">{kindOf(run)}</span>
       </td>
       <td className="number">{formatMs(timing.first_text_ms)}</td>
       <td className="number">{formatMs(timing.duration_ms)}</td>
@@ -163,6 +163,11 @@ function RunTags({ run }: { readonly run: ResponsesApi.ResponseSummary }) {
       {run.conversation === null ? null : <span className="tag">conversation</span>}
     </span>
   );
+}
+
+/** How a run was asked for, and by which door if not by the Responses API. */
+function kindOf({ kind, face }: ResponsesApi.ResponseSummary): string {
+  return face === null ? kind : `${kind}, ${face}`;
 }
 
 /** A preview is one line of plain text. */

@@ -1,5 +1,5 @@
 import type { Response, ResponseNote, RunKind, ShownToolResult } from "@antiphon/contracts/responses-api/types.ts";
-import type { FaceNotes } from "@antiphon/domain/faces.ts";
+import { type FaceNotes, faceNamed } from "@antiphon/domain/faces.ts";
 import type {
   ListedResponse,
   ResponseArchive,
@@ -139,6 +139,7 @@ export class StoredArchive implements ResponseArchive {
         "responses.duration_ms",
         "responses.first_text_ms",
         "responses.key_id",
+        "responses.face",
         KIND.as("kind"),
         NAME_OF_KEY.as("key_name"),
         BODY_OF_OLD.as("body"),
@@ -172,6 +173,7 @@ interface ListedRow {
   readonly duration_ms: number | null;
   readonly first_text_ms: number | null;
   readonly key_id: string | null;
+  readonly face: string | null;
   readonly kind: RunKind;
   readonly key_name: string | null;
   readonly body: string | null;
@@ -209,6 +211,7 @@ function listedResponse(row: ListedRow): ListedResponse {
     status,
     is_live: status === "queued" || status === "in_progress",
     kind,
+    face: faceNamed(row.face),
     model,
     background: kind === "background",
     conversation: conversation_id === null ? null : { id: conversation_id },
