@@ -17,7 +17,7 @@ export const onlyTrials = process.env["TRIALS"] === "only";
 /** Each waits for time or for many starts of servers. */
 export const TRIALS: readonly string[] = [
   "tests/chat/restart.test.ts",
-  "tests/clients/{codex,openai-code,python}.test.ts",
+  "tests/clients/{codex,openai-code,python,python-faces}.test.ts",
   "tests/cluster/{anywhere,trial}.test.ts",
   "tests/containers/{engine-choice,escapes}.test.ts",
   "tests/conversations/crash.test.ts",

@@ -33,20 +33,21 @@ const ROWS: readonly FaceRow[] = [
 ];
 
 /**
- * Measures what a chat completion costs beside the same response with `store: false`: the processor time of one server,
- * asked by both doors in turn.
+ * Measures what a chat completion and a message cost beside the same response with `store: false`: the processor time of
+ * one server, asked by all doors in turn.
  */
 export async function measureFaces(): Promise<void> {
   const upstream = await startUpstream();
   const server = await startServer({ root: THIS_TREE, upstream });
   const load = new LoadGenerator();
-  const sides = { response: serverSide(server, { stores: false }), chat: chatSide(server) };
+  const response = serverSide(server, { stores: false });
+  const doors = { chat: chatSide(server), messages: messagesSide(server) };
   try {
-    for (const side of Object.values(sides))
+    for (const side of [response, ...Object.values(doors)])
       await load.performWell(
         side.job({ ...ROWS[0]?.asked, shape: { tokens: 20, perWrite: 20 }, count: WARM_UP, atOnce: 16 }),
       );
-    for (const row of ROWS) await printRow(row, sides, load);
+    for (const row of ROWS) await printRow(row, { response, doors }, load);
   } finally {
     load.stop();
     server.stop();
@@ -54,22 +55,29 @@ export async function measureFaces(): Promise<void> {
   }
 }
 
+interface ComparedSides {
+  readonly response: Side;
+  readonly doors: Readonly<Record<string, Side>>;
+}
+
 async function printRow(
   { title, asked, units }: FaceRow,
-  { response, chat }: { readonly response: Side; readonly chat: Side },
+  { response, doors }: ComparedSides,
   load: LoadGenerator,
 ): Promise<void> {
   const byResponse: number[] = [];
-  const byChat: number[] = [];
+  const byDoor = new Map(Object.keys(doors).map((door) => [door, [] as number[]]));
   for (let round = 0; round < ROUNDS; round += 1) {
     byResponse.push(await cpuMs(response, load, asked));
-    byChat.push(await cpuMs(chat, load, asked));
+    for (const [door, side] of Object.entries(doors)) byDoor.get(door)?.push(await cpuMs(side, load, asked));
   }
-  const ratio = median(byChat.map((ms, round) => ms / (byResponse[round] ?? Number.NaN)));
   const shown = (values: readonly number[]): string => (median(values) / units).toFixed(3);
-  console.log(
-    `${title}: CPU ms by chat ${shown(byChat)}, by response ${shown(byResponse)}, ${ratio.toFixed(2)} times (at most ${RATIO_MAX})`,
-  );
+  for (const [door, times] of byDoor) {
+    const ratio = median(times.map((ms, round) => ms / (byResponse[round] ?? Number.NaN)));
+    console.log(
+      `${title}: CPU ms by ${door} ${shown(times)}, by response ${shown(byResponse)}, ${ratio.toFixed(2)} times (at most ${RATIO_MAX})`,
+    );
+  }
 }
 
 async function cpuMs(side: Side, load: LoadGenerator, asked: Asked): Promise<number> {
@@ -93,6 +101,27 @@ function chatSide(server: Server): Side {
         body: JSON.stringify({ model, messages: [{ role: "user", content: "Hi" }], stream: isStreamed }),
         endMark: isStreamed ? "data: [DONE]\n" : '"finish_reason": "stop"',
         textMark: '"delta":{"content":" ',
+      };
+    },
+  };
+}
+
+/** The same server by its messages. */
+function messagesSide(server: Server): Side {
+  const side = serverSide(server, { stores: false });
+  return {
+    pid: server.pid,
+    job: (asked) => {
+      const { isStreamed = true } = asked;
+      const job = side.job(asked);
+      const { model }: { readonly model: string } = JSON.parse(job.body);
+      const messages = [{ role: "user", content: "Hi" }];
+      return {
+        ...job,
+        path: "/v1/messages",
+        body: JSON.stringify({ model, max_tokens: 100_000, messages, stream: isStreamed }),
+        endMark: isStreamed ? "event: message_stop\n" : '"stop_reason": "end_turn"',
+        textMark: '"delta":{"type":"text_delta","text":" ',
       };
     },
   };

@@ -1,4 +1,5 @@
 import { createOpenAI } from "@ai-sdk/openai";
+import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import { type AIMessageChunk, HumanMessage } from "@langchain/core/messages";
 import { tool as langChainTool } from "@langchain/core/tools";
 import { ChatOpenAI } from "@langchain/openai";
@@ -75,8 +76,24 @@ describe(`@langchain/openai ${installedVersion("@langchain/openai")}, chat compl
   });
 });
 
-describe(`@ai-sdk/openai ${installedVersion("@ai-sdk/openai")}, chat completions`, () => {
-  const model = () => createOpenAI({ baseURL: `${server.url}/v1`, apiKey: server.apiKey }).chat("gpt-5-mini");
+const PROVIDERS = [
+  [
+    `@ai-sdk/openai ${installedVersion("@ai-sdk/openai")}, chat completions`,
+    () => createOpenAI({ baseURL: `${server.url}/v1`, apiKey: server.apiKey }).chat("gpt-5-mini"),
+  ],
+  [
+    `@ai-sdk/openai-compatible ${installedVersion("@ai-sdk/openai-compatible")}`,
+    () =>
+      createOpenAICompatible({
+        name: "antiphon",
+        baseURL: `${server.url}/v1`,
+        apiKey: server.apiKey,
+        supportsStructuredOutputs: true,
+      })("gpt-5-mini"),
+  ],
+] as const;
+
+describe.each(PROVIDERS)("%s", (_name, model) => {
   const tools = {
     get_weather: tool({ inputSchema: CITY, execute: async ({ city }) => `18 degrees in ${city}` }),
   };
