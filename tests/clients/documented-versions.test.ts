@@ -14,10 +14,11 @@ test("docs/clients.md names the installed versions", () => {
     "@langchain/openai",
     "@anthropic-ai/sdk",
     "@ai-sdk/anthropic",
+    "@ai-sdk/openai-compatible",
   ])
     expect(page).toContain(` ${installedVersion(name)}`);
   expect(page).toContain(` ${installedVersion("@openai/codex", CODEX_FOLDER)} |`);
   const python = readFileSync(resolve(import.meta.dirname, "python/requirements.txt"), "utf8");
-  for (const name of ["openai", "openai-agents", "pydantic-ai-slim"])
+  for (const name of ["openai", "openai-agents", "anthropic", "pydantic-ai-slim"])
     expect(page).toContain(`| \`${name}\` for Python | ${new RegExp(`^${name}==(.+)$`, "m").exec(python)?.[1]} |`);
 });
