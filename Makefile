@@ -22,8 +22,9 @@ CODEGEN_INSTALLED := scripts/codegen/node_modules/.package-lock.json
 CODEX_INSTALLED := tests/clients/codex/node_modules/.package-lock.json
 # Only make clients tries Cline: a run of it waits ten seconds for its vendor. Elsewhere its tests are skipped.
 CLINE_INSTALLED := tests/clients/cline/node_modules/.package-lock.json
-# Only make clients tries Claude Code: it is one program of 400 MB.
+# Only make clients tries Claude Code and OpenCode: they are programs of 400 and 185 MB.
 CLAUDE_CODE_INSTALLED := tests/clients/claude-code/node_modules/.package-lock.json
+OPENCODE_INSTALLED := tests/clients/opencode/node_modules/.package-lock.json
 # Clients in Python. Their tests are skipped where there is no python3 with venv.
 PYTHON_INSTALLED := .cache/python-clients/installed
 # A model of random weights and the server that runs it. Compiling the server takes minutes, so only make real-model does
@@ -90,7 +91,7 @@ trials: test-setup ## run what make test leaves out because it takes long: an ho
 cluster-test: node-version debian-programs ## kill, pause and cut off three nodes under load: ten minutes; needs root, PostgreSQL, Redis and nginx
 	CLUSTER_KILLS=30 CLUSTER_CUTS=20 CLUSTER_PAUSES=6 CLUSTER_CRASHES=3 CLUSTER_SHOWS_LOSS=1 vitest run --project tests tests/cluster $(ARGS)
 
-clients: $(INSTALLED) $(CODEX_INSTALLED) $(CLINE_INSTALLED) $(CLAUDE_CODE_INSTALLED) $(PYTHON_INSTALLED) ## try the server with other projects' clients, and print what works
+clients: $(INSTALLED) $(CODEX_INSTALLED) $(CLINE_INSTALLED) $(CLAUDE_CODE_INSTALLED) $(OPENCODE_INSTALLED) $(PYTHON_INSTALLED) ## try the server with other projects' clients, and print what works
 	node tests/clients/matrix.ts
 
 .PHONY: deploy-test
@@ -187,6 +188,11 @@ $(CLINE_INSTALLED): tests/clients/cline/package-lock.json
 $(CLAUDE_CODE_INSTALLED): tests/clients/claude-code/package-lock.json
 	$(NPM_CI) --prefix tests/clients/claude-code
 	@mkdir -p $(@D) # On systems for which there is no Claude Code, nothing was installed.
+	@touch $@
+
+$(OPENCODE_INSTALLED): tests/clients/opencode/package-lock.json
+	$(NPM_CI) --prefix tests/clients/opencode
+	@mkdir -p $(@D) # On systems for which there is no OpenCode, nothing was installed.
 	@touch $@
 
 $(PYTHON_INSTALLED): tests/clients/python/requirements.txt
