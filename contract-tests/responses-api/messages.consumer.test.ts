@@ -130,7 +130,7 @@ describe("a client of messages", () => {
   });
 
   test("counts the tokens of a request", async () => {
-    verifies("messages.count-tokens");
+    verifies("messages.tokens.count");
     const asked = { model: EXAMPLE_MODEL, messages: HELLO };
     await checkMessagesInteraction(
       {
@@ -148,15 +148,20 @@ describe("a client of messages", () => {
   });
 
   test.each([
-    ["with a wrong key", 401, "authentication_error", { wrongKey: "sk-wrong" }, Anthropic.AuthenticationError],
-    ["for no tokens", 400, "invalid_request_error", {}, Anthropic.BadRequestError],
-  ] as const)("is refused %s", async (request, status, type, more, errorClass) => {
+    {
+      request: "with a wrong key",
+      status: 401,
+      type: "authentication_error",
+      errorClass: Anthropic.AuthenticationError,
+    },
+    { request: "for no tokens", status: 400, type: "invalid_request_error", errorClass: Anthropic.BadRequestError },
+  ])("is refused $request", async ({ request, status, type, errorClass }) => {
     verifies("messages.errors.own-types");
     const body = status === 400 ? { ...ASKED, max_tokens: 0 } : ASKED;
     await checkMessagesInteraction(
       {
         ...CREATE,
-        ...more,
+        ...(status === 401 ? { wrongKey: "sk-wrong" } : {}),
         request: `${request} by message`,
         body: { ...body, model: theModel },
         status,

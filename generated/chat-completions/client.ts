@@ -41,6 +41,14 @@ export class ChatCompletionsClient {
   listChatCompletionMessages(completionId: string, query?: { readonly limit?: number; readonly order?: Schema.ListOrder; readonly after?: string }, options?: RequestOptions): Promise<Schema.ChatMessageList> {
     return this.#send({ operationId: "listChatCompletionMessages", method: "GET", path: `/v1/chat/completions/${encodeURIComponent(completionId)}/messages`, query: query ?? {}, accept: "json" }, options);
   }
+
+  /** `POST /v1/completions` Complete a text */
+  createCompletion(body: Schema.CreateCompletionRequest & { readonly stream: true }, options?: RequestOptions): Promise<EventStream<Schema.CompletionStreamData>>;
+  createCompletion(body: Schema.CreateCompletionRequest & { readonly stream?: false | null }, options?: RequestOptions): Promise<Schema.TextCompletion>;
+  createCompletion(body: Schema.CreateCompletionRequest, options?: RequestOptions): Promise<Schema.TextCompletion | EventStream<Schema.CompletionStreamData>>;
+  createCompletion(body: Schema.CreateCompletionRequest, options?: RequestOptions): Promise<Schema.TextCompletion | EventStream<Schema.CompletionStreamData>> {
+    return this.#send({ operationId: "createCompletion", method: "POST", path: "/v1/completions", query: {}, bodyKind: "json", body, accept: body.stream === true ? "events" : "json" }, options);
+  }
 }
 
 /** Sends a request and reads its reply as `accept` says. Rejects with an error if the server refuses or fails. */

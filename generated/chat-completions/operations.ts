@@ -14,6 +14,8 @@ export interface ChatCompletionsHandlers<Context> {
   updateChatCompletion(request: UpdateChatCompletionCall, context: Context): Promise<UpdateChatCompletionReply>;
   /** `GET /v1/chat/completions/{completion_id}/messages` List the messages of the request of a stored chat completion */
   listChatCompletionMessages(request: ListChatCompletionMessagesCall, context: Context): Promise<ListChatCompletionMessagesReply>;
+  /** `POST /v1/completions` Complete a text */
+  createCompletion(request: CreateCompletionCall, context: Context): Promise<CreateCompletionReply>;
 }
 
 export interface ListChatCompletionsCall {
@@ -81,6 +83,18 @@ export interface ListChatCompletionMessagesCall {
 export type ListChatCompletionMessagesReply =
   | BodyReply<200, Schema.ChatMessageList>
   | BodyReply<400 | 401 | 404 | 429 | 500 | 503, Schema.ErrorBody>
+  ;
+
+export interface CreateCompletionCall {
+  readonly path: NoParameters;
+  readonly query: NoParameters;
+  readonly headers: { readonly "provider-organization"?: string; readonly "provider-project"?: string; readonly "openai-organization"?: string; readonly "openai-project"?: string; readonly "x-client-request-id"?: string };
+  readonly body: Schema.CreateCompletionRequest;
+}
+export type CreateCompletionReply =
+  | BodyReply<200, Schema.TextCompletion>
+  | EventsReply<200, Schema.CompletionStreamData>
+  | BodyReply<400 | 401 | 408 | 413 | 415 | 429 | 500 | 502 | 503 | 504 | 507, Schema.ErrorBody>
   ;
 
 /** Every operation of the contract, in an order in which a router may try them. */
@@ -185,6 +199,23 @@ export const chatCompletionsRoutes: readonly OperationRoute[] = [
     replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "404": ["application/json"], "429": ["application/json"], "500": ["application/json"], "503": ["application/json"] },
     replySchema: "ChatMessageList",
     eventSchema: null,
+    lineSchema: null,
+  },
+  {
+    operationId: "createCompletion",
+    method: "post",
+    path: "/v1/completions",
+    summary: "Complete a text",
+    extension: false,
+    secured: true,
+    query: {},
+    headers: ["provider-organization", "provider-project", "openai-organization", "openai-project", "x-client-request-id"],
+    request: ["application/json"],
+    bodyRequired: true,
+    bodySchema: "CreateCompletionRequest",
+    replies: { "200": ["application/json", "text/event-stream"], "400": ["application/json"], "401": ["application/json"], "408": ["application/json"], "413": ["application/json"], "415": ["application/json"], "429": ["application/json"], "500": ["application/json"], "502": ["application/json"], "503": ["application/json"], "504": ["application/json"], "507": ["application/json"] },
+    replySchema: "TextCompletion",
+    eventSchema: "CompletionStreamData",
     lineSchema: null,
   },
 ];

@@ -141,3 +141,7 @@ export declare const readChatCompletionDeleted: Validate<Schema.ChatCompletionDe
 export declare const readChatCompletionList: Validate<Schema.ChatCompletionList>;
 export declare const readChatStoredMessage: Validate<Schema.ChatStoredMessage>;
 export declare const readChatMessageList: Validate<Schema.ChatMessageList>;
+export declare const readCreateCompletionRequest: Validate<Schema.CreateCompletionRequest>;
+export declare const readCompletionChoice: Validate<Schema.CompletionChoice>;
+export declare const readTextCompletion: Validate<Schema.TextCompletion>;
+export declare const readCompletionStreamData: Validate<Schema.CompletionStreamData>;

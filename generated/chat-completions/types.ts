@@ -35,6 +35,37 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/completions": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The organization to act for, one of the key's. OpenAI-Organization wins if both are sent. */
+                "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
+                /** @description The project to act for, one of the key's. OpenAI-Project wins if both are sent. */
+                "Provider-Project"?: components["parameters"]["ProviderProject"];
+                /** @description The organization to act for, one of the key's. */
+                "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
+                /** @description The project to act for, one of the key's. */
+                "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
+                /** @description The client's own name for the request. It is logged and not sent back. */
+                "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Complete a text
+         * @description The oldest form, for programs that know no other. A prompt is one message of the user, so the model answers it. There are no tools, and nothing can be fetched later.
+         */
+        post: operations["createCompletion"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/chat/completions/{completion_id}": {
         parameters: {
             query?: never;
@@ -1062,6 +1093,76 @@ export interface components {
             last_id: string | null;
             has_more: boolean;
         };
+        /** @description The body of a call for a completion of a text. Each prompt becomes one message of the user. Members that are not listed are sent on as those of a chat completion. */
+        CreateCompletionRequest: {
+            /** @description The name of a model; see listModels. */
+            model: string;
+            /** @description A text, or several. Lists of tokens are refused. */
+            prompt?: string | string[];
+            /** @description Refused unless it is n. */
+            best_of?: number | null;
+            /**
+             * @description Whether the text begins with its prompt.
+             * @default false
+             */
+            echo?: boolean | null;
+            frequency_penalty?: number | null;
+            /** @description Passed on to the model server. */
+            logit_bias?: {
+                [key: string]: number;
+            } | null;
+            /** @description Refused. */
+            logprobs?: number | null;
+            /**
+             * @description Most tokens to produce.
+             * @default 16
+             */
+            max_tokens?: number | null;
+            /**
+             * @description How many texts to make for each prompt, at most 8 in all.
+             * @default 1
+             */
+            n?: number | null;
+            presence_penalty?: number | null;
+            /** @description Passed on to the model server. */
+            seed?: number | null;
+            /** @description Texts at which a text ends. They are not part of it. At most 16. */
+            stop?: string | string[] | null;
+            /** @default false */
+            stream?: boolean | null;
+            stream_options?: components["schemas"]["ChatStreamOptions"] | null;
+            /** @description Refused unless it is empty. */
+            suffix?: string | null;
+            temperature?: number | null;
+            top_p?: number | null;
+            user?: string | null;
+        };
+        /** @description One text, or a piece of it. */
+        CompletionChoice: {
+            text: string;
+            index: number;
+            logprobs: null;
+            /**
+             * @description Null only in a stream before the end of the text.
+             * @enum {string|null}
+             */
+            finish_reason: "stop" | "length" | "content_filter" | null;
+        };
+        /** @description Texts that complete prompts, or a piece of a stream of them. */
+        TextCompletion: {
+            /** @description Begins with cmpl-; what follows is that of the first response's id. */
+            id: string;
+            /** @constant */
+            object: "text_completion";
+            /** @description Unix time in seconds. */
+            created: number;
+            model: string;
+            choices: components["schemas"]["CompletionChoice"][];
+            /** @description In a stream only with `include_usage`: null, but for the last piece. */
+            usage?: components["schemas"]["ChatUsage"] | null;
+        };
+        /** @description One data line of a stream. After the last piece follows the line `[DONE]`, unless the stream failed. */
+        CompletionStreamData: components["schemas"]["TextCompletion"] | components["schemas"]["ChatStreamFault"];
     };
     responses: never;
     parameters: {
@@ -1209,6 +1310,10 @@ export type ChatCompletionDeleted = components['schemas']['ChatCompletionDeleted
 export type ChatCompletionList = components['schemas']['ChatCompletionList'];
 export type ChatStoredMessage = components['schemas']['ChatStoredMessage'];
 export type ChatMessageList = components['schemas']['ChatMessageList'];
+export type CreateCompletionRequest = components['schemas']['CreateCompletionRequest'];
+export type CompletionChoice = components['schemas']['CompletionChoice'];
+export type TextCompletion = components['schemas']['TextCompletion'];
+export type CompletionStreamData = components['schemas']['CompletionStreamData'];
 export type ParameterProviderOrganization = components['parameters']['ProviderOrganization'];
 export type ParameterProviderProject = components['parameters']['ProviderProject'];
 export type ParameterOpenAiOrganization = components['parameters']['OpenAIOrganization'];
@@ -1414,6 +1519,152 @@ export interface operations {
             };
             /** @description A tool server could not be reached. */
             424: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description A limit of the key or of the server is reached. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The server failed. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The model server failed. */
+            502: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The server is shutting down, or its store is away. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The model server did not answer in time. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description There is no room to store more. */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    createCompletion: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The organization to act for, one of the key's. OpenAI-Organization wins if both are sent. */
+                "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
+                /** @description The project to act for, one of the key's. OpenAI-Project wins if both are sent. */
+                "Provider-Project"?: components["parameters"]["ProviderProject"];
+                /** @description The organization to act for, one of the key's. */
+                "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
+                /** @description The project to act for, one of the key's. */
+                "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
+                /** @description The client's own name for the request. It is logged and not sent back. */
+                "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "model": "antiphon-built-in",
+                 *       "prompt": "Say hello"
+                 *     }
+                 */
+                "application/json": components["schemas"]["CreateCompletionRequest"];
+            };
+        };
+        responses: {
+            /** @description The texts, or their pieces if `stream` is true. A stream has no event names, and ends with the data line `[DONE]`. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    /** @description The id of the response that this completion shows. */
+                    "x-antiphon-response-id"?: string;
+                    /** @description Members of the request that were sent on to the model server as they are, separated by commas. Absent if there are none. */
+                    "x-antiphon-passed-on"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TextCompletion"];
+                    "text/event-stream": components["schemas"]["CompletionStreamData"];
+                };
+            };
+            /** @description The request cannot be served. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The key is missing or wrong. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body did not arrive in time. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is too large. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is of another type. */
+            415: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -133,3 +133,7 @@ export declare const validateChatCompletionDeleted: Validate<Schema.ChatCompleti
 export declare const validateChatCompletionList: Validate<Schema.ChatCompletionList>;
 export declare const validateChatStoredMessage: Validate<Schema.ChatStoredMessage>;
 export declare const validateChatMessageList: Validate<Schema.ChatMessageList>;
+export declare const validateCreateCompletionRequest: Validate<Schema.CreateCompletionRequest>;
+export declare const validateCompletionChoice: Validate<Schema.CompletionChoice>;
+export declare const validateTextCompletion: Validate<Schema.TextCompletion>;
+export declare const validateCompletionStreamData: Validate<Schema.CompletionStreamData>;

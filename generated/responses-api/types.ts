@@ -5482,10 +5482,10 @@ export interface components {
             is_live: boolean;
             kind: components["schemas"]["RunKind"];
             /**
-             * @description The door by which it was asked for: chat completions or messages. Null for the Responses API.
+             * @description The door by which it was asked for: chat completions, completions of a text, or messages. Null for the Responses API.
              * @enum {string|null}
              */
-            face: "chat" | "messages" | null;
+            face: "chat" | "completions" | "messages" | null;
             model: string;
             background: boolean;
             /** @description The conversation that it was made in. */

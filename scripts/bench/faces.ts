@@ -33,8 +33,8 @@ const ROWS: readonly FaceRow[] = [
 ];
 
 /**
- * Measures what a chat completion and a message cost beside the same response with `store: false`: the processor time of
- * one server, asked by all doors in turn.
+ * Measures what a chat completion and a message cost beside the same response with `store: false`: the processor time
+ * of one server, asked by all doors in turn.
  */
 export async function measureFaces(): Promise<void> {
   const upstream = await startUpstream();

@@ -181,6 +181,20 @@ function applyModelEvent(state: Answering, event: ModelEvent, events: Unnumbered
     case "audio_done":
       return addSound(state, event, events);
     case "usage":
+    case "stop_sequence":
+    case "finished":
+      return withEnd(state, event);
+    default:
+      return assertNever(event);
+  }
+}
+
+type EndEvent = Extract<ModelEvent, { type: "usage" | "stop_sequence" | "finished" }>;
+
+/** With what the end of the answer says of it. */
+function withEnd(state: Answering, event: EndEvent): Answering {
+  switch (event.type) {
+    case "usage":
       return { ...state, usage: event.usage };
     case "stop_sequence":
       return { ...state, stopSequence: event.sequence };

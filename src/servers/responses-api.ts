@@ -47,8 +47,7 @@ import { chooseTools, codeTools } from "./choices/choose-tools.ts";
 import { chooseVectorStores, FilesWaiting } from "./choices/choose-vector-stores.ts";
 import { contractOf, joinContracts, refusals } from "./contract.ts";
 import { responsesApiBodyChecks } from "./handlers/body-checks.ts";
-import { chatCompletionsHandlers } from "./handlers/chat-completions-handlers.ts";
-import { messagesHandlers } from "./handlers/messages-handlers.ts";
+import { facesHandlers } from "./handlers/faces-handlers.ts";
 import { type HandlerContexts, NOT_YET, responsesApiHandlers } from "./handlers/responses-api-handlers.ts";
 import { filesFolder, openConfiguredStore } from "./open-configured-store.ts";
 import { docsAssets, frontDoor } from "./pages/docs-assets.ts";
@@ -274,8 +273,7 @@ function application(
     ),
     handlers: {
       ...responsesApiHandlers(contexts),
-      ...chatCompletionsHandlers(contexts.creating, contexts.faces),
-      ...messagesHandlers(contexts.creating, contexts.faces),
+      ...facesHandlers(contexts.creating, contexts.faces),
       ...refusals(NOT_YET, notImplemented),
     },
     admission: {

@@ -53,7 +53,7 @@ export const METRICS = {
   runsByFace: counter(
     "antiphon_runs_by_face_total",
     ["face"],
-    "Responses that ended on this server. face is the door by which they were asked for: responses, chat or messages.",
+    "Responses that ended on this server. face is the door by which they were asked for: responses, chat, completions or messages.",
   ),
   runsFailed: counter("antiphon_runs_failed_total", ["code"], "Failed responses, by their error code."),
   runsRefused: counter(

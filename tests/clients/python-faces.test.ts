@@ -84,7 +84,7 @@ describe.skipIf(!existsSync(PYTHON))(`anthropic (Python) ${version("anthropic")}
   });
 
   test("the tokens of a request are counted", async () => {
-    verifies("messages.count-tokens");
+    verifies("messages.tokens.count");
     expect(await run("anthropic_client.py", "count")).toBeGreaterThan(0);
   });
 });

@@ -8,7 +8,7 @@ import { parse } from "yaml";
 import { lastChunk, sse, textChunk } from "../../src/model-engines/chat-completions/chat-chunks.fixture.ts";
 import { PIXEL } from "../clients/tool-servers.ts";
 import { readUntil } from "../kit/event-stream.ts";
-import { type BehindUpstream, COUNTS, chunks, delta, serveBehind } from "../responses/behind-upstream.ts";
+import { type Answer, type BehindUpstream, COUNTS, chunks, delta, serveBehind } from "../responses/behind-upstream.ts";
 import { verifies } from "../verifies.ts";
 
 const says = chunks(textChunk("Well done"), lastChunk("stop"), COUNTS);
@@ -374,14 +374,14 @@ test("a conversation goes on by the other door, and the model is shown the same 
 });
 
 test("a message is not stored unless the operator says so", async () => {
-  verifies("messages.storage");
+  verifies("messages.create.storage");
   const behind = await serveBehind(says);
   const id = (await post(behind, {})).headers.get("x-antiphon-response-id");
   expect((await behind.server.fetch(`/v1/responses/${id}`)).status).toBe(404);
 });
 
 test("lists and metrics tell by which door a run came", async () => {
-  verifies("faces.seen");
+  verifies("faces.runs.seen");
   const behind = await serveBehind(says, { FACES_STORE: "all" });
   await post(behind, {});
   await behind.create();
@@ -394,7 +394,7 @@ test("lists and metrics tell by which door a run came", async () => {
 });
 
 test("count_tokens counts what a message would send", async () => {
-  verifies("messages.count-tokens");
+  verifies("messages.tokens.count");
   const behind = await serveBehind(says);
   const count = async (body: object): Promise<number> => {
     const reply = await post(behind, body, "/v1/messages/count_tokens");
@@ -408,30 +408,12 @@ test("count_tokens counts what a message would send", async () => {
   expect(behind.upstream.calls.map(({ path }) => path)).not.toContain("/v1/chat/completions");
 });
 
-test.each<[string, object, number, string, RegExp]>([
-  ["no max_tokens", { max_tokens: undefined }, 400, "invalid_request_error", /max_tokens/],
-  ["no messages", { messages: [] }, 400, "invalid_request_error", /messages/],
-  [
-    "an unknown role",
-    { messages: [{ role: "robot", content: "Hi" }] },
-    400,
-    "invalid_request_error",
-    /^messages\.0\.role: /,
-  ],
-  [
-    "an unknown block",
-    { messages: [{ role: "user", content: [{ type: "smell" }] }] },
-    400,
-    "invalid_request_error",
-    /^messages\.0\.content\.0/,
-  ],
-  [
-    "an unknown tool",
-    { tools: [{ type: "time_machine_20300101", name: "t" }] },
-    400,
-    "invalid_request_error",
-    /time_machine_20300101/,
-  ],
+test.each<[string, object, RegExp]>([
+  ["no max_tokens", { max_tokens: undefined }, /max_tokens/],
+  ["no messages", { messages: [] }, /messages/],
+  ["an unknown role", { messages: [{ role: "robot", content: "Hi" }] }, /^messages\.0\.role: /],
+  ["an unknown block", { messages: [{ role: "user", content: [{ type: "smell" }] }] }, /^messages\.0\.content\.0/],
+  ["an unknown tool", { tools: [{ type: "time_machine_20300101", name: "t" }] }, /time_machine_20300101/],
   [
     "a picture in an answer",
     {
@@ -440,58 +422,50 @@ test.each<[string, object, number, string, RegExp]>([
         { role: "assistant", content: [{ type: "image", source: { type: "url", url: "https://example.com/a.png" } }] },
       ],
     },
-    400,
-    "invalid_request_error",
     /messages\.1\.content\.0/,
   ],
-])("refuses %s", async (_, body, status, type, says_) => {
+])("refuses %s", async (_, body, words) => {
   verifies("messages.errors.own-types");
   const reply = await post(await serveBehind(says), body);
-  expect(reply.status).toBe(status);
+  expect(reply.status).toBe(400);
   expect(await reply.json()).toEqual({
     type: "error",
-    error: { type, message: expect.stringMatching(says_) },
+    error: { type: "invalid_request_error", message: expect.stringMatching(words) },
     request_id: reply.headers.get("request-id"),
   });
 });
 
-test.each<[string, number, object, number, string, string]>([
-  [
-    "too many requests",
-    429,
-    { message: "Slow down.", type: "rate_limit_error" },
-    429,
-    "rate_limit_error",
-    "Slow down.",
-  ],
-  ["an unknown model", 404, { message: "No such model.", code: "model_not_found" }, 404, "not_found_error", "model"],
-  ["a key", 401, { message: "Bad key." }, 502, "api_error", ""],
-  ["an overloaded server", 503, { message: "Busy." }, 529, "overloaded_error", ""],
-  [
-    "a prompt that is too long",
-    400,
-    { message: "This model's maximum context length is 10 tokens.", code: "context_length_exceeded" },
-    400,
-    "invalid_request_error",
-    "prompt is too long",
-  ],
-])("a model server's refusal is an error of messages: %s", async (_, upstream, error, status, type, says_) => {
+test.each([
+  { upstream: 429, error: { message: "Slow down.", type: "rate_limit_error" }, status: 429, type: "rate_limit_error" },
+  { upstream: 404, error: { message: "No.", code: "model_not_found" }, status: 404, type: "not_found_error" },
+  { upstream: 401, error: { message: "Bad key." }, status: 502, type: "api_error" },
+  { upstream: 503, error: { message: "Busy." }, status: 529, type: "overloaded_error" },
+])("a model server's refusal with $upstream is a $type", async ({ upstream, error, status, type }) => {
   verifies("messages.errors.own-types");
-  const behind = await serveBehind(
-    (response) => {
-      response.writeHead(upstream, { "content-type": "application/json" });
-      response.end(JSON.stringify({ error }));
-    },
-    { MODEL_RETRIES: "0" },
-  );
+  const behind = await serveBehind(refusing(upstream, error), { MODEL_RETRIES: "0" });
   for (const stream of [false, true]) {
     const reply = await post(behind, { stream });
     expect(reply.status).toBe(status);
-    const body = JSON.parse(await reply.text());
-    expect(body).toMatchObject({ type: "error", error: { type } });
-    expect(body.error.message).toContain(says_);
+    expect(await reply.json()).toMatchObject({ type: "error", error: { type } });
   }
 });
+
+test("a prompt that is too long is told in the words that clients look for", async () => {
+  verifies("messages.errors.own-types");
+  const error = { message: "This model's maximum context length is 10 tokens.", code: "context_length_exceeded" };
+  const reply = await post(await serveBehind(refusing(400, error)), {});
+  expect([reply.status, await reply.json()]).toMatchObject([
+    400,
+    { error: { type: "invalid_request_error", message: expect.stringContaining("prompt is too long") } },
+  ]);
+});
+
+function refusing(status: number, error: object): Answer {
+  return (response) => {
+    response.writeHead(status, { "content-type": "application/json" });
+    response.end(JSON.stringify({ error }));
+  };
+}
 
 test("a wrong key, a wrong path and a wrong body are errors of messages, too", async () => {
   verifies("messages.errors.own-types");

@@ -1,5 +1,5 @@
 /** The faces of the API beside the Responses API. */
-export const FACE_NAMES = ["chat", "messages"] as const;
+export const FACE_NAMES = ["chat", "completions", "messages"] as const;
 export type FaceName = (typeof FACE_NAMES)[number];
 
 /** The face with this name; null if there is none. */

@@ -52,7 +52,7 @@ export const RULES = {
   "messages-event": "Messages: the types of events are those of messages.",
   "messages-block": "Messages: blocks follow each other, numbered from 0, and begin empty if deltas follow.",
   "messages-delta": "Messages: a delta has the type of its block; the signature is the last one of a thinking.",
-  "messages-input": "Messages: the pieces of an input are JSON together, or nothing.",
+  "messages-input": "Messages: the pieces of an input are a JSON object together, or nothing.",
   "messages-result": "Messages: the result of a tool of the server follows its call.",
   "messages-reason":
     "Messages: message_delta has a stop_reason and the usage; the reason is not end_turn after a call of the client.",

@@ -6,6 +6,7 @@ import type {
 } from "@antiphon/contracts/chat-completions/operations.ts";
 import type { ChatStreamData, CreateChatCompletionRequest } from "@antiphon/contracts/chat-completions/types.ts";
 import type { CreateResponseRequest, Response, ResponseNote } from "@antiphon/contracts/responses-api/types.ts";
+import type { ModelExtras } from "@antiphon/domain/models/model-request.ts";
 import type { Caller } from "../../responses-api/access/caller.ts";
 import {
   answerResponse,
@@ -117,12 +118,20 @@ function replyHeaders(
   { headers, notes }: RunFacts,
   { extras }: Caller,
 ): Readonly<Record<string, string>> {
-  const omitted = new Set(notes.map(({ what }) => what));
-  const passedOn = Object.keys({ ...extras?.unknown, ...extras?.standard }).filter((name) => !omitted.has(name));
   return {
     ...headers,
     ...emulatedHeader(notes),
-    ...(passedOn.length === 0 ? {} : { "x-antiphon-passed-on": passedOn.join(", ") }),
+    ...passedOnHeader(extras ?? null, notes),
     "x-antiphon-response-id": responseId,
   };
+}
+
+/** Names the members that are sent on to the model server as they are, but for those that it does not take. */
+export function passedOnHeader(
+  extras: ModelExtras | null,
+  notes: readonly ResponseNote[],
+): Readonly<Record<string, string>> {
+  const omitted = new Set(notes.map(({ what }) => what));
+  const passedOn = Object.keys({ ...extras?.unknown, ...extras?.standard }).filter((name) => !omitted.has(name));
+  return passedOn.length === 0 ? {} : { "x-antiphon-passed-on": passedOn.join(", ") };
 }

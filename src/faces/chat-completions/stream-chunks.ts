@@ -1,18 +1,38 @@
 import type { Response } from "@antiphon/contracts/responses-api/types.ts";
 import type { BegunResponse } from "../../responses-api/create/begin-response.ts";
+import type { RecordedEvent } from "../../runs/recorded-event.ts";
 import { responseFailure } from "../response-failure.ts";
 import { type ChunkOptions, ChunkWriter, DONE_FRAME } from "./chunks.ts";
 
+/** Writes the events of one run as the chunks of one choice. */
+export interface ChoiceWriter {
+  /** The final snapshot; null while the run goes on. */
+  readonly ended: Response | null;
+  /** Gives all chunks the members of this response. */
+  begin(response: Response): void;
+  framesOf(event: RecordedEvent): string;
+  /** The chunk without choices that follows the last one. */
+  usageFrame(responses: readonly Response[]): string;
+}
+
+type Runs = readonly Pick<BegunResponse, "events" | "response">[];
+
+/** The chunks of all runs, each run a choice. */
+export function chunksOf(runs: Runs, options: ChunkOptions): AsyncGenerator<string, void> {
+  const writers = runs.map((_, index) => new ChunkWriter(index, options));
+  return choicesOf(runs, writers, options.includeUsage);
+}
+
 /**
- * The chunks of all runs, each run a choice. Throws the `ApiError` of a run that failed. Leaving the iteration leaves
- * the runs.
+ * The chunks of all runs by these writers, one for each. Throws the `ApiError` of a run that failed. Leaving the
+ * iteration leaves the runs.
  */
-export async function* chunksOf(
-  runs: readonly Pick<BegunResponse, "events" | "response">[],
-  options: ChunkOptions,
+export async function* choicesOf(
+  runs: Runs,
+  writers: readonly ChoiceWriter[],
+  includeUsage: boolean,
 ): AsyncGenerator<string, void> {
   const [first] = runs;
-  const writers = runs.map((_, index) => new ChunkWriter(index, options));
   if (first !== undefined) for (const writer of writers) writer.begin(first.response);
   if (first !== undefined && runs.length === 1) {
     for await (const batch of first.events) {
@@ -24,12 +44,10 @@ export async function* chunksOf(
   }
   const responses = writers.map(endOf);
   const last = writers[0];
-  yield `${options.includeUsage && last !== undefined ? last.usageFrame(responses) : ""}${DONE_FRAME}`;
+  yield `${includeUsage && last !== undefined ? last.usageFrame(responses) : ""}${DONE_FRAME}`;
 }
 
-type Batch = Parameters<ChunkWriter["framesOf"]>[0];
-
-function framesOf(writer: ChunkWriter | undefined, batch: readonly Batch[]): string {
+function framesOf(writer: ChoiceWriter | undefined, batch: readonly RecordedEvent[]): string {
   let frames = "";
   for (const event of batch) frames += writer?.framesOf(event) ?? "";
   return frames;
@@ -38,7 +56,7 @@ function framesOf(writer: ChunkWriter | undefined, batch: readonly Batch[]): str
 /** The frames of several runs as they come. */
 async function* mergedFrames(
   runs: readonly Pick<BegunResponse, "events">[],
-  writers: readonly ChunkWriter[],
+  writers: readonly ChoiceWriter[],
 ): AsyncGenerator<string, void> {
   const next = async (index: number) => ({ index, step: await runs[index]?.events.next() });
   const waiting = new Map(runs.map((_, index) => [index, next(index)]));
@@ -58,7 +76,7 @@ async function* mergedFrames(
   }
 }
 
-function endOf({ ended }: ChunkWriter): Response {
+function endOf({ ended }: ChoiceWriter): Response {
   if (ended === null) throw new TypeError("the events of a run end with its last one");
   if (ended.status === "failed" || ended.status === "cancelled") throw responseFailure(ended);
   return ended;

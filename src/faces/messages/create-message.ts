@@ -12,7 +12,7 @@ import {
 import { sealScope } from "../../responses-api/input/resolve-input.ts";
 import { emulatedHeader, omittedHeader } from "../../responses-api/show/reply-headers.ts";
 import { responseFailure } from "../response-failure.ts";
-import { createRequest, modelExtras } from "./create-request.ts";
+import { createRequestOf, messageExtras } from "./create-request.ts";
 import { type MessageNotes, messageOf } from "./message.ts";
 import { threadsUnsupported } from "./message-errors.ts";
 import { MESSAGE_FRAMES, type MessageEventOptions, MessageWriter, STOP_FRAME } from "./message-events.ts";
@@ -28,12 +28,12 @@ export function createMessage(context: CreateContext, storesAll: boolean): Handl
   return async ({ body, headers }, sender) => {
     const notes = { model: body.model, omitsThinking: body.thinking?.display === "omitted" };
     const face = { name: "messages", notes: { isAskedFor: false, ...notes } } as const;
-    const caller = { ...sender, extras: modelExtras(body), face };
+    const caller = { ...sender, extras: messageExtras(body), face };
     try {
       if (body.thread != null) throw threadsUnsupported();
       const sessionId = headers["x-claude-code-session-id"] ?? null;
-      const request = { ...createRequest(body, sealedFor(context, caller), sessionId), store: storesAll };
-      return await createdReply(context, { request, notes }, caller);
+      const request = { ...createRequestOf(body, sealedFor(context, caller), sessionId), store: storesAll };
+      return await messageReply(context, { request, notes }, caller);
     } catch (error) {
       context.refusalLog.note(caller.principal, refusedBody(body, storesAll), error);
       throw error;
@@ -41,7 +41,7 @@ export function createMessage(context: CreateContext, storesAll: boolean): Handl
   };
 }
 
-/** What is kept of a refused request. The tokens of its MCP servers are named, so that they are left out of its error. */
+/** What is kept of a refused request. The tokens of its MCP servers are named, so that its error is without them. */
 function refusedBody({ model, stream, mcp_servers: servers }: CreateMessageRequest, store: boolean): object {
   const tools = (servers ?? []).map(({ authorization_token: authorization }) => ({ type: "mcp", authorization }));
   return { model, stream, store, tools };
@@ -61,7 +61,7 @@ interface Asked {
   readonly notes: MessageNotes;
 }
 
-async function createdReply(
+async function messageReply(
   context: CreateContext,
   { request, notes }: Asked,
   caller: Caller,
@@ -72,7 +72,7 @@ async function createdReply(
     const options = { ...notes, inputTokens: run.inputTokensEstimate };
     return {
       status: 200,
-      headers: { ...omitted, ...replyHeaders(run.responseId, run, caller) },
+      headers: { ...omitted, ...messageHeaders(run.responseId, run, caller) },
       events: new EventFrames<MessagesStreamEvent>(eventsOf(run, options), MESSAGE_FRAMES),
     };
   }
@@ -81,7 +81,7 @@ async function createdReply(
   if (response.status === "failed" || response.status === "cancelled") throw responseFailure(response);
   return {
     status: 200,
-    headers: { ...omitted, ...replyHeaders(response.id, answer, caller) },
+    headers: { ...omitted, ...messageHeaders(response.id, answer, caller) },
     body: messageOf(response, notes),
   };
 }
@@ -108,7 +108,7 @@ interface RunFacts {
   readonly notes: readonly ResponseNote[];
 }
 
-function replyHeaders(
+function messageHeaders(
   responseId: string,
   { headers, notes }: RunFacts,
   { requestId }: Pick<Caller, "requestId">,

@@ -4,7 +4,7 @@ import type { CreateResponseRequest } from "@antiphon/contracts/responses-api/ty
 import type { ModelExtras } from "@antiphon/domain/models/model-request.ts";
 import { definedMembers } from "../defined-members.ts";
 import { type IsSealed, itemsOfTurns } from "./request-items.ts";
-import { callsMax, offeredTools, toolChoice } from "./request-tools.ts";
+import { callsMax, messageToolChoice, messageTools } from "./request-tools.ts";
 
 /** Members of both requests. */
 type Prompt = CountMessageTokensRequest;
@@ -17,7 +17,7 @@ const INCLUDED = ["web_search_call.results", "code_interpreter_call.outputs"] as
  * The create request that a message stands for. `sessionId` names the client's session, null if it has none. Throws an
  * `ApiError` for what a response cannot do.
  */
-export function createRequest(
+export function createRequestOf(
   body: CreateMessageRequest,
   isSealed: IsSealed,
   sessionId: string | null,
@@ -39,13 +39,13 @@ export function createRequest(
 
 /** What the model reads, and how much it is to think. */
 export function promptMembers(body: Prompt, isSealed: IsSealed) {
-  const tools = offeredTools(body);
+  const tools = messageTools(body);
   return definedMembers({
     model: body.model,
     input: itemsOfTurns(body.messages, isSealed),
     instructions: instructions(body.system),
     ...(tools.length === 0 ? {} : { tools }),
-    tool_choice: tools.length === 0 ? null : toolChoice(body),
+    tool_choice: tools.length === 0 ? null : messageToolChoice(body),
     parallel_tool_calls: body.tool_choice?.disable_parallel_tool_use === true ? false : null,
     reasoning: reasoning(body),
     text: textForm(body),
@@ -96,7 +96,7 @@ function pseudonym(userId: string | null): string | null {
 }
 
 /** The settings that only the model server knows, and the stop sequences; null if there are none. */
-export function modelExtras({ top_k: topK, stop_sequences: stops }: CreateMessageRequest): ModelExtras | null {
+export function messageExtras({ top_k: topK, stop_sequences: stops }: CreateMessageRequest): ModelExtras | null {
   const stop = (stops ?? []).filter((sequence) => sequence !== "");
   if (topK == null && stop.length === 0) return null;
   return { standard: {}, unknown: topK == null ? {} : { top_k: topK }, stop };

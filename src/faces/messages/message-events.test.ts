@@ -1,6 +1,5 @@
 import type {
   MessagesBlock,
-  MessagesCitation,
   MessagesDelta,
   MessagesMessage,
   MessagesStreamEvent,
@@ -88,7 +87,7 @@ function foldEvents(events: readonly MessagesStreamEvent[]): MessagesMessage {
 function grown(block: MessagesBlock, delta: MessagesDelta): MessagesBlock {
   if (block.type === "text" && delta.type === "text_delta") return { ...block, text: block.text + delta.text };
   if (block.type === "text" && delta.type === "citations_delta")
-    return { ...block, citations: [...((block.citations ?? []) as MessagesCitation[]), delta.citation] };
+    return { ...block, citations: [...(block.citations ?? []), delta.citation] };
   if (block.type === "thinking" && delta.type === "thinking_delta")
     return { ...block, thinking: block.thinking + delta.thinking };
   if (block.type === "thinking" && delta.type === "signature_delta") return { ...block, signature: delta.signature };

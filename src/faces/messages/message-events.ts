@@ -1,6 +1,6 @@
 import { type FrameForm, frameOf } from "@antiphon/base/event-frames.ts";
 import type { MessagesBlock, MessagesDelta, MessagesStreamEvent } from "@antiphon/contracts/messages/types.ts";
-import type { OutputItem, Response, ResponseStreamEvent } from "@antiphon/contracts/responses-api/types.ts";
+import type { Annotation, OutputItem, Response, ResponseStreamEvent } from "@antiphon/contracts/responses-api/types.ts";
 import type { RecordedEvent } from "../../runs/recorded-event.ts";
 import {
   citation,
@@ -66,33 +66,28 @@ export class MessageWriter {
   }
 
   #ofWhole(event: ResponseStreamEvent): string {
-    switch (event.type) {
-      case "response.created": {
-        const message = messageStart(event.response.id, this.#options, this.#options.inputTokens);
-        return eventFrame({ type: "message_start", message });
-      }
-      case "response.output_item.added":
-        return event.item.type === "function_call" ? this.#begin("tool_use", toolUse(event.item)) : "";
-      case "response.output_item.done":
-        return this.#itemEnd(event.item);
-      case "response.output_text.annotation.added":
-        return citation(event.annotation)
-          .map((one) => this.#text() + this.#delta({ type: "citations_delta", citation: one }))
-          .join("");
-      case "response.content_part.done":
-        return this.#open === "text" ? this.#stop() : "";
-      case "response.completed":
-      case "response.incomplete":
-        return this.#end(event.response);
-      case "response.failed":
-        this.ended = event.response;
-        return "";
-      default:
-        if (PART_TYPES.has(event.type)) this.#partBegan = false;
-        return "delta" in event && typeof event.delta === "string"
-          ? this.#ofText(event.type, JSON.stringify(event.delta))
-          : "";
-    }
+    if (event.type === "response.output_item.done") return this.#itemEnd(event.item);
+    if (event.type === "response.output_item.added")
+      return event.item.type === "function_call" ? this.#begin("tool_use", toolUse(event.item)) : "";
+    if (event.type === "response.content_part.done") return this.#open === "text" ? this.#stop() : "";
+    if (event.type === "response.output_text.annotation.added") return this.#citations(event.annotation);
+    if (event.type === "response.created") return this.#start(event.response);
+    if (event.type === "response.completed" || event.type === "response.incomplete") return this.#end(event.response);
+    if (event.type === "response.failed") this.ended = event.response;
+    if (PART_TYPES.has(event.type)) this.#partBegan = false;
+    if (!("delta" in event) || typeof event.delta !== "string") return "";
+    return this.#ofText(event.type, JSON.stringify(event.delta));
+  }
+
+  #start({ id }: Response): string {
+    const message = messageStart(id, this.#options, this.#options.inputTokens);
+    return eventFrame({ type: "message_start", message });
+  }
+
+  #citations(annotation: Annotation): string {
+    return citation(annotation)
+      .map((one) => this.#text() + this.#delta({ type: "citations_delta", citation: one }))
+      .join("");
   }
 
   #ofText(type: string, textJson: string): string {

@@ -52,16 +52,10 @@ export function messageStart(responseId: string, { model }: MessageNotes, inputT
 }
 
 function blocksOf(item: OutputItem, notes: MessageNotes): readonly MessagesBlock[] {
-  switch (item.type) {
-    case "reasoning":
-      return thinkingBlocks(item, notes);
-    case "message":
-      return item.content.flatMap(textBlocks);
-    case "function_call":
-      return [{ ...toolUse(item), input: objectIn(item.arguments) }];
-    default:
-      return serverExchange(item) ?? [];
-  }
+  if (item.type === "reasoning") return thinkingBlocks(item, notes);
+  if (item.type === "message") return item.content.flatMap(textBlocks);
+  if (item.type === "function_call") return [{ ...toolUse(item), input: objectIn(item.arguments) }];
+  return serverExchange(item) ?? [];
 }
 
 function thinkingBlocks(

@@ -46,7 +46,7 @@ export function hostedItem(call: ServerCall, result: MessagesServerToolResultInp
   }
 }
 
-function itemId({ id }: ServerCall, prefix: string): { id: string } | Record<never, never> {
+function itemId({ id }: ServerCall, prefix: string): { id?: string } {
   const known = itemIdOfCall(id, prefix);
   return known === null ? {} : { id: known };
 }
@@ -82,7 +82,7 @@ function mcpItem(call: ServerCall, { content, is_error: failed }: MessagesServer
     name: call.name,
     server_label: call.server ?? "",
     arguments: JSON.stringify(call.input ?? {}),
-    output: textsOf(content),
+    output: resultText(content),
   };
 }
 
@@ -97,7 +97,7 @@ function printedText(content: unknown): string {
   return [stdout, stderr, errorCode].filter((text) => typeof text === "string" && text !== "").join("\n");
 }
 
-function textsOf(content: unknown): string {
+function resultText(content: unknown): string {
   if (typeof content === "string") return content;
   const blocks: readonly unknown[] = Array.isArray(content) ? content : [];
   return blocks

@@ -233,7 +233,11 @@ function resultParts(part: MessagesToolResultPart): MediaPart[] {
       return [{ type: "input_text", text: part.text }];
     case "tool_reference":
       return [{ type: "input_text", text: `The tool ${part.tool_name} can be called now.` }];
-    default:
+    case "image":
+    case "document":
+    case "search_result":
       return mediaParts(part);
+    default:
+      return assertNever(part);
   }
 }

@@ -14,10 +14,10 @@ type FunctionTool = Extract<Tool, { type: "function" }>;
 type ToolChoice = NonNullable<CreateResponseRequest["tool_choice"]>;
 
 /** The members of a request that are about tools. */
-export type OfferedTools = Pick<CreateMessageRequest, "messages" | "tools" | "tool_choice" | "mcp_servers">;
+export type MessageTools = Pick<CreateMessageRequest, "messages" | "tools" | "tool_choice" | "mcp_servers">;
 
 /** The tools of a create request. Throws an `ApiError` for a tool that this server does not have. */
-export function offeredTools({ tools, mcp_servers: servers, messages }: OfferedTools): Tool[] {
+export function messageTools({ tools, mcp_servers: servers, messages }: MessageTools): Tool[] {
   const sent = tools ?? [];
   const searches = sent.some(({ type }) => type?.startsWith("tool_search_tool_") === true);
   const referenced = searches ? null : referencedTools(messages);
@@ -40,10 +40,10 @@ function isWebTool({ type }: MessagesToolInput): boolean {
   return type?.startsWith("web_search_") === true || type?.startsWith("web_fetch_") === true;
 }
 
-/** Types of tools of this server, which `offeredTools` adds by itself. */
+/** Types of tools of this server, which `messageTools` adds by itself. */
 const SERVER_TYPES = /^(?:web_search_|web_fetch_|code_execution_|tool_search_tool_|mcp_toolset$)/;
 
-/** A tool that is deferred is offered if a search of the client found it. `referenced` is null if this server searches. */
+/** A deferred tool is offered if a search of the client found it. `referenced` is null if this server searches. */
 function functionTools(
   { type, name, description, input_schema: schema, strict, defer_loading: isDeferred }: MessagesToolInput,
   path: string,
@@ -166,7 +166,7 @@ export function callsMax(tools: CreateMessageRequest["tools"]): number | null {
 }
 
 /** Whether and what the model has to call; null if the request does not say. */
-export function toolChoice({ tool_choice: choice, tools }: OfferedTools): ToolChoice | null {
+export function messageToolChoice({ tool_choice: choice, tools }: MessageTools): ToolChoice | null {
   if (choice == null) return null;
   switch (choice.type) {
     case "auto":
@@ -179,7 +179,7 @@ export function toolChoice({ tool_choice: choice, tools }: OfferedTools): ToolCh
   }
 }
 
-function namedTool(name: string | null, tools: OfferedTools["tools"]): ToolChoice {
+function namedTool(name: string | null, tools: MessageTools["tools"]): ToolChoice {
   if (name === null) throw missingParameter("tool_choice.name");
   const type = tools?.find((tool) => tool.name === name)?.type ?? "custom";
   if (/^web_(?:search|fetch)_/.test(type)) return { type: "web_search" };

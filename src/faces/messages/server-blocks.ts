@@ -1,4 +1,5 @@
 import { isUtf8 } from "node:buffer";
+import { jsonOrText } from "@antiphon/base/json/read-json.ts";
 import { isRecord } from "@antiphon/base/json/records.ts";
 import type {
   MessagesBlock,
@@ -21,18 +22,11 @@ const DIRECT = { type: "direct" } as const;
 
 /** The call and the result of an item of a tool of this server; null for an item that a message does not show. */
 export function serverExchange(item: OutputItem): ServerExchange | null {
-  switch (item.type) {
-    case "web_search_call":
-      return item.action === undefined || item.action.type === "search" ? searchExchange(item) : pageExchange(item);
-    case "code_interpreter_call":
-      return codeExchange(item);
-    case "mcp_call":
-      return mcpExchange(item);
-    case "tool_search_output":
-      return toolSearchExchange(item);
-    default:
-      return null;
-  }
+  if (item.type === "web_search_call")
+    return item.action === undefined || item.action.type === "search" ? searchExchange(item) : pageExchange(item);
+  if (item.type === "code_interpreter_call") return codeExchange(item);
+  if (item.type === "mcp_call") return mcpExchange(item);
+  return item.type === "tool_search_output" ? toolSearchExchange(item) : null;
 }
 
 function searchExchange({ id, status, action, results }: Item<"web_search_call">): ServerExchange {
@@ -152,12 +146,8 @@ export function serverToolUsage(output: readonly OutputItem[]): MessagesServerTo
 /** The arguments of a call. Text that is no JSON object is kept under a name of its own. */
 export function objectIn(json: string): Record<string, unknown> {
   if (json === "") return {};
-  try {
-    const value: unknown = JSON.parse(json);
-    return isRecord(value) ? { ...value } : { INVALID_JSON: json };
-  } catch {
-    return { INVALID_JSON: json };
-  }
+  const value = jsonOrText(json);
+  return isRecord(value) ? { ...value } : { INVALID_JSON: json };
 }
 
 /** Names of calls begin as clients expect, and end as the ids of their items. */

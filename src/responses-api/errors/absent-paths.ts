@@ -4,7 +4,7 @@ import { responsesApiRoutes } from "@antiphon/contracts/responses-api/operations
 const INSTEAD: readonly (readonly [path: RegExp, advice: string])[] = [
   [/^\/chat\/completions/, "Did you mean /v1/chat/completions?"],
   [/^\/messages/, "Did you mean /v1/messages? The base URL of Anthropic's clients has no /v1."],
-  [/^\/completions/, "Use POST /v1/chat/completions, or POST /v1/responses."],
+  [/^\/completions/, "Did you mean /v1/completions?"],
   [/^\/(?:assistants|threads)/, "Use POST /v1/responses, and /v1/conversations to keep a history."],
   [/^\/embeddings/, "Vector stores make embeddings by themselves: use /v1/vector_stores."],
   [/^\/images/, "Use POST /v1/responses with the tool 'image_generation'."],

@@ -43,8 +43,8 @@ import { streamResponseEvents } from "../../responses-api/operations/stream-resp
 import { updateConversation } from "../../responses-api/operations/update-conversation.ts";
 import type { WatchContext } from "../../responses-api/show/watch-response.ts";
 import type { RunLedger } from "../../runs/ports/run-ledger.ts";
-import type { FacesContext } from "./chat-completions-handlers.ts";
 import { containerHandlers } from "./container-handlers.ts";
+import type { FacesContext } from "./faces-handlers.ts";
 import { type MonitoringContext, monitoringHandlers } from "./monitoring-handlers.ts";
 import { type VectorStoreContext, vectorStoreHandlers } from "./vector-store-handlers.ts";
 

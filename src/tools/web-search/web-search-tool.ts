@@ -79,7 +79,7 @@ function firstSearch(session: WebSession): readonly PendingCall[] {
   if (settings.firstQuery === null || last?.type !== "message" || last.role === "assistant") return [];
   const { name } = SEARCH_FUNCTION;
   const callId = scope.newItemId("call");
-  const call = webSearchCall(session, name, { callId, newItemId: scope.newItemId });
+  const call = webSearchCall(session, name, { callId, newItemId: (prefix) => scope.newItemId(prefix) });
   const args = JSON.stringify({ queries: [settings.firstQuery] });
   return [{ name, callId, arguments: args, approvalRequestId: null, call }];
 }

@@ -1,3 +1,4 @@
+import { jsonOrText } from "@antiphon/base/json/read-json.ts";
 import { isRecord } from "@antiphon/base/json/records.ts";
 import { quoteValue } from "../items/texts.ts";
 import type { Report } from "../rules.ts";
@@ -101,11 +102,7 @@ export class MessagesBlocks {
 
   #stop({ json }: OpenBlock): void {
     this.#open = null;
-    if (json === "") return;
-    try {
-      JSON.parse(json);
-    } catch {
-      this.#report("messages-input", "the pieces of an input are no JSON together");
-    }
+    if (json !== "" && !isRecord(jsonOrText(json)))
+      this.#report("messages-input", "the pieces of an input are no JSON object together");
   }
 }

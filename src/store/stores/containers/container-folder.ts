@@ -42,9 +42,9 @@ export class ContainerFolder implements ContainerBytes {
     await this.remove(containerId, fileId);
   }
 
-  /** Removes all files of a container. */
+  /** Removes all files of a container. Another node may just write one, so it is tried again. */
   async removeContainer(containerId: string): Promise<void> {
-    await rm(join(this.#folder, containerId), { recursive: true, force: true });
+    await rm(join(this.#folder, containerId), { recursive: true, force: true, ...TRIED_AGAIN });
   }
 
   /** Removes everything. */
@@ -58,6 +58,9 @@ export class ContainerFolder implements ContainerBytes {
 }
 
 /** Whether a folder remained because it has files, or because it is already gone. */
+/** How often a folder is removed again that is not empty, and the pause in milliseconds, which grows by itself. */
+const TRIED_AGAIN = { maxRetries: 10, retryDelay: 10 };
+
 function isKept(error: unknown): boolean {
   const code = error instanceof Error && "code" in error ? error.code : "";
   return code === "ENOTEMPTY" || code === "EEXIST" || code === "ENOENT";

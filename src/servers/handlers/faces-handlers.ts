@@ -1,4 +1,5 @@
 import type { ChatCompletionsHandlers } from "@antiphon/contracts/chat-completions/operations.ts";
+import type { MessagesHandlers } from "@antiphon/contracts/messages/operations.ts";
 import type { ResponseArchive } from "@antiphon/domain/inspection.ts";
 import { createChatCompletion } from "../../faces/chat-completions/create-chat-completion.ts";
 import {
@@ -8,6 +9,9 @@ import {
   listChatCompletions,
   updateChatCompletion,
 } from "../../faces/chat-completions/stored-completions.ts";
+import { createCompletion } from "../../faces/completions/create-completion.ts";
+import { countMessageTokens } from "../../faces/messages/count-message-tokens.ts";
+import { createMessage } from "../../faces/messages/create-message.ts";
 import type { Caller } from "../../responses-api/access/caller.ts";
 import type { CreateContext } from "../../responses-api/create/begin-response.ts";
 
@@ -17,13 +21,17 @@ export interface FacesContext {
   readonly storesAll: boolean;
 }
 
-export function chatCompletionsHandlers(
+/** The operations of chat completions and of messages. */
+export function facesHandlers(
   creating: CreateContext,
   { archive, storesAll }: FacesContext,
-): ChatCompletionsHandlers<Caller> {
+): ChatCompletionsHandlers<Caller> & MessagesHandlers<Caller> {
   const context = { watching: creating.watching, archive };
   return {
     createChatCompletion: createChatCompletion(creating, storesAll),
+    countMessageTokens: countMessageTokens(creating),
+    createMessage: createMessage(creating, storesAll),
+    createCompletion: createCompletion(creating, storesAll),
     deleteChatCompletion: deleteChatCompletion(context),
     getChatCompletion: getChatCompletion(context),
     listChatCompletionMessages: listChatCompletionMessages(context),
