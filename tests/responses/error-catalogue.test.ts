@@ -137,7 +137,7 @@ const ROUTES: Readonly<Record<string, readonly [string, string, Refusal]>> = {
   "an unknown path": ["GET", "/v1/nothing", codeless(null, "Invalid URL (GET /v1/nothing)", 404)],
   ...Object.fromEntries(
     [
-      ["/v1/messages", "Use POST /v1/chat/completions, or POST /v1/responses."],
+      ["/messages", "Did you mean /v1/messages? The base URL of Anthropic's clients has no /v1."],
       ["/chat/completions", "Did you mean /v1/chat/completions?"],
       ["/v1/threads/x/runs", "Use POST /v1/responses, and /v1/conversations to keep a history."],
       ["/v1/images/generations", "Use POST /v1/responses with the tool 'image_generation'."],

@@ -4,7 +4,7 @@ import type { ErrorForm, ErrorReply } from "@antiphon/http-kit/faults.ts";
 import { invalidRequest } from "../../responses-api/errors/invalid-request.ts";
 
 /** The paths whose errors have this form. */
-const PATHS = /^\/v1\/messages(?:\/|$)/;
+const PATHS = /^(?:\/v1)+\/messages(?:\/|$)/;
 
 const TYPES: Readonly<Record<number, MessagesFault["type"]>> = {
   401: "authentication_error",

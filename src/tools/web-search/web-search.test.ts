@@ -203,6 +203,18 @@ describe("a search", () => {
     expect(outcome).toMatchObject({ sources: [{ url: "https://other.example/a" }] });
   });
 
+  it("shows nothing of blocked domains, subdomains included", async () => {
+    expect(refusal({ type: "web_search", filters: { blocked_domains: ["https://a.example/b"] } })).toMatchObject({
+      grade: "invalid",
+      member: "filters.blocked_domains",
+    });
+    const filters = { blocked_domains: ["Other.example"] };
+    const { outcome } = await call({ type: "web_search", filters }, "web_search", { queries: ["herons"] });
+    const urls = outcome.type === "ran" ? outcome.sources.map((source) => ("url" in source ? source.url : "")) : [];
+    expect(urls).toHaveLength(1);
+    expect(urls).not.toContain("https://other.example/a");
+  });
+
   it("with a high context opens the first pages at once", async () => {
     const tool = { type: "web_search", search_context_size: "high" } as const;
     const { outcome } = await call(tool, "web_search", { queries: ["herons"] });
