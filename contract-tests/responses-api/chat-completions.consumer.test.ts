@@ -94,6 +94,36 @@ describe("a client of chat completions", () => {
     );
   });
 
+  test("gets a text completed", async () => {
+    verifies("completions.create.answers");
+    const text = { text: string("hello"), index: equal(0), logprobs: null, finish_reason: "stop" };
+    await checkInteraction(
+      {
+        method: "POST",
+        path: "/v1/completions",
+        given: ["a chat model", "our own server"], // The reference completes texts by models of their own only.
+        request: "for a completion of a text",
+        body: { model: theModel, prompt: "Say hello", max_tokens: 100 },
+        reply: {
+          json: shapeOf({
+            id: regex("^cmpl-.+$", "cmpl-1"),
+            object: "text_completion",
+            created: 1_732_000_000,
+            model: EXAMPLE_MODEL,
+            choices: [text],
+            usage: USAGE,
+          }),
+        },
+      },
+      {
+        official: async (client) => {
+          const { choices } = await client.completions.create({ model, prompt: "Say hello", max_tokens: 100 });
+          expect(choices[0]?.text).toBe("hello");
+        },
+      },
+    );
+  });
+
   test("streams a text, with its usage at the end", async () => {
     verifies("chat.stream.folds-to-body");
     const asked = { messages: HELLO, stream: true as const, stream_options: { include_usage: true } };

@@ -1141,7 +1141,10 @@ export interface components {
         CompletionChoice: {
             text: string;
             index: number;
-            logprobs: null;
+            /** @description Always null. */
+            logprobs: {
+                [key: string]: unknown;
+            } | null;
             /**
              * @description Null only in a stream before the end of the text.
              * @enum {string|null}

@@ -14224,7 +14224,7 @@ return errors === 0;
 }
 
 export const validateCompletionChoice = validate311;
-const schema132 = {"type":"object","additionalProperties":false,"required":["text","index","logprobs","finish_reason"],"properties":{"text":{"type":"string"},"index":{"type":"integer","minimum":0},"logprobs":{"type":"null"},"finish_reason":{"type":["string","null"],"enum":["stop","length","content_filter",null]}}};
+const schema132 = {"type":"object","additionalProperties":false,"required":["text","index","logprobs","finish_reason"],"properties":{"text":{"type":"string"},"index":{"type":"integer","minimum":0},"logprobs":{"type":["object","null"],"additionalProperties":true},"finish_reason":{"type":["string","null"],"enum":["stop","length","content_filter",null]}}};
 
 function validate311(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -14283,8 +14283,8 @@ if(valid0){
 if(data.logprobs !== undefined){
 let data2 = data.logprobs;
 const _errs6 = errors;
-if(data2 !== null){
-validate311.errors = [{instancePath:instancePath+"/logprobs",schemaPath:"#/properties/logprobs/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema132.properties.logprobs.type,parentSchema:schema132.properties.logprobs,data:data2}];
+if((!(data2 && typeof data2 == "object" && !Array.isArray(data2))) && (data2 !== null)){
+validate311.errors = [{instancePath:instancePath+"/logprobs",schemaPath:"#/properties/logprobs/type",keyword:"type",params:{type: schema132.properties.logprobs.type},message:"must be object,null",schema:schema132.properties.logprobs.type,parentSchema:schema132.properties.logprobs,data:data2}];
 return false;
 }
 var valid0 = _errs6 === errors;
@@ -14295,7 +14295,7 @@ var valid0 = true;
 if(valid0){
 if(data.finish_reason !== undefined){
 let data3 = data.finish_reason;
-const _errs8 = errors;
+const _errs9 = errors;
 if((typeof data3 !== "string") && (data3 !== null)){
 validate311.errors = [{instancePath:instancePath+"/finish_reason",schemaPath:"#/properties/finish_reason/type",keyword:"type",params:{type: schema132.properties.finish_reason.type},message:"must be string,null",schema:schema132.properties.finish_reason.type,parentSchema:schema132.properties.finish_reason,data:data3}];
 return false;
@@ -14304,7 +14304,7 @@ if(!((((data3 === "stop") || (data3 === "length")) || (data3 === "content_filter
 validate311.errors = [{instancePath:instancePath+"/finish_reason",schemaPath:"#/properties/finish_reason/enum",keyword:"enum",params:{allowedValues: schema132.properties.finish_reason.enum},message:"must be equal to one of the allowed values",schema:schema132.properties.finish_reason.enum,parentSchema:schema132.properties.finish_reason,data:data3}];
 return false;
 }
-var valid0 = _errs8 === errors;
+var valid0 = _errs9 === errors;
 }
 else {
 var valid0 = true;

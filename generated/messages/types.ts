@@ -446,7 +446,10 @@ export interface components {
             type: "document";
             source: components["schemas"]["MessagesFetchedSource"];
             title: string | null;
-            citations: null;
+            /** @description Always null. */
+            citations: {
+                [key: string]: unknown;
+            } | null;
         };
         /** @description A page that was opened. */
         MessagesWebFetchResult: {
@@ -527,7 +530,10 @@ export interface components {
             /** @constant */
             type: "text";
             text: string;
-            citations: null;
+            /** @description Always null. */
+            citations: {
+                [key: string]: unknown;
+            } | null;
         };
         /** @description What an MCP server answered. */
         MessagesMcpResultBlock: {
@@ -548,7 +554,8 @@ export interface components {
         MessagesStopDetails: {
             /** @constant */
             type: "refusal";
-            category: null;
+            /** @description Always null. */
+            category: string | null;
             explanation: string | null;
         };
         /** @description Tokens that were written to a cache. */
@@ -576,8 +583,10 @@ export interface components {
             server_tool_use: components["schemas"]["MessagesServerToolUsage"] | null;
             /** @constant */
             service_tier: "standard";
-            inference_geo: null;
-            speed: null;
+            /** @description Always null. */
+            inference_geo: string | null;
+            /** @description Always null. */
+            speed: string | null;
         };
         /** @description An answer. */
         MessagesMessage: {
@@ -595,8 +604,14 @@ export interface components {
             /** @description The stop sequence at which the answer ended. */
             stop_sequence: string | null;
             stop_details: components["schemas"]["MessagesStopDetails"] | null;
-            container: null;
-            diagnostics: null;
+            /** @description Always null. */
+            container: {
+                [key: string]: unknown;
+            } | null;
+            /** @description Always null. */
+            diagnostics: {
+                [key: string]: unknown;
+            } | null;
             usage: components["schemas"]["MessagesUsage"];
         };
         /** @description The message before its first block. */
@@ -662,7 +677,10 @@ export interface components {
             stop_reason: components["schemas"]["MessagesStopReason"];
             stop_sequence: string | null;
             stop_details: components["schemas"]["MessagesStopDetails"] | null;
-            container: null;
+            /** @description Always null. */
+            container: {
+                [key: string]: unknown;
+            } | null;
         };
         /** @description The tokens of the whole message. They replace those of its start. */
         MessagesEndUsage: {

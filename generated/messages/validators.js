@@ -5848,7 +5848,7 @@ return errors === 0;
 }
 
 export const validateMessagesFetchedDocument = validate140;
-const schema58 = {"type":"object","additionalProperties":false,"required":["type","source","title","citations"],"properties":{"type":{"type":"string","const":"document"},"source":{"$ref":"#/components/schemas/MessagesFetchedSource"},"title":{"type":["string","null"]},"citations":{"type":"null"}}};
+const schema58 = {"type":"object","additionalProperties":false,"required":["type","source","title","citations"],"properties":{"type":{"type":"string","const":"document"},"source":{"$ref":"#/components/schemas/MessagesFetchedSource"},"title":{"type":["string","null"]},"citations":{"type":["object","null"],"additionalProperties":true}}};
 
 function validate140(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -5915,8 +5915,8 @@ if(valid0){
 if(data.citations !== undefined){
 let data3 = data.citations;
 const _errs7 = errors;
-if(data3 !== null){
-validate140.errors = [{instancePath:instancePath+"/citations",schemaPath:"#/properties/citations/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema58.properties.citations.type,parentSchema:schema58.properties.citations,data:data3}];
+if((!(data3 && typeof data3 == "object" && !Array.isArray(data3))) && (data3 !== null)){
+validate140.errors = [{instancePath:instancePath+"/citations",schemaPath:"#/properties/citations/type",keyword:"type",params:{type: schema58.properties.citations.type},message:"must be object,null",schema:schema58.properties.citations.type,parentSchema:schema58.properties.citations,data:data3}];
 return false;
 }
 var valid0 = _errs7 === errors;
@@ -6785,7 +6785,7 @@ return errors === 0;
 }
 
 export const validateMessagesPlainTextBlock = validate160;
-const schema69 = {"type":"object","additionalProperties":false,"required":["type","text","citations"],"properties":{"type":{"type":"string","const":"text"},"text":{"type":"string"},"citations":{"type":"null"}}};
+const schema69 = {"type":"object","additionalProperties":false,"required":["type","text","citations"],"properties":{"type":{"type":"string","const":"text"},"text":{"type":"string"},"citations":{"type":["object","null"],"additionalProperties":true}}};
 
 function validate160(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -6840,8 +6840,8 @@ if(valid0){
 if(data.citations !== undefined){
 let data2 = data.citations;
 const _errs6 = errors;
-if(data2 !== null){
-validate160.errors = [{instancePath:instancePath+"/citations",schemaPath:"#/properties/citations/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema69.properties.citations.type,parentSchema:schema69.properties.citations,data:data2}];
+if((!(data2 && typeof data2 == "object" && !Array.isArray(data2))) && (data2 !== null)){
+validate160.errors = [{instancePath:instancePath+"/citations",schemaPath:"#/properties/citations/type",keyword:"type",params:{type: schema69.properties.citations.type},message:"must be object,null",schema:schema69.properties.citations.type,parentSchema:schema69.properties.citations,data:data2}];
 return false;
 }
 var valid0 = _errs6 === errors;
@@ -7088,7 +7088,7 @@ return errors === 0;
 }
 
 export const validateMessagesStopDetails = validate175;
-const schema73 = {"type":"object","additionalProperties":false,"required":["type","category","explanation"],"properties":{"type":{"type":"string","const":"refusal"},"category":{"type":"null"},"explanation":{"type":["string","null"]}}};
+const schema73 = {"type":"object","additionalProperties":false,"required":["type","category","explanation"],"properties":{"type":{"type":"string","const":"refusal"},"category":{"type":["string","null"]},"explanation":{"type":["string","null"]}}};
 
 function validate175(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -7130,8 +7130,8 @@ if(valid0){
 if(data.category !== undefined){
 let data1 = data.category;
 const _errs4 = errors;
-if(data1 !== null){
-validate175.errors = [{instancePath:instancePath+"/category",schemaPath:"#/properties/category/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema73.properties.category.type,parentSchema:schema73.properties.category,data:data1}];
+if((typeof data1 !== "string") && (data1 !== null)){
+validate175.errors = [{instancePath:instancePath+"/category",schemaPath:"#/properties/category/type",keyword:"type",params:{type: schema73.properties.category.type},message:"must be string,null",schema:schema73.properties.category.type,parentSchema:schema73.properties.category,data:data1}];
 return false;
 }
 var valid0 = _errs4 === errors;
@@ -7372,7 +7372,7 @@ return errors === 0;
 }
 
 export const validateMessagesUsage = validate179;
-const schema77 = {"type":"object","additionalProperties":false,"required":["input_tokens","output_tokens","cache_creation_input_tokens","cache_read_input_tokens","cache_creation","output_tokens_details","server_tool_use","service_tier","inference_geo","speed"],"properties":{"input_tokens":{"type":"integer","minimum":0},"output_tokens":{"type":"integer","minimum":0},"cache_creation_input_tokens":{"type":"integer","minimum":0},"cache_read_input_tokens":{"type":"integer","minimum":0},"cache_creation":{"$ref":"#/components/schemas/MessagesCacheCreation"},"output_tokens_details":{"$ref":"#/components/schemas/MessagesThinkingTokens"},"server_tool_use":{"anyOf":[{"$ref":"#/components/schemas/MessagesServerToolUsage"},{"type":"null"}]},"service_tier":{"type":"string","const":"standard"},"inference_geo":{"type":"null"},"speed":{"type":"null"}}};
+const schema77 = {"type":"object","additionalProperties":false,"required":["input_tokens","output_tokens","cache_creation_input_tokens","cache_read_input_tokens","cache_creation","output_tokens_details","server_tool_use","service_tier","inference_geo","speed"],"properties":{"input_tokens":{"type":"integer","minimum":0},"output_tokens":{"type":"integer","minimum":0},"cache_creation_input_tokens":{"type":"integer","minimum":0},"cache_read_input_tokens":{"type":"integer","minimum":0},"cache_creation":{"$ref":"#/components/schemas/MessagesCacheCreation"},"output_tokens_details":{"$ref":"#/components/schemas/MessagesThinkingTokens"},"server_tool_use":{"anyOf":[{"$ref":"#/components/schemas/MessagesServerToolUsage"},{"type":"null"}]},"service_tier":{"type":"string","const":"standard"},"inference_geo":{"type":["string","null"]},"speed":{"type":["string","null"]}}};
 const func20 = Object.prototype.hasOwnProperty;
 
 function validate179(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
@@ -7579,8 +7579,8 @@ if(valid0){
 if(data.inference_geo !== undefined){
 let data8 = data.inference_geo;
 const _errs19 = errors;
-if(data8 !== null){
-validate179.errors = [{instancePath:instancePath+"/inference_geo",schemaPath:"#/properties/inference_geo/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema77.properties.inference_geo.type,parentSchema:schema77.properties.inference_geo,data:data8}];
+if((typeof data8 !== "string") && (data8 !== null)){
+validate179.errors = [{instancePath:instancePath+"/inference_geo",schemaPath:"#/properties/inference_geo/type",keyword:"type",params:{type: schema77.properties.inference_geo.type},message:"must be string,null",schema:schema77.properties.inference_geo.type,parentSchema:schema77.properties.inference_geo,data:data8}];
 return false;
 }
 var valid0 = _errs19 === errors;
@@ -7592,8 +7592,8 @@ if(valid0){
 if(data.speed !== undefined){
 let data9 = data.speed;
 const _errs21 = errors;
-if(data9 !== null){
-validate179.errors = [{instancePath:instancePath+"/speed",schemaPath:"#/properties/speed/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema77.properties.speed.type,parentSchema:schema77.properties.speed,data:data9}];
+if((typeof data9 !== "string") && (data9 !== null)){
+validate179.errors = [{instancePath:instancePath+"/speed",schemaPath:"#/properties/speed/type",keyword:"type",params:{type: schema77.properties.speed.type},message:"must be string,null",schema:schema77.properties.speed.type,parentSchema:schema77.properties.speed,data:data9}];
 return false;
 }
 var valid0 = _errs21 === errors;
@@ -7623,7 +7623,7 @@ return errors === 0;
 }
 
 export const validateMessagesMessage = validate183;
-const schema78 = {"type":"object","additionalProperties":false,"required":["id","type","role","model","content","stop_reason","stop_sequence","stop_details","container","diagnostics","usage"],"properties":{"id":{"type":"string"},"type":{"type":"string","const":"message"},"role":{"type":"string","const":"assistant"},"model":{"type":"string"},"content":{"type":"array","items":{"$ref":"#/components/schemas/MessagesBlock"}},"stop_reason":{"anyOf":[{"$ref":"#/components/schemas/MessagesStopReason"},{"type":"null"}]},"stop_sequence":{"type":["string","null"]},"stop_details":{"anyOf":[{"$ref":"#/components/schemas/MessagesStopDetails"},{"type":"null"}]},"container":{"type":"null"},"diagnostics":{"type":"null"},"usage":{"$ref":"#/components/schemas/MessagesUsage"}}};
+const schema78 = {"type":"object","additionalProperties":false,"required":["id","type","role","model","content","stop_reason","stop_sequence","stop_details","container","diagnostics","usage"],"properties":{"id":{"type":"string"},"type":{"type":"string","const":"message"},"role":{"type":"string","const":"assistant"},"model":{"type":"string"},"content":{"type":"array","items":{"$ref":"#/components/schemas/MessagesBlock"}},"stop_reason":{"anyOf":[{"$ref":"#/components/schemas/MessagesStopReason"},{"type":"null"}]},"stop_sequence":{"type":["string","null"]},"stop_details":{"anyOf":[{"$ref":"#/components/schemas/MessagesStopDetails"},{"type":"null"}]},"container":{"type":["object","null"],"additionalProperties":true},"diagnostics":{"type":["object","null"],"additionalProperties":true},"usage":{"$ref":"#/components/schemas/MessagesUsage"}}};
 
 function validate183(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -7863,8 +7863,8 @@ if(valid0){
 if(data.container !== undefined){
 let data9 = data.container;
 const _errs25 = errors;
-if(data9 !== null){
-validate183.errors = [{instancePath:instancePath+"/container",schemaPath:"#/properties/container/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema78.properties.container.type,parentSchema:schema78.properties.container,data:data9}];
+if((!(data9 && typeof data9 == "object" && !Array.isArray(data9))) && (data9 !== null)){
+validate183.errors = [{instancePath:instancePath+"/container",schemaPath:"#/properties/container/type",keyword:"type",params:{type: schema78.properties.container.type},message:"must be object,null",schema:schema78.properties.container.type,parentSchema:schema78.properties.container,data:data9}];
 return false;
 }
 var valid0 = _errs25 === errors;
@@ -7875,24 +7875,24 @@ var valid0 = true;
 if(valid0){
 if(data.diagnostics !== undefined){
 let data10 = data.diagnostics;
-const _errs27 = errors;
-if(data10 !== null){
-validate183.errors = [{instancePath:instancePath+"/diagnostics",schemaPath:"#/properties/diagnostics/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema78.properties.diagnostics.type,parentSchema:schema78.properties.diagnostics,data:data10}];
+const _errs28 = errors;
+if((!(data10 && typeof data10 == "object" && !Array.isArray(data10))) && (data10 !== null)){
+validate183.errors = [{instancePath:instancePath+"/diagnostics",schemaPath:"#/properties/diagnostics/type",keyword:"type",params:{type: schema78.properties.diagnostics.type},message:"must be object,null",schema:schema78.properties.diagnostics.type,parentSchema:schema78.properties.diagnostics,data:data10}];
 return false;
 }
-var valid0 = _errs27 === errors;
+var valid0 = _errs28 === errors;
 }
 else {
 var valid0 = true;
 }
 if(valid0){
 if(data.usage !== undefined){
-const _errs29 = errors;
+const _errs31 = errors;
 if(!(validate179(data.usage, {instancePath:instancePath+"/usage",parentData:data,parentDataProperty:"usage",rootData}))){
 vErrors = vErrors === null ? validate179.errors : vErrors.concat(validate179.errors);
 errors = vErrors.length;
 }
-var valid0 = _errs29 === errors;
+var valid0 = _errs31 === errors;
 }
 else {
 var valid0 = true;
@@ -8619,7 +8619,7 @@ return errors === 0;
 }
 
 export const validateMessagesEnd = validate207;
-const schema89 = {"type":"object","additionalProperties":false,"required":["stop_reason","stop_sequence","stop_details","container"],"properties":{"stop_reason":{"$ref":"#/components/schemas/MessagesStopReason"},"stop_sequence":{"type":["string","null"]},"stop_details":{"anyOf":[{"$ref":"#/components/schemas/MessagesStopDetails"},{"type":"null"}]},"container":{"type":"null"}}};
+const schema89 = {"type":"object","additionalProperties":false,"required":["stop_reason","stop_sequence","stop_details","container"],"properties":{"stop_reason":{"$ref":"#/components/schemas/MessagesStopReason"},"stop_sequence":{"type":["string","null"]},"stop_details":{"anyOf":[{"$ref":"#/components/schemas/MessagesStopDetails"},{"type":"null"}]},"container":{"type":["object","null"],"additionalProperties":true}}};
 
 function validate207(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -8725,8 +8725,8 @@ if(valid0){
 if(data.container !== undefined){
 let data3 = data.container;
 const _errs10 = errors;
-if(data3 !== null){
-validate207.errors = [{instancePath:instancePath+"/container",schemaPath:"#/properties/container/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema89.properties.container.type,parentSchema:schema89.properties.container,data:data3}];
+if((!(data3 && typeof data3 == "object" && !Array.isArray(data3))) && (data3 !== null)){
+validate207.errors = [{instancePath:instancePath+"/container",schemaPath:"#/properties/container/type",keyword:"type",params:{type: schema89.properties.container.type},message:"must be object,null",schema:schema89.properties.container.type,parentSchema:schema89.properties.container,data:data3}];
 return false;
 }
 var valid0 = _errs10 === errors;
