@@ -1,4 +1,4 @@
-interface Group {
+export interface Group {
   readonly reason: string;
   /** Findings as they are printed. `*.` at the start matches any schema; a method and a path may come before. */
   readonly places: readonly string[];
@@ -219,10 +219,16 @@ export const EXCEPTIONS: readonly Group[] = [
 ];
 
 /** Returns the first place in the table that matches a finding, or undefined. */
-export function exceptionFor(operation: string, finding: string): string | undefined {
-  return EXCEPTIONS.flatMap(({ places }) => places).find((place) =>
-    place.startsWith("*.")
-      ? finding.endsWith(place.slice(1))
-      : place === finding || place === `${operation} ${finding}`,
-  );
+export function exceptionFor(
+  operation: string,
+  finding: string,
+  groups: readonly Group[] = EXCEPTIONS,
+): string | undefined {
+  return groups
+    .flatMap(({ places }) => places)
+    .find((place) =>
+      place.startsWith("*.")
+        ? finding.endsWith(place.slice(1))
+        : place === finding || place === `${operation} ${finding}`,
+    );
 }

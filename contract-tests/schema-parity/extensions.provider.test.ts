@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { delimiter } from "node:path";
 import { describe, expect, test } from "vitest";
 import { verifies } from "../../tests/verifies.ts";
 import { isRecord, recordOf } from "../records.fixture.ts";
@@ -7,7 +8,8 @@ import { UNPUBLISHED, UNPUBLISHED_OPERATIONS } from "./unpublished.fixture.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
-const referenceFile = process.env["REFERENCE_OPENAPI"];
+/** The reference's document of responses, the first of the list. */
+const referenceFile = process.env["REFERENCE_OPENAPI"]?.split(delimiter)[0];
 const MARK = "x-extension";
 /** Matches findings about something that one of the contracts lacks entirely. */
 const MISSING = /^(.+): no (?:such (?:object|member|parameter)|".+")$/;
@@ -58,6 +60,9 @@ describe.skipIf(referenceFile === undefined)("extensions (REFERENCE_OPENAPI)", (
       "request TopLevelInputFile: no such object",
       "request TopLevelInputImage: no such object",
       "request TopLevelInputText: no such object",
+      "request WebSearchFilters.blocked_domains: no such member",
+      "request WebSearchToolInput<web_search>.first_query: no such member",
+      "request WebSearchToolInput<web_search_2025_08_26>.first_query: no such member",
       "request WebSearchUrlSource.title: no such member",
     ]);
   });

@@ -1,19 +1,23 @@
 import { readFileSync } from "node:fs";
+import { delimiter } from "node:path";
 import { fileURLToPath } from "node:url";
 import { fieldLedger } from "@antiphon/contracts/responses-api/field-ledger.ts";
 import { afterAll, describe, expect, test } from "vitest";
 import { verifies } from "../../tests/verifies.ts";
 import { isRecord } from "../records.fixture.ts";
+import { CHAT_EXCEPTIONS } from "./chat-exceptions.fixture.ts";
 import { EXCEPTIONS, exceptionFor } from "./exceptions.fixture.ts";
 import { findBreakingChanges, OASDIFF_EXCEPTIONS } from "./oasdiff.fixture.ts";
-import { compareOperations, type OperationScore } from "./operations.fixture.ts";
+import { compareOperations, type OperationScore, operationsOf } from "./operations.fixture.ts";
 import { type Member, resolve, shapesOf } from "./shapes.fixture.ts";
 import { findUncovered } from "./uncovered.fixture.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** Path of the reference's published OpenAPI document. */
-const referenceFile = process.env["REFERENCE_OPENAPI"];
+/** Paths of the reference's published OpenAPI documents: that of responses, then those of other doors. */
+const [referenceFile, ...furtherFiles] = (process.env["REFERENCE_OPENAPI"] ?? "")
+  .split(delimiter)
+  .filter((path) => path !== "");
 const OURS = new URL("../../generated/responses-api/openapi.json", import.meta.url);
 const ours = readDocument(OURS);
 const scores = referenceFile === undefined ? [] : compareOperations(readDocument(referenceFile), ours, "/v1");
@@ -54,6 +58,40 @@ describe.skipIf(referenceFile === undefined)("our contract compared with the ref
     expect(EXCEPTIONS.flatMap(({ places }) => places).filter((place) => !used.has(place))).toEqual([]);
   });
 });
+
+const CHAT = readDocument(new URL("../../generated/chat-completions/openapi.json", import.meta.url));
+const CHAT_GROUPS = [...EXCEPTIONS, ...CHAT_EXCEPTIONS];
+const chatScores = furtherFiles
+  .flatMap((file) => compareOperations(readDocument(file), CHAT, "/v1"))
+  .filter(({ service }) => service === "served");
+
+describe.skipIf(furtherFiles.length === 0)(
+  "our chat completions compared with the reference's (REFERENCE_OPENAPI, a second document)",
+  () => {
+    test.each(chatScores)("$operation: accepts what the reference accepts and sends nothing else", (score) => {
+      verifies("chat.contract.superset-of-reference");
+      const left = findingsOf(score).filter(
+        (finding) => exceptionFor(score.operation, finding, CHAT_GROUPS) === undefined,
+      );
+      expect(left).toEqual([]);
+    });
+
+    test("all operations of the door are compared", () => {
+      verifies("chat.contract.superset-of-reference");
+      const own = operationsOf(CHAT).map(({ name }) => name.replace(" /v1", " "));
+      expect(chatScores.map(({ operation }) => operation).toSorted()).toEqual(own.toSorted());
+    });
+
+    test("each exception is needed", () => {
+      const used = new Set(
+        chatScores.flatMap((score) =>
+          findingsOf(score).map((finding) => exceptionFor(score.operation, finding, CHAT_EXCEPTIONS)),
+        ),
+      );
+      expect(CHAT_EXCEPTIONS.flatMap(({ places }) => places).filter((place) => !used.has(place))).toEqual([]);
+    });
+  },
+);
 
 /** Path of oasdiff, for an optional second comparison: `go install github.com/oasdiff/oasdiff@v1.19.0`. */
 const oasdiff = referenceFile === undefined ? undefined : process.env["OASDIFF"];

@@ -63,6 +63,7 @@ export declare const readMcpToolInput: Validate<Schema.McpToolInput>;
 export declare const readToolSearchToolInput: Validate<Schema.ToolSearchToolInput>;
 export declare const readShellTool: Validate<Schema.ShellTool>;
 export declare const readToolChoiceMode: Validate<Schema.ToolChoiceMode>;
+export declare const readPromptCacheOptionsInput: Validate<Schema.PromptCacheOptionsInput>;
 export declare const readChatTextPart: Validate<Schema.ChatTextPart>;
 export declare const readChatRefusalPart: Validate<Schema.ChatRefusalPart>;
 export declare const readChatImageUrl: Validate<Schema.ChatImageUrl>;

@@ -4803,17 +4803,97 @@ validate118.errors = vErrors;
 return errors === 0;
 }
 
-export const readChatTextPart = validate119;
-const schema52 = {"type":"object","required":["type","text"],"properties":{"type":{"type":"string","const":"text"},"text":{"type":"string","maxLength":10485760}}};
+export const readPromptCacheOptionsInput = validate119;
+const schema52 = {"type":"object","properties":{"comparison_response_id":{"type":["string","null"]},"mode":{"type":["string","null"],"enum":["explicit","implicit",null]},"prewarm":{"type":["boolean","null"]},"ttl":{"type":["string","null"],"enum":["12h","30m",null]}}};
 
 function validate119(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.comparison_response_id !== undefined){
+let data0 = data.comparison_response_id;
+const _errs1 = errors;
+if((typeof data0 !== "string") && (data0 !== null)){
+validate119.errors = [{instancePath:instancePath+"/comparison_response_id",schemaPath:"#/properties/comparison_response_id/type",keyword:"type",params:{type: schema52.properties.comparison_response_id.type},message:"must be string,null",schema:schema52.properties.comparison_response_id.type,parentSchema:schema52.properties.comparison_response_id,data:data0}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.mode !== undefined){
+let data1 = data.mode;
+const _errs3 = errors;
+if((typeof data1 !== "string") && (data1 !== null)){
+validate119.errors = [{instancePath:instancePath+"/mode",schemaPath:"#/properties/mode/type",keyword:"type",params:{type: schema52.properties.mode.type},message:"must be string,null",schema:schema52.properties.mode.type,parentSchema:schema52.properties.mode,data:data1}];
+return false;
+}
+if(!(((data1 === "explicit") || (data1 === "implicit")) || (data1 === null))){
+validate119.errors = [{instancePath:instancePath+"/mode",schemaPath:"#/properties/mode/enum",keyword:"enum",params:{allowedValues: schema52.properties.mode.enum},message:"must be equal to one of the allowed values",schema:schema52.properties.mode.enum,parentSchema:schema52.properties.mode,data:data1}];
+return false;
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.prewarm !== undefined){
+let data2 = data.prewarm;
+const _errs5 = errors;
+if((typeof data2 !== "boolean") && (data2 !== null)){
+validate119.errors = [{instancePath:instancePath+"/prewarm",schemaPath:"#/properties/prewarm/type",keyword:"type",params:{type: schema52.properties.prewarm.type},message:"must be boolean,null",schema:schema52.properties.prewarm.type,parentSchema:schema52.properties.prewarm,data:data2}];
+return false;
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.ttl !== undefined){
+let data3 = data.ttl;
+const _errs7 = errors;
+if((typeof data3 !== "string") && (data3 !== null)){
+validate119.errors = [{instancePath:instancePath+"/ttl",schemaPath:"#/properties/ttl/type",keyword:"type",params:{type: schema52.properties.ttl.type},message:"must be string,null",schema:schema52.properties.ttl.type,parentSchema:schema52.properties.ttl,data:data3}];
+return false;
+}
+if(!(((data3 === "12h") || (data3 === "30m")) || (data3 === null))){
+validate119.errors = [{instancePath:instancePath+"/ttl",schemaPath:"#/properties/ttl/enum",keyword:"enum",params:{allowedValues: schema52.properties.ttl.enum},message:"must be equal to one of the allowed values",schema:schema52.properties.ttl.enum,parentSchema:schema52.properties.ttl,data:data3}];
+return false;
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+else {
+validate119.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema52.type,parentSchema:schema52,data}];
+return false;
+}
+}
+validate119.errors = vErrors;
+return errors === 0;
+}
+
+export const readChatTextPart = validate120;
+const schema53 = {"type":"object","required":["type","text"],"properties":{"type":{"type":"string","const":"text"},"text":{"type":"string","maxLength":10485760}}};
+
+function validate120(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((data.type === undefined) && (missing0 = "type")) || ((data.text === undefined) && (missing0 = "text"))){
-validate119.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema52.required,parentSchema:schema52,data}];
+validate120.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema53.required,parentSchema:schema53,data}];
 return false;
 }
 else {
@@ -4821,11 +4901,11 @@ if(data.type !== undefined){
 let data0 = data.type;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate119.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema52.properties.type.type,parentSchema:schema52.properties.type,data:data0}];
+validate120.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema53.properties.type.type,parentSchema:schema53.properties.type,data:data0}];
 return false;
 }
 if("text" !== data0){
-validate119.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "text"},message:"must be equal to constant",schema:"text",parentSchema:schema52.properties.type,data:data0}];
+validate120.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "text"},message:"must be equal to constant",schema:"text",parentSchema:schema53.properties.type,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -4840,75 +4920,12 @@ const _errs3 = errors;
 if(errors === _errs3){
 if(typeof data1 === "string"){
 if(data1.length > 2 * 10485760 || (data1.length > 10485760 && func2(data1) > 10485760)){
-validate119.errors = [{instancePath:instancePath+"/text",schemaPath:"#/properties/text/maxLength",keyword:"maxLength",params:{limit: 10485760},message:"must NOT have more than 10485760 characters",schema:10485760,parentSchema:schema52.properties.text,data:data1}];
+validate120.errors = [{instancePath:instancePath+"/text",schemaPath:"#/properties/text/maxLength",keyword:"maxLength",params:{limit: 10485760},message:"must NOT have more than 10485760 characters",schema:10485760,parentSchema:schema53.properties.text,data:data1}];
 return false;
 }
 }
 else {
-validate119.errors = [{instancePath:instancePath+"/text",schemaPath:"#/properties/text/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema52.properties.text.type,parentSchema:schema52.properties.text,data:data1}];
-return false;
-}
-}
-var valid0 = _errs3 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-else {
-validate119.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema52.type,parentSchema:schema52,data}];
-return false;
-}
-}
-validate119.errors = vErrors;
-return errors === 0;
-}
-
-export const readChatRefusalPart = validate120;
-const schema53 = {"type":"object","required":["type","refusal"],"properties":{"type":{"type":"string","const":"refusal"},"refusal":{"type":"string","maxLength":10485760}}};
-
-function validate120(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if(((data.type === undefined) && (missing0 = "type")) || ((data.refusal === undefined) && (missing0 = "refusal"))){
-validate120.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema53.required,parentSchema:schema53,data}];
-return false;
-}
-else {
-if(data.type !== undefined){
-let data0 = data.type;
-const _errs1 = errors;
-if(typeof data0 !== "string"){
-validate120.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema53.properties.type.type,parentSchema:schema53.properties.type,data:data0}];
-return false;
-}
-if("refusal" !== data0){
-validate120.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "refusal"},message:"must be equal to constant",schema:"refusal",parentSchema:schema53.properties.type,data:data0}];
-return false;
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.refusal !== undefined){
-let data1 = data.refusal;
-const _errs3 = errors;
-if(errors === _errs3){
-if(typeof data1 === "string"){
-if(data1.length > 2 * 10485760 || (data1.length > 10485760 && func2(data1) > 10485760)){
-validate120.errors = [{instancePath:instancePath+"/refusal",schemaPath:"#/properties/refusal/maxLength",keyword:"maxLength",params:{limit: 10485760},message:"must NOT have more than 10485760 characters",schema:10485760,parentSchema:schema53.properties.refusal,data:data1}];
-return false;
-}
-}
-else {
-validate120.errors = [{instancePath:instancePath+"/refusal",schemaPath:"#/properties/refusal/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema53.properties.refusal.type,parentSchema:schema53.properties.refusal,data:data1}];
+validate120.errors = [{instancePath:instancePath+"/text",schemaPath:"#/properties/text/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema53.properties.text.type,parentSchema:schema53.properties.text,data:data1}];
 return false;
 }
 }
@@ -4929,8 +4946,8 @@ validate120.errors = vErrors;
 return errors === 0;
 }
 
-export const readChatImageUrl = validate121;
-const schema54 = {"type":"object","required":["url"],"properties":{"url":{"type":"string","maxLength":20971520},"detail":{"type":["string","null"],"enum":["auto","high","low","original",null]}}};
+export const readChatRefusalPart = validate121;
+const schema54 = {"type":"object","required":["type","refusal"],"properties":{"type":{"type":"string","const":"refusal"},"refusal":{"type":"string","maxLength":10485760}}};
 
 function validate121(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -4938,25 +4955,21 @@ let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
-if((data.url === undefined) && (missing0 = "url")){
+if(((data.type === undefined) && (missing0 = "type")) || ((data.refusal === undefined) && (missing0 = "refusal"))){
 validate121.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema54.required,parentSchema:schema54,data}];
 return false;
 }
 else {
-if(data.url !== undefined){
-let data0 = data.url;
+if(data.type !== undefined){
+let data0 = data.type;
 const _errs1 = errors;
-if(errors === _errs1){
-if(typeof data0 === "string"){
-if(data0.length > 2 * 20971520 || (data0.length > 20971520 && func2(data0) > 20971520)){
-validate121.errors = [{instancePath:instancePath+"/url",schemaPath:"#/properties/url/maxLength",keyword:"maxLength",params:{limit: 20971520},message:"must NOT have more than 20971520 characters",schema:20971520,parentSchema:schema54.properties.url,data:data0}];
+if(typeof data0 !== "string"){
+validate121.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema54.properties.type.type,parentSchema:schema54.properties.type,data:data0}];
 return false;
 }
-}
-else {
-validate121.errors = [{instancePath:instancePath+"/url",schemaPath:"#/properties/url/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema54.properties.url.type,parentSchema:schema54.properties.url,data:data0}];
+if("refusal" !== data0){
+validate121.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "refusal"},message:"must be equal to constant",schema:"refusal",parentSchema:schema54.properties.type,data:data0}];
 return false;
-}
 }
 var valid0 = _errs1 === errors;
 }
@@ -4964,16 +4977,20 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.detail !== undefined){
-let data1 = data.detail;
+if(data.refusal !== undefined){
+let data1 = data.refusal;
 const _errs3 = errors;
-if((typeof data1 !== "string") && (data1 !== null)){
-validate121.errors = [{instancePath:instancePath+"/detail",schemaPath:"#/properties/detail/type",keyword:"type",params:{type: schema54.properties.detail.type},message:"must be string,null",schema:schema54.properties.detail.type,parentSchema:schema54.properties.detail,data:data1}];
+if(errors === _errs3){
+if(typeof data1 === "string"){
+if(data1.length > 2 * 10485760 || (data1.length > 10485760 && func2(data1) > 10485760)){
+validate121.errors = [{instancePath:instancePath+"/refusal",schemaPath:"#/properties/refusal/maxLength",keyword:"maxLength",params:{limit: 10485760},message:"must NOT have more than 10485760 characters",schema:10485760,parentSchema:schema54.properties.refusal,data:data1}];
 return false;
 }
-if(!(((((data1 === "auto") || (data1 === "high")) || (data1 === "low")) || (data1 === "original")) || (data1 === null))){
-validate121.errors = [{instancePath:instancePath+"/detail",schemaPath:"#/properties/detail/enum",keyword:"enum",params:{allowedValues: schema54.properties.detail.enum},message:"must be equal to one of the allowed values",schema:schema54.properties.detail.enum,parentSchema:schema54.properties.detail,data:data1}];
+}
+else {
+validate121.errors = [{instancePath:instancePath+"/refusal",schemaPath:"#/properties/refusal/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema54.properties.refusal.type,parentSchema:schema54.properties.refusal,data:data1}];
 return false;
+}
 }
 var valid0 = _errs3 === errors;
 }
@@ -4992,8 +5009,8 @@ validate121.errors = vErrors;
 return errors === 0;
 }
 
-export const readChatImagePart = validate122;
-const schema55 = {"type":"object","required":["type","image_url"],"properties":{"type":{"type":"string","const":"image_url"},"image_url":{"$ref":"#/components/schemas/ChatImageUrl"}}};
+export const readChatImageUrl = validate122;
+const schema55 = {"type":"object","required":["url"],"properties":{"url":{"type":"string","maxLength":20971520},"detail":{"type":["string","null"],"enum":["auto","high","low","original",null]}}};
 
 function validate122(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -5001,21 +5018,25 @@ let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
-if(((data.type === undefined) && (missing0 = "type")) || ((data.image_url === undefined) && (missing0 = "image_url"))){
+if((data.url === undefined) && (missing0 = "url")){
 validate122.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema55.required,parentSchema:schema55,data}];
 return false;
 }
 else {
-if(data.type !== undefined){
-let data0 = data.type;
+if(data.url !== undefined){
+let data0 = data.url;
 const _errs1 = errors;
-if(typeof data0 !== "string"){
-validate122.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema55.properties.type.type,parentSchema:schema55.properties.type,data:data0}];
+if(errors === _errs1){
+if(typeof data0 === "string"){
+if(data0.length > 2 * 20971520 || (data0.length > 20971520 && func2(data0) > 20971520)){
+validate122.errors = [{instancePath:instancePath+"/url",schemaPath:"#/properties/url/maxLength",keyword:"maxLength",params:{limit: 20971520},message:"must NOT have more than 20971520 characters",schema:20971520,parentSchema:schema55.properties.url,data:data0}];
 return false;
 }
-if("image_url" !== data0){
-validate122.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "image_url"},message:"must be equal to constant",schema:"image_url",parentSchema:schema55.properties.type,data:data0}];
+}
+else {
+validate122.errors = [{instancePath:instancePath+"/url",schemaPath:"#/properties/url/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema55.properties.url.type,parentSchema:schema55.properties.url,data:data0}];
 return false;
+}
 }
 var valid0 = _errs1 === errors;
 }
@@ -5023,11 +5044,16 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.image_url !== undefined){
+if(data.detail !== undefined){
+let data1 = data.detail;
 const _errs3 = errors;
-if(!(validate121(data.image_url, {instancePath:instancePath+"/image_url",parentData:data,parentDataProperty:"image_url",rootData}))){
-vErrors = vErrors === null ? validate121.errors : vErrors.concat(validate121.errors);
-errors = vErrors.length;
+if((typeof data1 !== "string") && (data1 !== null)){
+validate122.errors = [{instancePath:instancePath+"/detail",schemaPath:"#/properties/detail/type",keyword:"type",params:{type: schema55.properties.detail.type},message:"must be string,null",schema:schema55.properties.detail.type,parentSchema:schema55.properties.detail,data:data1}];
+return false;
+}
+if(!(((((data1 === "auto") || (data1 === "high")) || (data1 === "low")) || (data1 === "original")) || (data1 === null))){
+validate122.errors = [{instancePath:instancePath+"/detail",schemaPath:"#/properties/detail/enum",keyword:"enum",params:{allowedValues: schema55.properties.detail.enum},message:"must be equal to one of the allowed values",schema:schema55.properties.detail.enum,parentSchema:schema55.properties.detail,data:data1}];
+return false;
 }
 var valid0 = _errs3 === errors;
 }
@@ -5046,17 +5072,71 @@ validate122.errors = vErrors;
 return errors === 0;
 }
 
-export const readChatAudioData = validate124;
-const schema56 = {"type":"object","required":["data","format"],"properties":{"data":{"type":"string"},"format":{"type":"string","enum":["mp3","wav"]}}};
+export const readChatImagePart = validate123;
+const schema56 = {"type":"object","required":["type","image_url"],"properties":{"type":{"type":"string","const":"image_url"},"image_url":{"$ref":"#/components/schemas/ChatImageUrl"}}};
 
-function validate124(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate123(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((data.type === undefined) && (missing0 = "type")) || ((data.image_url === undefined) && (missing0 = "image_url"))){
+validate123.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema56.required,parentSchema:schema56,data}];
+return false;
+}
+else {
+if(data.type !== undefined){
+let data0 = data.type;
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate123.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema56.properties.type.type,parentSchema:schema56.properties.type,data:data0}];
+return false;
+}
+if("image_url" !== data0){
+validate123.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "image_url"},message:"must be equal to constant",schema:"image_url",parentSchema:schema56.properties.type,data:data0}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.image_url !== undefined){
+const _errs3 = errors;
+if(!(validate122(data.image_url, {instancePath:instancePath+"/image_url",parentData:data,parentDataProperty:"image_url",rootData}))){
+vErrors = vErrors === null ? validate122.errors : vErrors.concat(validate122.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+else {
+validate123.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema56.type,parentSchema:schema56,data}];
+return false;
+}
+}
+validate123.errors = vErrors;
+return errors === 0;
+}
+
+export const readChatAudioData = validate125;
+const schema57 = {"type":"object","required":["data","format"],"properties":{"data":{"type":"string"},"format":{"type":"string","enum":["mp3","wav"]}}};
+
+function validate125(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((data.data === undefined) && (missing0 = "data")) || ((data.format === undefined) && (missing0 = "format"))){
-validate124.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema56.required,parentSchema:schema56,data}];
+validate125.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema57.required,parentSchema:schema57,data}];
 return false;
 }
 else {
@@ -5064,7 +5144,7 @@ if(data.data !== undefined){
 let data0 = data.data;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate124.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema56.properties.data.type,parentSchema:schema56.properties.data,data:data0}];
+validate125.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema57.properties.data.type,parentSchema:schema57.properties.data,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -5077,66 +5157,12 @@ if(data.format !== undefined){
 let data1 = data.format;
 const _errs3 = errors;
 if(typeof data1 !== "string"){
-validate124.errors = [{instancePath:instancePath+"/format",schemaPath:"#/properties/format/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema56.properties.format.type,parentSchema:schema56.properties.format,data:data1}];
+validate125.errors = [{instancePath:instancePath+"/format",schemaPath:"#/properties/format/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema57.properties.format.type,parentSchema:schema57.properties.format,data:data1}];
 return false;
 }
 if(!((data1 === "mp3") || (data1 === "wav"))){
-validate124.errors = [{instancePath:instancePath+"/format",schemaPath:"#/properties/format/enum",keyword:"enum",params:{allowedValues: schema56.properties.format.enum},message:"must be equal to one of the allowed values",schema:schema56.properties.format.enum,parentSchema:schema56.properties.format,data:data1}];
+validate125.errors = [{instancePath:instancePath+"/format",schemaPath:"#/properties/format/enum",keyword:"enum",params:{allowedValues: schema57.properties.format.enum},message:"must be equal to one of the allowed values",schema:schema57.properties.format.enum,parentSchema:schema57.properties.format,data:data1}];
 return false;
-}
-var valid0 = _errs3 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-else {
-validate124.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema56.type,parentSchema:schema56,data}];
-return false;
-}
-}
-validate124.errors = vErrors;
-return errors === 0;
-}
-
-export const readChatAudioPart = validate125;
-const schema57 = {"type":"object","required":["type","input_audio"],"properties":{"type":{"type":"string","const":"input_audio"},"input_audio":{"$ref":"#/components/schemas/ChatAudioData"}}};
-
-function validate125(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if(((data.type === undefined) && (missing0 = "type")) || ((data.input_audio === undefined) && (missing0 = "input_audio"))){
-validate125.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema57.required,parentSchema:schema57,data}];
-return false;
-}
-else {
-if(data.type !== undefined){
-let data0 = data.type;
-const _errs1 = errors;
-if(typeof data0 !== "string"){
-validate125.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema57.properties.type.type,parentSchema:schema57.properties.type,data:data0}];
-return false;
-}
-if("input_audio" !== data0){
-validate125.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "input_audio"},message:"must be equal to constant",schema:"input_audio",parentSchema:schema57.properties.type,data:data0}];
-return false;
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.input_audio !== undefined){
-const _errs3 = errors;
-if(!(validate124(data.input_audio, {instancePath:instancePath+"/input_audio",parentData:data,parentDataProperty:"input_audio",rootData}))){
-vErrors = vErrors === null ? validate124.errors : vErrors.concat(validate124.errors);
-errors = vErrors.length;
 }
 var valid0 = _errs3 === errors;
 }
@@ -5155,10 +5181,64 @@ validate125.errors = vErrors;
 return errors === 0;
 }
 
-export const readChatFileData = validate127;
-const schema58 = {"type":"object","properties":{"file_data":{"type":["string","null"],"maxLength":73400320},"file_id":{"type":["string","null"]},"filename":{"type":["string","null"]}}};
+export const readChatAudioPart = validate126;
+const schema58 = {"type":"object","required":["type","input_audio"],"properties":{"type":{"type":"string","const":"input_audio"},"input_audio":{"$ref":"#/components/schemas/ChatAudioData"}}};
 
-function validate127(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate126(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((data.type === undefined) && (missing0 = "type")) || ((data.input_audio === undefined) && (missing0 = "input_audio"))){
+validate126.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema58.required,parentSchema:schema58,data}];
+return false;
+}
+else {
+if(data.type !== undefined){
+let data0 = data.type;
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate126.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema58.properties.type.type,parentSchema:schema58.properties.type,data:data0}];
+return false;
+}
+if("input_audio" !== data0){
+validate126.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "input_audio"},message:"must be equal to constant",schema:"input_audio",parentSchema:schema58.properties.type,data:data0}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.input_audio !== undefined){
+const _errs3 = errors;
+if(!(validate125(data.input_audio, {instancePath:instancePath+"/input_audio",parentData:data,parentDataProperty:"input_audio",rootData}))){
+vErrors = vErrors === null ? validate125.errors : vErrors.concat(validate125.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+else {
+validate126.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema58.type,parentSchema:schema58,data}];
+return false;
+}
+}
+validate126.errors = vErrors;
+return errors === 0;
+}
+
+export const readChatFileData = validate128;
+const schema59 = {"type":"object","properties":{"file_data":{"type":["string","null"],"maxLength":73400320},"file_id":{"type":["string","null"]},"filename":{"type":["string","null"]}}};
+
+function validate128(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
@@ -5167,13 +5247,13 @@ if(data.file_data !== undefined){
 let data0 = data.file_data;
 const _errs1 = errors;
 if((typeof data0 !== "string") && (data0 !== null)){
-validate127.errors = [{instancePath:instancePath+"/file_data",schemaPath:"#/properties/file_data/type",keyword:"type",params:{type: schema58.properties.file_data.type},message:"must be string,null",schema:schema58.properties.file_data.type,parentSchema:schema58.properties.file_data,data:data0}];
+validate128.errors = [{instancePath:instancePath+"/file_data",schemaPath:"#/properties/file_data/type",keyword:"type",params:{type: schema59.properties.file_data.type},message:"must be string,null",schema:schema59.properties.file_data.type,parentSchema:schema59.properties.file_data,data:data0}];
 return false;
 }
 if(errors === _errs1){
 if(typeof data0 === "string"){
 if(data0.length > 2 * 73400320 || (data0.length > 73400320 && func2(data0) > 73400320)){
-validate127.errors = [{instancePath:instancePath+"/file_data",schemaPath:"#/properties/file_data/maxLength",keyword:"maxLength",params:{limit: 73400320},message:"must NOT have more than 73400320 characters",schema:73400320,parentSchema:schema58.properties.file_data,data:data0}];
+validate128.errors = [{instancePath:instancePath+"/file_data",schemaPath:"#/properties/file_data/maxLength",keyword:"maxLength",params:{limit: 73400320},message:"must NOT have more than 73400320 characters",schema:73400320,parentSchema:schema59.properties.file_data,data:data0}];
 return false;
 }
 }
@@ -5188,7 +5268,7 @@ if(data.file_id !== undefined){
 let data1 = data.file_id;
 const _errs3 = errors;
 if((typeof data1 !== "string") && (data1 !== null)){
-validate127.errors = [{instancePath:instancePath+"/file_id",schemaPath:"#/properties/file_id/type",keyword:"type",params:{type: schema58.properties.file_id.type},message:"must be string,null",schema:schema58.properties.file_id.type,parentSchema:schema58.properties.file_id,data:data1}];
+validate128.errors = [{instancePath:instancePath+"/file_id",schemaPath:"#/properties/file_id/type",keyword:"type",params:{type: schema59.properties.file_id.type},message:"must be string,null",schema:schema59.properties.file_id.type,parentSchema:schema59.properties.file_id,data:data1}];
 return false;
 }
 var valid0 = _errs3 === errors;
@@ -5201,64 +5281,10 @@ if(data.filename !== undefined){
 let data2 = data.filename;
 const _errs5 = errors;
 if((typeof data2 !== "string") && (data2 !== null)){
-validate127.errors = [{instancePath:instancePath+"/filename",schemaPath:"#/properties/filename/type",keyword:"type",params:{type: schema58.properties.filename.type},message:"must be string,null",schema:schema58.properties.filename.type,parentSchema:schema58.properties.filename,data:data2}];
+validate128.errors = [{instancePath:instancePath+"/filename",schemaPath:"#/properties/filename/type",keyword:"type",params:{type: schema59.properties.filename.type},message:"must be string,null",schema:schema59.properties.filename.type,parentSchema:schema59.properties.filename,data:data2}];
 return false;
 }
 var valid0 = _errs5 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-else {
-validate127.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema58.type,parentSchema:schema58,data}];
-return false;
-}
-}
-validate127.errors = vErrors;
-return errors === 0;
-}
-
-export const readChatFilePart = validate128;
-const schema59 = {"type":"object","required":["type","file"],"properties":{"type":{"type":"string","const":"file"},"file":{"$ref":"#/components/schemas/ChatFileData"}}};
-
-function validate128(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if(((data.type === undefined) && (missing0 = "type")) || ((data.file === undefined) && (missing0 = "file"))){
-validate128.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema59.required,parentSchema:schema59,data}];
-return false;
-}
-else {
-if(data.type !== undefined){
-let data0 = data.type;
-const _errs1 = errors;
-if(typeof data0 !== "string"){
-validate128.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema59.properties.type.type,parentSchema:schema59.properties.type,data:data0}];
-return false;
-}
-if("file" !== data0){
-validate128.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "file"},message:"must be equal to constant",schema:"file",parentSchema:schema59.properties.type,data:data0}];
-return false;
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.file !== undefined){
-const _errs3 = errors;
-if(!(validate127(data.file, {instancePath:instancePath+"/file",parentData:data,parentDataProperty:"file",rootData}))){
-vErrors = vErrors === null ? validate127.errors : vErrors.concat(validate127.errors);
-errors = vErrors.length;
-}
-var valid0 = _errs3 === errors;
 }
 else {
 var valid0 = true;
@@ -5275,173 +5301,227 @@ validate128.errors = vErrors;
 return errors === 0;
 }
 
-export const readChatUserPart = validate130;
-const schema60 = {"type":"object","required":["type"],"discriminator":{"propertyName":"type"},"oneOf":[{"$ref":"#/components/schemas/ChatTextPart"},{"$ref":"#/components/schemas/ChatImagePart"},{"$ref":"#/components/schemas/ChatAudioPart"},{"$ref":"#/components/schemas/ChatFilePart"}],"x-tags":["text","image_url","input_audio","file"]};
+export const readChatFilePart = validate129;
+const schema60 = {"type":"object","required":["type","file"],"properties":{"type":{"type":"string","const":"file"},"file":{"$ref":"#/components/schemas/ChatFileData"}}};
 
-function validate130(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate129(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
-if((data.type === undefined) && (missing0 = "type")){
-validate130.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema60.required,parentSchema:schema60,data}];
+if(((data.type === undefined) && (missing0 = "type")) || ((data.file === undefined) && (missing0 = "file"))){
+validate129.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema60.required,parentSchema:schema60,data}];
 return false;
 }
 else {
-const tag0 = data.type;
-if(typeof tag0 == "string"){
-if(tag0 === "text"){
-if(!(validate119(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate119.errors : vErrors.concat(validate119.errors);
-errors = vErrors.length;
+if(data.type !== undefined){
+let data0 = data.type;
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate129.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema60.properties.type.type,parentSchema:schema60.properties.type,data:data0}];
+return false;
 }
+if("file" !== data0){
+validate129.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "file"},message:"must be equal to constant",schema:"file",parentSchema:schema60.properties.type,data:data0}];
+return false;
 }
-else if(tag0 === "image_url"){
-if(!(validate122(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate122.errors : vErrors.concat(validate122.errors);
-errors = vErrors.length;
+var valid0 = _errs1 === errors;
 }
+else {
+var valid0 = true;
 }
-else if(tag0 === "input_audio"){
-if(!(validate125(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate125.errors : vErrors.concat(validate125.errors);
-errors = vErrors.length;
-}
-}
-else if(tag0 === "file"){
-if(!(validate128(data, {instancePath,parentData,parentDataProperty,rootData}))){
+if(valid0){
+if(data.file !== undefined){
+const _errs3 = errors;
+if(!(validate128(data.file, {instancePath:instancePath+"/file",parentData:data,parentDataProperty:"file",rootData}))){
 vErrors = vErrors === null ? validate128.errors : vErrors.concat(validate128.errors);
 errors = vErrors.length;
 }
+var valid0 = _errs3 === errors;
 }
 else {
-validate130.errors = [{instancePath,schemaPath:"#/discriminator",keyword:"discriminator",params:{error: "mapping", tag: "type", tagValue: tag0},message:"value of tag \"type\" must be in oneOf",schema:schema60.discriminator,parentSchema:schema60,data}];
-return false;
+var valid0 = true;
 }
-}
-else {
-validate130.errors = [{instancePath,schemaPath:"#/discriminator",keyword:"discriminator",params:{error: "tag", tag: "type", tagValue: tag0},message:"tag \"type\" must be string",schema:schema60.discriminator,parentSchema:schema60,data}];
-return false;
 }
 }
 }
 else {
-validate130.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema60.type,parentSchema:schema60,data}];
+validate129.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema60.type,parentSchema:schema60,data}];
 return false;
 }
 }
-validate130.errors = vErrors;
+validate129.errors = vErrors;
 return errors === 0;
 }
 
-export const readChatAssistantPart = validate135;
-const schema61 = {"type":"object","required":["type"],"discriminator":{"propertyName":"type"},"oneOf":[{"$ref":"#/components/schemas/ChatTextPart"},{"$ref":"#/components/schemas/ChatRefusalPart"}],"x-tags":["text","refusal"]};
+export const readChatUserPart = validate131;
+const schema61 = {"type":"object","required":["type"],"discriminator":{"propertyName":"type"},"oneOf":[{"$ref":"#/components/schemas/ChatTextPart"},{"$ref":"#/components/schemas/ChatImagePart"},{"$ref":"#/components/schemas/ChatAudioPart"},{"$ref":"#/components/schemas/ChatFilePart"}],"x-tags":["text","image_url","input_audio","file"]};
 
-function validate135(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate131(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.type === undefined) && (missing0 = "type")){
-validate135.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema61.required,parentSchema:schema61,data}];
+validate131.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema61.required,parentSchema:schema61,data}];
 return false;
 }
 else {
 const tag0 = data.type;
 if(typeof tag0 == "string"){
 if(tag0 === "text"){
-if(!(validate119(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate119.errors : vErrors.concat(validate119.errors);
-errors = vErrors.length;
-}
-}
-else if(tag0 === "refusal"){
 if(!(validate120(data, {instancePath,parentData,parentDataProperty,rootData}))){
 vErrors = vErrors === null ? validate120.errors : vErrors.concat(validate120.errors);
 errors = vErrors.length;
 }
 }
+else if(tag0 === "image_url"){
+if(!(validate123(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate123.errors : vErrors.concat(validate123.errors);
+errors = vErrors.length;
+}
+}
+else if(tag0 === "input_audio"){
+if(!(validate126(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate126.errors : vErrors.concat(validate126.errors);
+errors = vErrors.length;
+}
+}
+else if(tag0 === "file"){
+if(!(validate129(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate129.errors : vErrors.concat(validate129.errors);
+errors = vErrors.length;
+}
+}
 else {
-validate135.errors = [{instancePath,schemaPath:"#/discriminator",keyword:"discriminator",params:{error: "mapping", tag: "type", tagValue: tag0},message:"value of tag \"type\" must be in oneOf",schema:schema61.discriminator,parentSchema:schema61,data}];
+validate131.errors = [{instancePath,schemaPath:"#/discriminator",keyword:"discriminator",params:{error: "mapping", tag: "type", tagValue: tag0},message:"value of tag \"type\" must be in oneOf",schema:schema61.discriminator,parentSchema:schema61,data}];
 return false;
 }
 }
 else {
-validate135.errors = [{instancePath,schemaPath:"#/discriminator",keyword:"discriminator",params:{error: "tag", tag: "type", tagValue: tag0},message:"tag \"type\" must be string",schema:schema61.discriminator,parentSchema:schema61,data}];
+validate131.errors = [{instancePath,schemaPath:"#/discriminator",keyword:"discriminator",params:{error: "tag", tag: "type", tagValue: tag0},message:"tag \"type\" must be string",schema:schema61.discriminator,parentSchema:schema61,data}];
 return false;
 }
 }
 }
 else {
-validate135.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema61.type,parentSchema:schema61,data}];
+validate131.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema61.type,parentSchema:schema61,data}];
 return false;
 }
 }
-validate135.errors = vErrors;
+validate131.errors = vErrors;
 return errors === 0;
 }
 
-export const readChatToolPart = validate138;
-const schema62 = {"type":"object","required":["type"],"discriminator":{"propertyName":"type"},"oneOf":[{"$ref":"#/components/schemas/ChatTextPart"},{"$ref":"#/components/schemas/ChatImagePart"}],"x-tags":["text","image_url"]};
+export const readChatAssistantPart = validate136;
+const schema62 = {"type":"object","required":["type"],"discriminator":{"propertyName":"type"},"oneOf":[{"$ref":"#/components/schemas/ChatTextPart"},{"$ref":"#/components/schemas/ChatRefusalPart"}],"x-tags":["text","refusal"]};
 
-function validate138(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate136(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.type === undefined) && (missing0 = "type")){
-validate138.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema62.required,parentSchema:schema62,data}];
+validate136.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema62.required,parentSchema:schema62,data}];
 return false;
 }
 else {
 const tag0 = data.type;
 if(typeof tag0 == "string"){
 if(tag0 === "text"){
-if(!(validate119(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate119.errors : vErrors.concat(validate119.errors);
+if(!(validate120(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate120.errors : vErrors.concat(validate120.errors);
+errors = vErrors.length;
+}
+}
+else if(tag0 === "refusal"){
+if(!(validate121(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate121.errors : vErrors.concat(validate121.errors);
+errors = vErrors.length;
+}
+}
+else {
+validate136.errors = [{instancePath,schemaPath:"#/discriminator",keyword:"discriminator",params:{error: "mapping", tag: "type", tagValue: tag0},message:"value of tag \"type\" must be in oneOf",schema:schema62.discriminator,parentSchema:schema62,data}];
+return false;
+}
+}
+else {
+validate136.errors = [{instancePath,schemaPath:"#/discriminator",keyword:"discriminator",params:{error: "tag", tag: "type", tagValue: tag0},message:"tag \"type\" must be string",schema:schema62.discriminator,parentSchema:schema62,data}];
+return false;
+}
+}
+}
+else {
+validate136.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema62.type,parentSchema:schema62,data}];
+return false;
+}
+}
+validate136.errors = vErrors;
+return errors === 0;
+}
+
+export const readChatToolPart = validate139;
+const schema63 = {"type":"object","required":["type"],"discriminator":{"propertyName":"type"},"oneOf":[{"$ref":"#/components/schemas/ChatTextPart"},{"$ref":"#/components/schemas/ChatImagePart"}],"x-tags":["text","image_url"]};
+
+function validate139(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.type === undefined) && (missing0 = "type")){
+validate139.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema63.required,parentSchema:schema63,data}];
+return false;
+}
+else {
+const tag0 = data.type;
+if(typeof tag0 == "string"){
+if(tag0 === "text"){
+if(!(validate120(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate120.errors : vErrors.concat(validate120.errors);
 errors = vErrors.length;
 }
 }
 else if(tag0 === "image_url"){
-if(!(validate122(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate122.errors : vErrors.concat(validate122.errors);
+if(!(validate123(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate123.errors : vErrors.concat(validate123.errors);
 errors = vErrors.length;
 }
 }
 else {
-validate138.errors = [{instancePath,schemaPath:"#/discriminator",keyword:"discriminator",params:{error: "mapping", tag: "type", tagValue: tag0},message:"value of tag \"type\" must be in oneOf",schema:schema62.discriminator,parentSchema:schema62,data}];
+validate139.errors = [{instancePath,schemaPath:"#/discriminator",keyword:"discriminator",params:{error: "mapping", tag: "type", tagValue: tag0},message:"value of tag \"type\" must be in oneOf",schema:schema63.discriminator,parentSchema:schema63,data}];
 return false;
 }
 }
 else {
-validate138.errors = [{instancePath,schemaPath:"#/discriminator",keyword:"discriminator",params:{error: "tag", tag: "type", tagValue: tag0},message:"tag \"type\" must be string",schema:schema62.discriminator,parentSchema:schema62,data}];
+validate139.errors = [{instancePath,schemaPath:"#/discriminator",keyword:"discriminator",params:{error: "tag", tag: "type", tagValue: tag0},message:"tag \"type\" must be string",schema:schema63.discriminator,parentSchema:schema63,data}];
 return false;
 }
 }
 }
 else {
-validate138.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema62.type,parentSchema:schema62,data}];
+validate139.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema63.type,parentSchema:schema63,data}];
 return false;
 }
 }
-validate138.errors = vErrors;
+validate139.errors = vErrors;
 return errors === 0;
 }
 
-export const readChatCalledFunction = validate141;
-const schema63 = {"type":"object","required":["name","arguments"],"properties":{"name":{"type":"string"},"arguments":{"type":"string","maxLength":10485760}}};
+export const readChatCalledFunction = validate142;
+const schema64 = {"type":"object","required":["name","arguments"],"properties":{"name":{"type":"string"},"arguments":{"type":"string","maxLength":10485760}}};
 
-function validate141(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate142(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((data.name === undefined) && (missing0 = "name")) || ((data.arguments === undefined) && (missing0 = "arguments"))){
-validate141.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema63.required,parentSchema:schema63,data}];
+validate142.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema64.required,parentSchema:schema64,data}];
 return false;
 }
 else {
@@ -5449,7 +5529,7 @@ if(data.name !== undefined){
 let data0 = data.name;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate141.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema63.properties.name.type,parentSchema:schema63.properties.name,data:data0}];
+validate142.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema64.properties.name.type,parentSchema:schema64.properties.name,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -5464,12 +5544,12 @@ const _errs3 = errors;
 if(errors === _errs3){
 if(typeof data1 === "string"){
 if(data1.length > 2 * 10485760 || (data1.length > 10485760 && func2(data1) > 10485760)){
-validate141.errors = [{instancePath:instancePath+"/arguments",schemaPath:"#/properties/arguments/maxLength",keyword:"maxLength",params:{limit: 10485760},message:"must NOT have more than 10485760 characters",schema:10485760,parentSchema:schema63.properties.arguments,data:data1}];
+validate142.errors = [{instancePath:instancePath+"/arguments",schemaPath:"#/properties/arguments/maxLength",keyword:"maxLength",params:{limit: 10485760},message:"must NOT have more than 10485760 characters",schema:10485760,parentSchema:schema64.properties.arguments,data:data1}];
 return false;
 }
 }
 else {
-validate141.errors = [{instancePath:instancePath+"/arguments",schemaPath:"#/properties/arguments/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema63.properties.arguments.type,parentSchema:schema63.properties.arguments,data:data1}];
+validate142.errors = [{instancePath:instancePath+"/arguments",schemaPath:"#/properties/arguments/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema64.properties.arguments.type,parentSchema:schema64.properties.arguments,data:data1}];
 return false;
 }
 }
@@ -5477,74 +5557,6 @@ var valid0 = _errs3 === errors;
 }
 else {
 var valid0 = true;
-}
-}
-}
-}
-else {
-validate141.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema63.type,parentSchema:schema63,data}];
-return false;
-}
-}
-validate141.errors = vErrors;
-return errors === 0;
-}
-
-export const readChatFunctionCall = validate142;
-const schema64 = {"type":"object","required":["id","type","function"],"properties":{"id":{"type":"string"},"type":{"type":"string","const":"function"},"function":{"$ref":"#/components/schemas/ChatCalledFunction"}}};
-
-function validate142(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((((data.id === undefined) && (missing0 = "id")) || ((data.type === undefined) && (missing0 = "type"))) || ((data.function === undefined) && (missing0 = "function"))){
-validate142.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema64.required,parentSchema:schema64,data}];
-return false;
-}
-else {
-if(data.id !== undefined){
-let data0 = data.id;
-const _errs1 = errors;
-if(typeof data0 !== "string"){
-validate142.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema64.properties.id.type,parentSchema:schema64.properties.id,data:data0}];
-return false;
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.type !== undefined){
-let data1 = data.type;
-const _errs3 = errors;
-if(typeof data1 !== "string"){
-validate142.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema64.properties.type.type,parentSchema:schema64.properties.type,data:data1}];
-return false;
-}
-if("function" !== data1){
-validate142.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "function"},message:"must be equal to constant",schema:"function",parentSchema:schema64.properties.type,data:data1}];
-return false;
-}
-var valid0 = _errs3 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.function !== undefined){
-const _errs5 = errors;
-if(!(validate141(data.function, {instancePath:instancePath+"/function",parentData:data,parentDataProperty:"function",rootData}))){
-vErrors = vErrors === null ? validate141.errors : vErrors.concat(validate141.errors);
-errors = vErrors.length;
-}
-var valid0 = _errs5 === errors;
-}
-else {
-var valid0 = true;
-}
 }
 }
 }
@@ -5558,17 +5570,85 @@ validate142.errors = vErrors;
 return errors === 0;
 }
 
-export const readChatCalledCustomTool = validate144;
-const schema65 = {"type":"object","required":["name","input"],"properties":{"name":{"type":"string"},"input":{"type":"string","maxLength":10485760}}};
+export const readChatFunctionCall = validate143;
+const schema65 = {"type":"object","required":["id","type","function"],"properties":{"id":{"type":"string"},"type":{"type":"string","const":"function"},"function":{"$ref":"#/components/schemas/ChatCalledFunction"}}};
 
-function validate144(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate143(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((((data.id === undefined) && (missing0 = "id")) || ((data.type === undefined) && (missing0 = "type"))) || ((data.function === undefined) && (missing0 = "function"))){
+validate143.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema65.required,parentSchema:schema65,data}];
+return false;
+}
+else {
+if(data.id !== undefined){
+let data0 = data.id;
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate143.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema65.properties.id.type,parentSchema:schema65.properties.id,data:data0}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.type !== undefined){
+let data1 = data.type;
+const _errs3 = errors;
+if(typeof data1 !== "string"){
+validate143.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema65.properties.type.type,parentSchema:schema65.properties.type,data:data1}];
+return false;
+}
+if("function" !== data1){
+validate143.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "function"},message:"must be equal to constant",schema:"function",parentSchema:schema65.properties.type,data:data1}];
+return false;
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.function !== undefined){
+const _errs5 = errors;
+if(!(validate142(data.function, {instancePath:instancePath+"/function",parentData:data,parentDataProperty:"function",rootData}))){
+vErrors = vErrors === null ? validate142.errors : vErrors.concat(validate142.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+else {
+validate143.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema65.type,parentSchema:schema65,data}];
+return false;
+}
+}
+validate143.errors = vErrors;
+return errors === 0;
+}
+
+export const readChatCalledCustomTool = validate145;
+const schema66 = {"type":"object","required":["name","input"],"properties":{"name":{"type":"string"},"input":{"type":"string","maxLength":10485760}}};
+
+function validate145(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((data.name === undefined) && (missing0 = "name")) || ((data.input === undefined) && (missing0 = "input"))){
-validate144.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema65.required,parentSchema:schema65,data}];
+validate145.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema66.required,parentSchema:schema66,data}];
 return false;
 }
 else {
@@ -5576,7 +5656,7 @@ if(data.name !== undefined){
 let data0 = data.name;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate144.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema65.properties.name.type,parentSchema:schema65.properties.name,data:data0}];
+validate145.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema66.properties.name.type,parentSchema:schema66.properties.name,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -5591,12 +5671,12 @@ const _errs3 = errors;
 if(errors === _errs3){
 if(typeof data1 === "string"){
 if(data1.length > 2 * 10485760 || (data1.length > 10485760 && func2(data1) > 10485760)){
-validate144.errors = [{instancePath:instancePath+"/input",schemaPath:"#/properties/input/maxLength",keyword:"maxLength",params:{limit: 10485760},message:"must NOT have more than 10485760 characters",schema:10485760,parentSchema:schema65.properties.input,data:data1}];
+validate145.errors = [{instancePath:instancePath+"/input",schemaPath:"#/properties/input/maxLength",keyword:"maxLength",params:{limit: 10485760},message:"must NOT have more than 10485760 characters",schema:10485760,parentSchema:schema66.properties.input,data:data1}];
 return false;
 }
 }
 else {
-validate144.errors = [{instancePath:instancePath+"/input",schemaPath:"#/properties/input/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema65.properties.input.type,parentSchema:schema65.properties.input,data:data1}];
+validate145.errors = [{instancePath:instancePath+"/input",schemaPath:"#/properties/input/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema66.properties.input.type,parentSchema:schema66.properties.input,data:data1}];
 return false;
 }
 }
@@ -5604,74 +5684,6 @@ var valid0 = _errs3 === errors;
 }
 else {
 var valid0 = true;
-}
-}
-}
-}
-else {
-validate144.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema65.type,parentSchema:schema65,data}];
-return false;
-}
-}
-validate144.errors = vErrors;
-return errors === 0;
-}
-
-export const readChatCustomCall = validate145;
-const schema66 = {"type":"object","required":["id","type","custom"],"properties":{"id":{"type":"string"},"type":{"type":"string","const":"custom"},"custom":{"$ref":"#/components/schemas/ChatCalledCustomTool"}}};
-
-function validate145(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((((data.id === undefined) && (missing0 = "id")) || ((data.type === undefined) && (missing0 = "type"))) || ((data.custom === undefined) && (missing0 = "custom"))){
-validate145.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema66.required,parentSchema:schema66,data}];
-return false;
-}
-else {
-if(data.id !== undefined){
-let data0 = data.id;
-const _errs1 = errors;
-if(typeof data0 !== "string"){
-validate145.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema66.properties.id.type,parentSchema:schema66.properties.id,data:data0}];
-return false;
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.type !== undefined){
-let data1 = data.type;
-const _errs3 = errors;
-if(typeof data1 !== "string"){
-validate145.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema66.properties.type.type,parentSchema:schema66.properties.type,data:data1}];
-return false;
-}
-if("custom" !== data1){
-validate145.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "custom"},message:"must be equal to constant",schema:"custom",parentSchema:schema66.properties.type,data:data1}];
-return false;
-}
-var valid0 = _errs3 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.custom !== undefined){
-const _errs5 = errors;
-if(!(validate144(data.custom, {instancePath:instancePath+"/custom",parentData:data,parentDataProperty:"custom",rootData}))){
-vErrors = vErrors === null ? validate144.errors : vErrors.concat(validate144.errors);
-errors = vErrors.length;
-}
-var valid0 = _errs5 === errors;
-}
-else {
-var valid0 = true;
-}
 }
 }
 }
@@ -5685,77 +5697,25 @@ validate145.errors = vErrors;
 return errors === 0;
 }
 
-export const readChatToolCall = validate147;
-const schema67 = {"type":"object","required":["type"],"discriminator":{"propertyName":"type"},"oneOf":[{"$ref":"#/components/schemas/ChatFunctionCall"},{"$ref":"#/components/schemas/ChatCustomCall"}],"x-tags":["function","custom"]};
+export const readChatCustomCall = validate146;
+const schema67 = {"type":"object","required":["id","type","custom"],"properties":{"id":{"type":"string"},"type":{"type":"string","const":"custom"},"custom":{"$ref":"#/components/schemas/ChatCalledCustomTool"}}};
 
-function validate147(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate146(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
-if((data.type === undefined) && (missing0 = "type")){
-validate147.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema67.required,parentSchema:schema67,data}];
+if((((data.id === undefined) && (missing0 = "id")) || ((data.type === undefined) && (missing0 = "type"))) || ((data.custom === undefined) && (missing0 = "custom"))){
+validate146.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema67.required,parentSchema:schema67,data}];
 return false;
 }
 else {
-const tag0 = data.type;
-if(typeof tag0 == "string"){
-if(tag0 === "function"){
-if(!(validate142(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate142.errors : vErrors.concat(validate142.errors);
-errors = vErrors.length;
-}
-}
-else if(tag0 === "custom"){
-if(!(validate145(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate145.errors : vErrors.concat(validate145.errors);
-errors = vErrors.length;
-}
-}
-else {
-validate147.errors = [{instancePath,schemaPath:"#/discriminator",keyword:"discriminator",params:{error: "mapping", tag: "type", tagValue: tag0},message:"value of tag \"type\" must be in oneOf",schema:schema67.discriminator,parentSchema:schema67,data}];
-return false;
-}
-}
-else {
-validate147.errors = [{instancePath,schemaPath:"#/discriminator",keyword:"discriminator",params:{error: "tag", tag: "type", tagValue: tag0},message:"tag \"type\" must be string",schema:schema67.discriminator,parentSchema:schema67,data}];
-return false;
-}
-}
-}
-else {
-validate147.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema67.type,parentSchema:schema67,data}];
-return false;
-}
-}
-validate147.errors = vErrors;
-return errors === 0;
-}
-
-export const readChatDeveloperMessage = validate150;
-const schema68 = {"type":"object","required":["role","content"],"properties":{"role":{"type":"string","const":"developer"},"content":{"anyOf":[{"type":"string","maxLength":10485760},{"type":"array","items":{"$ref":"#/components/schemas/ChatTextPart"}}]},"name":{"type":["string","null"]}}};
-
-function validate150(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if(((data.role === undefined) && (missing0 = "role")) || ((data.content === undefined) && (missing0 = "content"))){
-validate150.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema68.required,parentSchema:schema68,data}];
-return false;
-}
-else {
-if(data.role !== undefined){
-let data0 = data.role;
+if(data.id !== undefined){
+let data0 = data.id;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate150.errors = [{instancePath:instancePath+"/role",schemaPath:"#/properties/role/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema68.properties.role.type,parentSchema:schema68.properties.role,data:data0}];
-return false;
-}
-if("developer" !== data0){
-validate150.errors = [{instancePath:instancePath+"/role",schemaPath:"#/properties/role/const",keyword:"const",params:{allowedValue: "developer"},message:"must be equal to constant",schema:"developer",parentSchema:schema68.properties.role,data:data0}];
+validate146.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema67.properties.id.type,parentSchema:schema67.properties.id,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -5764,92 +5724,16 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.content !== undefined){
-let data1 = data.content;
+if(data.type !== undefined){
+let data1 = data.type;
 const _errs3 = errors;
-const _errs4 = errors;
-let valid1 = false;
-const _errs5 = errors;
-if(errors === _errs5){
-if(typeof data1 === "string"){
-if(data1.length > 2 * 10485760 || (data1.length > 10485760 && func2(data1) > 10485760)){
-const err0 = {instancePath:instancePath+"/content",schemaPath:"#/properties/content/anyOf/0/maxLength",keyword:"maxLength",params:{limit: 10485760},message:"must NOT have more than 10485760 characters",schema:10485760,parentSchema:schema68.properties.content.anyOf[0],data:data1};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-}
-else {
-const err1 = {instancePath:instancePath+"/content",schemaPath:"#/properties/content/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema68.properties.content.anyOf[0].type,parentSchema:schema68.properties.content.anyOf[0],data:data1};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-}
-}
-var _valid0 = _errs5 === errors;
-valid1 = valid1 || _valid0;
-if(!valid1){
-const _errs7 = errors;
-if(errors === _errs7){
-if(Array.isArray(data1)){
-var valid2 = true;
-const len0 = data1.length;
-for(let i0=0; i0<len0; i0++){
-const _errs9 = errors;
-if(!(validate119(data1[i0], {instancePath:instancePath+"/content/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate119.errors : vErrors.concat(validate119.errors);
-errors = vErrors.length;
-}
-var valid2 = _errs9 === errors;
-if(!valid2){
-break;
-}
-}
-}
-else {
-const err2 = {instancePath:instancePath+"/content",schemaPath:"#/properties/content/anyOf/1/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema68.properties.content.anyOf[1].type,parentSchema:schema68.properties.content.anyOf[1],data:data1};
-if(vErrors === null){
-vErrors = [err2];
-}
-else {
-vErrors.push(err2);
-}
-errors++;
-}
-}
-var _valid0 = _errs7 === errors;
-valid1 = valid1 || _valid0;
-}
-if(!valid1){
-const err3 = {instancePath:instancePath+"/content",schemaPath:"#/properties/content/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema68.properties.content.anyOf,parentSchema:schema68.properties.content,data:data1};
-if(vErrors === null){
-vErrors = [err3];
-}
-else {
-vErrors.push(err3);
-}
-errors++;
-validate150.errors = vErrors;
+if(typeof data1 !== "string"){
+validate146.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema67.properties.type.type,parentSchema:schema67.properties.type,data:data1}];
 return false;
 }
-else {
-errors = _errs4;
-if(vErrors !== null){
-if(_errs4){
-vErrors.length = _errs4;
-}
-else {
-vErrors = null;
-}
-}
+if("custom" !== data1){
+validate146.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "custom"},message:"must be equal to constant",schema:"custom",parentSchema:schema67.properties.type,data:data1}];
+return false;
 }
 var valid0 = _errs3 === errors;
 }
@@ -5857,14 +5741,13 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.name !== undefined){
-let data3 = data.name;
-const _errs10 = errors;
-if((typeof data3 !== "string") && (data3 !== null)){
-validate150.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: schema68.properties.name.type},message:"must be string,null",schema:schema68.properties.name.type,parentSchema:schema68.properties.name,data:data3}];
-return false;
+if(data.custom !== undefined){
+const _errs5 = errors;
+if(!(validate145(data.custom, {instancePath:instancePath+"/custom",parentData:data,parentDataProperty:"custom",rootData}))){
+vErrors = vErrors === null ? validate145.errors : vErrors.concat(validate145.errors);
+errors = vErrors.length;
 }
-var valid0 = _errs10 === errors;
+var valid0 = _errs5 === errors;
 }
 else {
 var valid0 = true;
@@ -5874,25 +5757,73 @@ var valid0 = true;
 }
 }
 else {
-validate150.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema68.type,parentSchema:schema68,data}];
+validate146.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema67.type,parentSchema:schema67,data}];
 return false;
 }
 }
-validate150.errors = vErrors;
+validate146.errors = vErrors;
 return errors === 0;
 }
 
-export const readChatSystemMessage = validate152;
-const schema69 = {"type":"object","required":["role","content"],"properties":{"role":{"type":"string","const":"system"},"content":{"anyOf":[{"type":"string","maxLength":10485760},{"type":"array","items":{"$ref":"#/components/schemas/ChatTextPart"}}]},"name":{"type":["string","null"]}}};
+export const readChatToolCall = validate148;
+const schema68 = {"type":"object","required":["type"],"discriminator":{"propertyName":"type"},"oneOf":[{"$ref":"#/components/schemas/ChatFunctionCall"},{"$ref":"#/components/schemas/ChatCustomCall"}],"x-tags":["function","custom"]};
 
-function validate152(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate148(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.type === undefined) && (missing0 = "type")){
+validate148.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema68.required,parentSchema:schema68,data}];
+return false;
+}
+else {
+const tag0 = data.type;
+if(typeof tag0 == "string"){
+if(tag0 === "function"){
+if(!(validate143(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate143.errors : vErrors.concat(validate143.errors);
+errors = vErrors.length;
+}
+}
+else if(tag0 === "custom"){
+if(!(validate146(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate146.errors : vErrors.concat(validate146.errors);
+errors = vErrors.length;
+}
+}
+else {
+validate148.errors = [{instancePath,schemaPath:"#/discriminator",keyword:"discriminator",params:{error: "mapping", tag: "type", tagValue: tag0},message:"value of tag \"type\" must be in oneOf",schema:schema68.discriminator,parentSchema:schema68,data}];
+return false;
+}
+}
+else {
+validate148.errors = [{instancePath,schemaPath:"#/discriminator",keyword:"discriminator",params:{error: "tag", tag: "type", tagValue: tag0},message:"tag \"type\" must be string",schema:schema68.discriminator,parentSchema:schema68,data}];
+return false;
+}
+}
+}
+else {
+validate148.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema68.type,parentSchema:schema68,data}];
+return false;
+}
+}
+validate148.errors = vErrors;
+return errors === 0;
+}
+
+export const readChatDeveloperMessage = validate151;
+const schema69 = {"type":"object","required":["role","content"],"properties":{"role":{"type":"string","const":"developer"},"content":{"anyOf":[{"type":"string","maxLength":10485760},{"type":"array","items":{"$ref":"#/components/schemas/ChatTextPart"}}]},"name":{"type":["string","null"]}}};
+
+function validate151(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((data.role === undefined) && (missing0 = "role")) || ((data.content === undefined) && (missing0 = "content"))){
-validate152.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema69.required,parentSchema:schema69,data}];
+validate151.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema69.required,parentSchema:schema69,data}];
 return false;
 }
 else {
@@ -5900,11 +5831,11 @@ if(data.role !== undefined){
 let data0 = data.role;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate152.errors = [{instancePath:instancePath+"/role",schemaPath:"#/properties/role/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema69.properties.role.type,parentSchema:schema69.properties.role,data:data0}];
+validate151.errors = [{instancePath:instancePath+"/role",schemaPath:"#/properties/role/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema69.properties.role.type,parentSchema:schema69.properties.role,data:data0}];
 return false;
 }
-if("system" !== data0){
-validate152.errors = [{instancePath:instancePath+"/role",schemaPath:"#/properties/role/const",keyword:"const",params:{allowedValue: "system"},message:"must be equal to constant",schema:"system",parentSchema:schema69.properties.role,data:data0}];
+if("developer" !== data0){
+validate151.errors = [{instancePath:instancePath+"/role",schemaPath:"#/properties/role/const",keyword:"const",params:{allowedValue: "developer"},message:"must be equal to constant",schema:"developer",parentSchema:schema69.properties.role,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -5953,8 +5884,8 @@ var valid2 = true;
 const len0 = data1.length;
 for(let i0=0; i0<len0; i0++){
 const _errs9 = errors;
-if(!(validate119(data1[i0], {instancePath:instancePath+"/content/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate119.errors : vErrors.concat(validate119.errors);
+if(!(validate120(data1[i0], {instancePath:instancePath+"/content/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate120.errors : vErrors.concat(validate120.errors);
 errors = vErrors.length;
 }
 var valid2 = _errs9 === errors;
@@ -5986,7 +5917,7 @@ else {
 vErrors.push(err3);
 }
 errors++;
-validate152.errors = vErrors;
+validate151.errors = vErrors;
 return false;
 }
 else {
@@ -6010,7 +5941,7 @@ if(data.name !== undefined){
 let data3 = data.name;
 const _errs10 = errors;
 if((typeof data3 !== "string") && (data3 !== null)){
-validate152.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: schema69.properties.name.type},message:"must be string,null",schema:schema69.properties.name.type,parentSchema:schema69.properties.name,data:data3}];
+validate151.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: schema69.properties.name.type},message:"must be string,null",schema:schema69.properties.name.type,parentSchema:schema69.properties.name,data:data3}];
 return false;
 }
 var valid0 = _errs10 === errors;
@@ -6023,25 +5954,25 @@ var valid0 = true;
 }
 }
 else {
-validate152.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema69.type,parentSchema:schema69,data}];
+validate151.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema69.type,parentSchema:schema69,data}];
 return false;
 }
 }
-validate152.errors = vErrors;
+validate151.errors = vErrors;
 return errors === 0;
 }
 
-export const readChatUserMessage = validate154;
-const schema70 = {"type":"object","required":["role","content"],"properties":{"role":{"type":"string","const":"user"},"content":{"anyOf":[{"type":"string","maxLength":10485760},{"type":"array","items":{"$ref":"#/components/schemas/ChatUserPart"}}]},"name":{"type":["string","null"]}}};
+export const readChatSystemMessage = validate153;
+const schema70 = {"type":"object","required":["role","content"],"properties":{"role":{"type":"string","const":"system"},"content":{"anyOf":[{"type":"string","maxLength":10485760},{"type":"array","items":{"$ref":"#/components/schemas/ChatTextPart"}}]},"name":{"type":["string","null"]}}};
 
-function validate154(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate153(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((data.role === undefined) && (missing0 = "role")) || ((data.content === undefined) && (missing0 = "content"))){
-validate154.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema70.required,parentSchema:schema70,data}];
+validate153.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema70.required,parentSchema:schema70,data}];
 return false;
 }
 else {
@@ -6049,11 +5980,11 @@ if(data.role !== undefined){
 let data0 = data.role;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate154.errors = [{instancePath:instancePath+"/role",schemaPath:"#/properties/role/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema70.properties.role.type,parentSchema:schema70.properties.role,data:data0}];
+validate153.errors = [{instancePath:instancePath+"/role",schemaPath:"#/properties/role/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema70.properties.role.type,parentSchema:schema70.properties.role,data:data0}];
 return false;
 }
-if("user" !== data0){
-validate154.errors = [{instancePath:instancePath+"/role",schemaPath:"#/properties/role/const",keyword:"const",params:{allowedValue: "user"},message:"must be equal to constant",schema:"user",parentSchema:schema70.properties.role,data:data0}];
+if("system" !== data0){
+validate153.errors = [{instancePath:instancePath+"/role",schemaPath:"#/properties/role/const",keyword:"const",params:{allowedValue: "system"},message:"must be equal to constant",schema:"system",parentSchema:schema70.properties.role,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -6102,8 +6033,8 @@ var valid2 = true;
 const len0 = data1.length;
 for(let i0=0; i0<len0; i0++){
 const _errs9 = errors;
-if(!(validate130(data1[i0], {instancePath:instancePath+"/content/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate130.errors : vErrors.concat(validate130.errors);
+if(!(validate120(data1[i0], {instancePath:instancePath+"/content/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate120.errors : vErrors.concat(validate120.errors);
 errors = vErrors.length;
 }
 var valid2 = _errs9 === errors;
@@ -6135,7 +6066,7 @@ else {
 vErrors.push(err3);
 }
 errors++;
-validate154.errors = vErrors;
+validate153.errors = vErrors;
 return false;
 }
 else {
@@ -6159,7 +6090,7 @@ if(data.name !== undefined){
 let data3 = data.name;
 const _errs10 = errors;
 if((typeof data3 !== "string") && (data3 !== null)){
-validate154.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: schema70.properties.name.type},message:"must be string,null",schema:schema70.properties.name.type,parentSchema:schema70.properties.name,data:data3}];
+validate153.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: schema70.properties.name.type},message:"must be string,null",schema:schema70.properties.name.type,parentSchema:schema70.properties.name,data:data3}];
 return false;
 }
 var valid0 = _errs10 === errors;
@@ -6172,57 +6103,25 @@ var valid0 = true;
 }
 }
 else {
-validate154.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema70.type,parentSchema:schema70,data}];
+validate153.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema70.type,parentSchema:schema70,data}];
 return false;
 }
 }
-validate154.errors = vErrors;
+validate153.errors = vErrors;
 return errors === 0;
 }
 
-export const readChatAudioReference = validate156;
-const schema71 = {"type":"object","required":["id"],"properties":{"id":{"type":"string"}}};
+export const readChatUserMessage = validate155;
+const schema71 = {"type":"object","required":["role","content"],"properties":{"role":{"type":"string","const":"user"},"content":{"anyOf":[{"type":"string","maxLength":10485760},{"type":"array","items":{"$ref":"#/components/schemas/ChatUserPart"}}]},"name":{"type":["string","null"]}}};
 
-function validate156(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate155(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
-if((data.id === undefined) && (missing0 = "id")){
-validate156.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema71.required,parentSchema:schema71,data}];
-return false;
-}
-else {
-if(data.id !== undefined){
-let data0 = data.id;
-if(typeof data0 !== "string"){
-validate156.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema71.properties.id.type,parentSchema:schema71.properties.id,data:data0}];
-return false;
-}
-}
-}
-}
-else {
-validate156.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema71.type,parentSchema:schema71,data}];
-return false;
-}
-}
-validate156.errors = vErrors;
-return errors === 0;
-}
-
-export const readChatAssistantMessage = validate157;
-const schema72 = {"type":"object","required":["role"],"properties":{"role":{"type":"string","const":"assistant"},"content":{"anyOf":[{"type":"string","maxLength":10485760},{"type":"array","items":{"$ref":"#/components/schemas/ChatAssistantPart"}},{"type":"null"}]},"refusal":{"type":["string","null"],"maxLength":10485760},"reasoning_content":{"type":["string","null"],"maxLength":10485760},"reasoning":{"type":["string","null"],"maxLength":10485760},"tool_calls":{"anyOf":[{"type":"array","items":{"$ref":"#/components/schemas/ChatToolCall"}},{"type":"null"}]},"function_call":{"anyOf":[{"$ref":"#/components/schemas/ChatCalledFunction"},{"type":"null"}]},"audio":{"anyOf":[{"$ref":"#/components/schemas/ChatAudioReference"},{"type":"null"}]},"name":{"type":["string","null"]}}};
-
-function validate157(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((data.role === undefined) && (missing0 = "role")){
-validate157.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema72.required,parentSchema:schema72,data}];
+if(((data.role === undefined) && (missing0 = "role")) || ((data.content === undefined) && (missing0 = "content"))){
+validate155.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema71.required,parentSchema:schema71,data}];
 return false;
 }
 else {
@@ -6230,11 +6129,11 @@ if(data.role !== undefined){
 let data0 = data.role;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate157.errors = [{instancePath:instancePath+"/role",schemaPath:"#/properties/role/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema72.properties.role.type,parentSchema:schema72.properties.role,data:data0}];
+validate155.errors = [{instancePath:instancePath+"/role",schemaPath:"#/properties/role/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema71.properties.role.type,parentSchema:schema71.properties.role,data:data0}];
 return false;
 }
-if("assistant" !== data0){
-validate157.errors = [{instancePath:instancePath+"/role",schemaPath:"#/properties/role/const",keyword:"const",params:{allowedValue: "assistant"},message:"must be equal to constant",schema:"assistant",parentSchema:schema72.properties.role,data:data0}];
+if("user" !== data0){
+validate155.errors = [{instancePath:instancePath+"/role",schemaPath:"#/properties/role/const",keyword:"const",params:{allowedValue: "user"},message:"must be equal to constant",schema:"user",parentSchema:schema71.properties.role,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -6252,7 +6151,7 @@ const _errs5 = errors;
 if(errors === _errs5){
 if(typeof data1 === "string"){
 if(data1.length > 2 * 10485760 || (data1.length > 10485760 && func2(data1) > 10485760)){
-const err0 = {instancePath:instancePath+"/content",schemaPath:"#/properties/content/anyOf/0/maxLength",keyword:"maxLength",params:{limit: 10485760},message:"must NOT have more than 10485760 characters",schema:10485760,parentSchema:schema72.properties.content.anyOf[0],data:data1};
+const err0 = {instancePath:instancePath+"/content",schemaPath:"#/properties/content/anyOf/0/maxLength",keyword:"maxLength",params:{limit: 10485760},message:"must NOT have more than 10485760 characters",schema:10485760,parentSchema:schema71.properties.content.anyOf[0],data:data1};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -6263,7 +6162,7 @@ errors++;
 }
 }
 else {
-const err1 = {instancePath:instancePath+"/content",schemaPath:"#/properties/content/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema72.properties.content.anyOf[0].type,parentSchema:schema72.properties.content.anyOf[0],data:data1};
+const err1 = {instancePath:instancePath+"/content",schemaPath:"#/properties/content/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema71.properties.content.anyOf[0].type,parentSchema:schema71.properties.content.anyOf[0],data:data1};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -6283,8 +6182,8 @@ var valid2 = true;
 const len0 = data1.length;
 for(let i0=0; i0<len0; i0++){
 const _errs9 = errors;
-if(!(validate135(data1[i0], {instancePath:instancePath+"/content/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate135.errors : vErrors.concat(validate135.errors);
+if(!(validate131(data1[i0], {instancePath:instancePath+"/content/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate131.errors : vErrors.concat(validate131.errors);
 errors = vErrors.length;
 }
 var valid2 = _errs9 === errors;
@@ -6294,7 +6193,7 @@ break;
 }
 }
 else {
-const err2 = {instancePath:instancePath+"/content",schemaPath:"#/properties/content/anyOf/1/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema72.properties.content.anyOf[1].type,parentSchema:schema72.properties.content.anyOf[1],data:data1};
+const err2 = {instancePath:instancePath+"/content",schemaPath:"#/properties/content/anyOf/1/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema71.properties.content.anyOf[1].type,parentSchema:schema71.properties.content.anyOf[1],data:data1};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -6306,10 +6205,9 @@ errors++;
 }
 var _valid0 = _errs7 === errors;
 valid1 = valid1 || _valid0;
+}
 if(!valid1){
-const _errs10 = errors;
-if(data1 !== null){
-const err3 = {instancePath:instancePath+"/content",schemaPath:"#/properties/content/anyOf/2/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema72.properties.content.anyOf[2].type,parentSchema:schema72.properties.content.anyOf[2],data:data1};
+const err3 = {instancePath:instancePath+"/content",schemaPath:"#/properties/content/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema71.properties.content.anyOf,parentSchema:schema71.properties.content,data:data1};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -6317,21 +6215,7 @@ else {
 vErrors.push(err3);
 }
 errors++;
-}
-var _valid0 = _errs10 === errors;
-valid1 = valid1 || _valid0;
-}
-}
-if(!valid1){
-const err4 = {instancePath:instancePath+"/content",schemaPath:"#/properties/content/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema72.properties.content.anyOf,parentSchema:schema72.properties.content,data:data1};
-if(vErrors === null){
-vErrors = [err4];
-}
-else {
-vErrors.push(err4);
-}
-errors++;
-validate157.errors = vErrors;
+validate155.errors = vErrors;
 return false;
 }
 else {
@@ -6351,268 +6235,14 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.refusal !== undefined){
-let data3 = data.refusal;
-const _errs12 = errors;
-if((typeof data3 !== "string") && (data3 !== null)){
-validate157.errors = [{instancePath:instancePath+"/refusal",schemaPath:"#/properties/refusal/type",keyword:"type",params:{type: schema72.properties.refusal.type},message:"must be string,null",schema:schema72.properties.refusal.type,parentSchema:schema72.properties.refusal,data:data3}];
-return false;
-}
-if(errors === _errs12){
-if(typeof data3 === "string"){
-if(data3.length > 2 * 10485760 || (data3.length > 10485760 && func2(data3) > 10485760)){
-validate157.errors = [{instancePath:instancePath+"/refusal",schemaPath:"#/properties/refusal/maxLength",keyword:"maxLength",params:{limit: 10485760},message:"must NOT have more than 10485760 characters",schema:10485760,parentSchema:schema72.properties.refusal,data:data3}];
-return false;
-}
-}
-}
-var valid0 = _errs12 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.reasoning_content !== undefined){
-let data4 = data.reasoning_content;
-const _errs14 = errors;
-if((typeof data4 !== "string") && (data4 !== null)){
-validate157.errors = [{instancePath:instancePath+"/reasoning_content",schemaPath:"#/properties/reasoning_content/type",keyword:"type",params:{type: schema72.properties.reasoning_content.type},message:"must be string,null",schema:schema72.properties.reasoning_content.type,parentSchema:schema72.properties.reasoning_content,data:data4}];
-return false;
-}
-if(errors === _errs14){
-if(typeof data4 === "string"){
-if(data4.length > 2 * 10485760 || (data4.length > 10485760 && func2(data4) > 10485760)){
-validate157.errors = [{instancePath:instancePath+"/reasoning_content",schemaPath:"#/properties/reasoning_content/maxLength",keyword:"maxLength",params:{limit: 10485760},message:"must NOT have more than 10485760 characters",schema:10485760,parentSchema:schema72.properties.reasoning_content,data:data4}];
-return false;
-}
-}
-}
-var valid0 = _errs14 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.reasoning !== undefined){
-let data5 = data.reasoning;
-const _errs16 = errors;
-if((typeof data5 !== "string") && (data5 !== null)){
-validate157.errors = [{instancePath:instancePath+"/reasoning",schemaPath:"#/properties/reasoning/type",keyword:"type",params:{type: schema72.properties.reasoning.type},message:"must be string,null",schema:schema72.properties.reasoning.type,parentSchema:schema72.properties.reasoning,data:data5}];
-return false;
-}
-if(errors === _errs16){
-if(typeof data5 === "string"){
-if(data5.length > 2 * 10485760 || (data5.length > 10485760 && func2(data5) > 10485760)){
-validate157.errors = [{instancePath:instancePath+"/reasoning",schemaPath:"#/properties/reasoning/maxLength",keyword:"maxLength",params:{limit: 10485760},message:"must NOT have more than 10485760 characters",schema:10485760,parentSchema:schema72.properties.reasoning,data:data5}];
-return false;
-}
-}
-}
-var valid0 = _errs16 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.tool_calls !== undefined){
-let data6 = data.tool_calls;
-const _errs18 = errors;
-const _errs19 = errors;
-let valid3 = false;
-const _errs20 = errors;
-if(errors === _errs20){
-if(Array.isArray(data6)){
-var valid4 = true;
-const len1 = data6.length;
-for(let i1=0; i1<len1; i1++){
-const _errs22 = errors;
-if(!(validate147(data6[i1], {instancePath:instancePath+"/tool_calls/" + i1,parentData:data6,parentDataProperty:i1,rootData}))){
-vErrors = vErrors === null ? validate147.errors : vErrors.concat(validate147.errors);
-errors = vErrors.length;
-}
-var valid4 = _errs22 === errors;
-if(!valid4){
-break;
-}
-}
-}
-else {
-const err5 = {instancePath:instancePath+"/tool_calls",schemaPath:"#/properties/tool_calls/anyOf/0/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema72.properties.tool_calls.anyOf[0].type,parentSchema:schema72.properties.tool_calls.anyOf[0],data:data6};
-if(vErrors === null){
-vErrors = [err5];
-}
-else {
-vErrors.push(err5);
-}
-errors++;
-}
-}
-var _valid1 = _errs20 === errors;
-valid3 = valid3 || _valid1;
-if(!valid3){
-const _errs23 = errors;
-if(data6 !== null){
-const err6 = {instancePath:instancePath+"/tool_calls",schemaPath:"#/properties/tool_calls/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema72.properties.tool_calls.anyOf[1].type,parentSchema:schema72.properties.tool_calls.anyOf[1],data:data6};
-if(vErrors === null){
-vErrors = [err6];
-}
-else {
-vErrors.push(err6);
-}
-errors++;
-}
-var _valid1 = _errs23 === errors;
-valid3 = valid3 || _valid1;
-}
-if(!valid3){
-const err7 = {instancePath:instancePath+"/tool_calls",schemaPath:"#/properties/tool_calls/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema72.properties.tool_calls.anyOf,parentSchema:schema72.properties.tool_calls,data:data6};
-if(vErrors === null){
-vErrors = [err7];
-}
-else {
-vErrors.push(err7);
-}
-errors++;
-validate157.errors = vErrors;
-return false;
-}
-else {
-errors = _errs19;
-if(vErrors !== null){
-if(_errs19){
-vErrors.length = _errs19;
-}
-else {
-vErrors = null;
-}
-}
-}
-var valid0 = _errs18 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.function_call !== undefined){
-let data8 = data.function_call;
-const _errs25 = errors;
-const _errs26 = errors;
-let valid5 = false;
-const _errs27 = errors;
-if(!(validate141(data8, {instancePath:instancePath+"/function_call",parentData:data,parentDataProperty:"function_call",rootData}))){
-vErrors = vErrors === null ? validate141.errors : vErrors.concat(validate141.errors);
-errors = vErrors.length;
-}
-var _valid2 = _errs27 === errors;
-valid5 = valid5 || _valid2;
-if(!valid5){
-const _errs28 = errors;
-if(data8 !== null){
-const err8 = {instancePath:instancePath+"/function_call",schemaPath:"#/properties/function_call/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema72.properties.function_call.anyOf[1].type,parentSchema:schema72.properties.function_call.anyOf[1],data:data8};
-if(vErrors === null){
-vErrors = [err8];
-}
-else {
-vErrors.push(err8);
-}
-errors++;
-}
-var _valid2 = _errs28 === errors;
-valid5 = valid5 || _valid2;
-}
-if(!valid5){
-const err9 = {instancePath:instancePath+"/function_call",schemaPath:"#/properties/function_call/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema72.properties.function_call.anyOf,parentSchema:schema72.properties.function_call,data:data8};
-if(vErrors === null){
-vErrors = [err9];
-}
-else {
-vErrors.push(err9);
-}
-errors++;
-validate157.errors = vErrors;
-return false;
-}
-else {
-errors = _errs26;
-if(vErrors !== null){
-if(_errs26){
-vErrors.length = _errs26;
-}
-else {
-vErrors = null;
-}
-}
-}
-var valid0 = _errs25 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.audio !== undefined){
-let data9 = data.audio;
-const _errs30 = errors;
-const _errs31 = errors;
-let valid6 = false;
-const _errs32 = errors;
-if(!(validate156(data9, {instancePath:instancePath+"/audio",parentData:data,parentDataProperty:"audio",rootData}))){
-vErrors = vErrors === null ? validate156.errors : vErrors.concat(validate156.errors);
-errors = vErrors.length;
-}
-var _valid3 = _errs32 === errors;
-valid6 = valid6 || _valid3;
-if(!valid6){
-const _errs33 = errors;
-if(data9 !== null){
-const err10 = {instancePath:instancePath+"/audio",schemaPath:"#/properties/audio/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema72.properties.audio.anyOf[1].type,parentSchema:schema72.properties.audio.anyOf[1],data:data9};
-if(vErrors === null){
-vErrors = [err10];
-}
-else {
-vErrors.push(err10);
-}
-errors++;
-}
-var _valid3 = _errs33 === errors;
-valid6 = valid6 || _valid3;
-}
-if(!valid6){
-const err11 = {instancePath:instancePath+"/audio",schemaPath:"#/properties/audio/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema72.properties.audio.anyOf,parentSchema:schema72.properties.audio,data:data9};
-if(vErrors === null){
-vErrors = [err11];
-}
-else {
-vErrors.push(err11);
-}
-errors++;
-validate157.errors = vErrors;
-return false;
-}
-else {
-errors = _errs31;
-if(vErrors !== null){
-if(_errs31){
-vErrors.length = _errs31;
-}
-else {
-vErrors = null;
-}
-}
-}
-var valid0 = _errs30 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
 if(data.name !== undefined){
-let data10 = data.name;
-const _errs35 = errors;
-if((typeof data10 !== "string") && (data10 !== null)){
-validate157.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: schema72.properties.name.type},message:"must be string,null",schema:schema72.properties.name.type,parentSchema:schema72.properties.name,data:data10}];
+let data3 = data.name;
+const _errs10 = errors;
+if((typeof data3 !== "string") && (data3 !== null)){
+validate155.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: schema71.properties.name.type},message:"must be string,null",schema:schema71.properties.name.type,parentSchema:schema71.properties.name,data:data3}];
 return false;
 }
-var valid0 = _errs35 === errors;
+var valid0 = _errs10 === errors;
 }
 else {
 var valid0 = true;
@@ -6621,8 +6251,34 @@ var valid0 = true;
 }
 }
 }
+else {
+validate155.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema71.type,parentSchema:schema71,data}];
+return false;
 }
 }
+validate155.errors = vErrors;
+return errors === 0;
+}
+
+export const readChatAudioReference = validate157;
+const schema72 = {"type":"object","required":["id"],"properties":{"id":{"type":"string"}}};
+
+function validate157(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.id === undefined) && (missing0 = "id")){
+validate157.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema72.required,parentSchema:schema72,data}];
+return false;
+}
+else {
+if(data.id !== undefined){
+let data0 = data.id;
+if(typeof data0 !== "string"){
+validate157.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema72.properties.id.type,parentSchema:schema72.properties.id,data:data0}];
+return false;
 }
 }
 }
@@ -6636,17 +6292,17 @@ validate157.errors = vErrors;
 return errors === 0;
 }
 
-export const readChatToolMessage = validate162;
-const schema73 = {"type":"object","required":["role","content","tool_call_id"],"properties":{"role":{"type":"string","const":"tool"},"content":{"anyOf":[{"type":"string","maxLength":10485760},{"type":"array","items":{"$ref":"#/components/schemas/ChatToolPart"}}]},"tool_call_id":{"type":"string"}}};
+export const readChatAssistantMessage = validate158;
+const schema73 = {"type":"object","required":["role"],"properties":{"role":{"type":"string","const":"assistant"},"content":{"anyOf":[{"type":"string","maxLength":10485760},{"type":"array","items":{"$ref":"#/components/schemas/ChatAssistantPart"}},{"type":"null"}]},"refusal":{"type":["string","null"],"maxLength":10485760},"reasoning_content":{"type":["string","null"],"maxLength":10485760},"reasoning":{"type":["string","null"],"maxLength":10485760},"tool_calls":{"anyOf":[{"type":"array","items":{"$ref":"#/components/schemas/ChatToolCall"}},{"type":"null"}]},"function_call":{"anyOf":[{"$ref":"#/components/schemas/ChatCalledFunction"},{"type":"null"}]},"audio":{"anyOf":[{"$ref":"#/components/schemas/ChatAudioReference"},{"type":"null"}]},"name":{"type":["string","null"]}}};
 
-function validate162(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate158(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
-if((((data.role === undefined) && (missing0 = "role")) || ((data.content === undefined) && (missing0 = "content"))) || ((data.tool_call_id === undefined) && (missing0 = "tool_call_id"))){
-validate162.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema73.required,parentSchema:schema73,data}];
+if((data.role === undefined) && (missing0 = "role")){
+validate158.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema73.required,parentSchema:schema73,data}];
 return false;
 }
 else {
@@ -6654,11 +6310,11 @@ if(data.role !== undefined){
 let data0 = data.role;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate162.errors = [{instancePath:instancePath+"/role",schemaPath:"#/properties/role/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema73.properties.role.type,parentSchema:schema73.properties.role,data:data0}];
+validate158.errors = [{instancePath:instancePath+"/role",schemaPath:"#/properties/role/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema73.properties.role.type,parentSchema:schema73.properties.role,data:data0}];
 return false;
 }
-if("tool" !== data0){
-validate162.errors = [{instancePath:instancePath+"/role",schemaPath:"#/properties/role/const",keyword:"const",params:{allowedValue: "tool"},message:"must be equal to constant",schema:"tool",parentSchema:schema73.properties.role,data:data0}];
+if("assistant" !== data0){
+validate158.errors = [{instancePath:instancePath+"/role",schemaPath:"#/properties/role/const",keyword:"const",params:{allowedValue: "assistant"},message:"must be equal to constant",schema:"assistant",parentSchema:schema73.properties.role,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -6707,8 +6363,8 @@ var valid2 = true;
 const len0 = data1.length;
 for(let i0=0; i0<len0; i0++){
 const _errs9 = errors;
-if(!(validate138(data1[i0], {instancePath:instancePath+"/content/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate138.errors : vErrors.concat(validate138.errors);
+if(!(validate136(data1[i0], {instancePath:instancePath+"/content/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate136.errors : vErrors.concat(validate136.errors);
 errors = vErrors.length;
 }
 var valid2 = _errs9 === errors;
@@ -6730,9 +6386,10 @@ errors++;
 }
 var _valid0 = _errs7 === errors;
 valid1 = valid1 || _valid0;
-}
 if(!valid1){
-const err3 = {instancePath:instancePath+"/content",schemaPath:"#/properties/content/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema73.properties.content.anyOf,parentSchema:schema73.properties.content,data:data1};
+const _errs10 = errors;
+if(data1 !== null){
+const err3 = {instancePath:instancePath+"/content",schemaPath:"#/properties/content/anyOf/2/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema73.properties.content.anyOf[2].type,parentSchema:schema73.properties.content.anyOf[2],data:data1};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -6740,7 +6397,430 @@ else {
 vErrors.push(err3);
 }
 errors++;
-validate162.errors = vErrors;
+}
+var _valid0 = _errs10 === errors;
+valid1 = valid1 || _valid0;
+}
+}
+if(!valid1){
+const err4 = {instancePath:instancePath+"/content",schemaPath:"#/properties/content/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema73.properties.content.anyOf,parentSchema:schema73.properties.content,data:data1};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+validate158.errors = vErrors;
+return false;
+}
+else {
+errors = _errs4;
+if(vErrors !== null){
+if(_errs4){
+vErrors.length = _errs4;
+}
+else {
+vErrors = null;
+}
+}
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.refusal !== undefined){
+let data3 = data.refusal;
+const _errs12 = errors;
+if((typeof data3 !== "string") && (data3 !== null)){
+validate158.errors = [{instancePath:instancePath+"/refusal",schemaPath:"#/properties/refusal/type",keyword:"type",params:{type: schema73.properties.refusal.type},message:"must be string,null",schema:schema73.properties.refusal.type,parentSchema:schema73.properties.refusal,data:data3}];
+return false;
+}
+if(errors === _errs12){
+if(typeof data3 === "string"){
+if(data3.length > 2 * 10485760 || (data3.length > 10485760 && func2(data3) > 10485760)){
+validate158.errors = [{instancePath:instancePath+"/refusal",schemaPath:"#/properties/refusal/maxLength",keyword:"maxLength",params:{limit: 10485760},message:"must NOT have more than 10485760 characters",schema:10485760,parentSchema:schema73.properties.refusal,data:data3}];
+return false;
+}
+}
+}
+var valid0 = _errs12 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.reasoning_content !== undefined){
+let data4 = data.reasoning_content;
+const _errs14 = errors;
+if((typeof data4 !== "string") && (data4 !== null)){
+validate158.errors = [{instancePath:instancePath+"/reasoning_content",schemaPath:"#/properties/reasoning_content/type",keyword:"type",params:{type: schema73.properties.reasoning_content.type},message:"must be string,null",schema:schema73.properties.reasoning_content.type,parentSchema:schema73.properties.reasoning_content,data:data4}];
+return false;
+}
+if(errors === _errs14){
+if(typeof data4 === "string"){
+if(data4.length > 2 * 10485760 || (data4.length > 10485760 && func2(data4) > 10485760)){
+validate158.errors = [{instancePath:instancePath+"/reasoning_content",schemaPath:"#/properties/reasoning_content/maxLength",keyword:"maxLength",params:{limit: 10485760},message:"must NOT have more than 10485760 characters",schema:10485760,parentSchema:schema73.properties.reasoning_content,data:data4}];
+return false;
+}
+}
+}
+var valid0 = _errs14 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.reasoning !== undefined){
+let data5 = data.reasoning;
+const _errs16 = errors;
+if((typeof data5 !== "string") && (data5 !== null)){
+validate158.errors = [{instancePath:instancePath+"/reasoning",schemaPath:"#/properties/reasoning/type",keyword:"type",params:{type: schema73.properties.reasoning.type},message:"must be string,null",schema:schema73.properties.reasoning.type,parentSchema:schema73.properties.reasoning,data:data5}];
+return false;
+}
+if(errors === _errs16){
+if(typeof data5 === "string"){
+if(data5.length > 2 * 10485760 || (data5.length > 10485760 && func2(data5) > 10485760)){
+validate158.errors = [{instancePath:instancePath+"/reasoning",schemaPath:"#/properties/reasoning/maxLength",keyword:"maxLength",params:{limit: 10485760},message:"must NOT have more than 10485760 characters",schema:10485760,parentSchema:schema73.properties.reasoning,data:data5}];
+return false;
+}
+}
+}
+var valid0 = _errs16 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.tool_calls !== undefined){
+let data6 = data.tool_calls;
+const _errs18 = errors;
+const _errs19 = errors;
+let valid3 = false;
+const _errs20 = errors;
+if(errors === _errs20){
+if(Array.isArray(data6)){
+var valid4 = true;
+const len1 = data6.length;
+for(let i1=0; i1<len1; i1++){
+const _errs22 = errors;
+if(!(validate148(data6[i1], {instancePath:instancePath+"/tool_calls/" + i1,parentData:data6,parentDataProperty:i1,rootData}))){
+vErrors = vErrors === null ? validate148.errors : vErrors.concat(validate148.errors);
+errors = vErrors.length;
+}
+var valid4 = _errs22 === errors;
+if(!valid4){
+break;
+}
+}
+}
+else {
+const err5 = {instancePath:instancePath+"/tool_calls",schemaPath:"#/properties/tool_calls/anyOf/0/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema73.properties.tool_calls.anyOf[0].type,parentSchema:schema73.properties.tool_calls.anyOf[0],data:data6};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+}
+var _valid1 = _errs20 === errors;
+valid3 = valid3 || _valid1;
+if(!valid3){
+const _errs23 = errors;
+if(data6 !== null){
+const err6 = {instancePath:instancePath+"/tool_calls",schemaPath:"#/properties/tool_calls/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema73.properties.tool_calls.anyOf[1].type,parentSchema:schema73.properties.tool_calls.anyOf[1],data:data6};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+var _valid1 = _errs23 === errors;
+valid3 = valid3 || _valid1;
+}
+if(!valid3){
+const err7 = {instancePath:instancePath+"/tool_calls",schemaPath:"#/properties/tool_calls/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema73.properties.tool_calls.anyOf,parentSchema:schema73.properties.tool_calls,data:data6};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+validate158.errors = vErrors;
+return false;
+}
+else {
+errors = _errs19;
+if(vErrors !== null){
+if(_errs19){
+vErrors.length = _errs19;
+}
+else {
+vErrors = null;
+}
+}
+}
+var valid0 = _errs18 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.function_call !== undefined){
+let data8 = data.function_call;
+const _errs25 = errors;
+const _errs26 = errors;
+let valid5 = false;
+const _errs27 = errors;
+if(!(validate142(data8, {instancePath:instancePath+"/function_call",parentData:data,parentDataProperty:"function_call",rootData}))){
+vErrors = vErrors === null ? validate142.errors : vErrors.concat(validate142.errors);
+errors = vErrors.length;
+}
+var _valid2 = _errs27 === errors;
+valid5 = valid5 || _valid2;
+if(!valid5){
+const _errs28 = errors;
+if(data8 !== null){
+const err8 = {instancePath:instancePath+"/function_call",schemaPath:"#/properties/function_call/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema73.properties.function_call.anyOf[1].type,parentSchema:schema73.properties.function_call.anyOf[1],data:data8};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+var _valid2 = _errs28 === errors;
+valid5 = valid5 || _valid2;
+}
+if(!valid5){
+const err9 = {instancePath:instancePath+"/function_call",schemaPath:"#/properties/function_call/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema73.properties.function_call.anyOf,parentSchema:schema73.properties.function_call,data:data8};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+validate158.errors = vErrors;
+return false;
+}
+else {
+errors = _errs26;
+if(vErrors !== null){
+if(_errs26){
+vErrors.length = _errs26;
+}
+else {
+vErrors = null;
+}
+}
+}
+var valid0 = _errs25 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.audio !== undefined){
+let data9 = data.audio;
+const _errs30 = errors;
+const _errs31 = errors;
+let valid6 = false;
+const _errs32 = errors;
+if(!(validate157(data9, {instancePath:instancePath+"/audio",parentData:data,parentDataProperty:"audio",rootData}))){
+vErrors = vErrors === null ? validate157.errors : vErrors.concat(validate157.errors);
+errors = vErrors.length;
+}
+var _valid3 = _errs32 === errors;
+valid6 = valid6 || _valid3;
+if(!valid6){
+const _errs33 = errors;
+if(data9 !== null){
+const err10 = {instancePath:instancePath+"/audio",schemaPath:"#/properties/audio/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema73.properties.audio.anyOf[1].type,parentSchema:schema73.properties.audio.anyOf[1],data:data9};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+var _valid3 = _errs33 === errors;
+valid6 = valid6 || _valid3;
+}
+if(!valid6){
+const err11 = {instancePath:instancePath+"/audio",schemaPath:"#/properties/audio/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema73.properties.audio.anyOf,parentSchema:schema73.properties.audio,data:data9};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+validate158.errors = vErrors;
+return false;
+}
+else {
+errors = _errs31;
+if(vErrors !== null){
+if(_errs31){
+vErrors.length = _errs31;
+}
+else {
+vErrors = null;
+}
+}
+}
+var valid0 = _errs30 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.name !== undefined){
+let data10 = data.name;
+const _errs35 = errors;
+if((typeof data10 !== "string") && (data10 !== null)){
+validate158.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: schema73.properties.name.type},message:"must be string,null",schema:schema73.properties.name.type,parentSchema:schema73.properties.name,data:data10}];
+return false;
+}
+var valid0 = _errs35 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate158.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema73.type,parentSchema:schema73,data}];
+return false;
+}
+}
+validate158.errors = vErrors;
+return errors === 0;
+}
+
+export const readChatToolMessage = validate163;
+const schema74 = {"type":"object","required":["role","content","tool_call_id"],"properties":{"role":{"type":"string","const":"tool"},"content":{"anyOf":[{"type":"string","maxLength":10485760},{"type":"array","items":{"$ref":"#/components/schemas/ChatToolPart"}}]},"tool_call_id":{"type":"string"}}};
+
+function validate163(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((((data.role === undefined) && (missing0 = "role")) || ((data.content === undefined) && (missing0 = "content"))) || ((data.tool_call_id === undefined) && (missing0 = "tool_call_id"))){
+validate163.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema74.required,parentSchema:schema74,data}];
+return false;
+}
+else {
+if(data.role !== undefined){
+let data0 = data.role;
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate163.errors = [{instancePath:instancePath+"/role",schemaPath:"#/properties/role/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema74.properties.role.type,parentSchema:schema74.properties.role,data:data0}];
+return false;
+}
+if("tool" !== data0){
+validate163.errors = [{instancePath:instancePath+"/role",schemaPath:"#/properties/role/const",keyword:"const",params:{allowedValue: "tool"},message:"must be equal to constant",schema:"tool",parentSchema:schema74.properties.role,data:data0}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.content !== undefined){
+let data1 = data.content;
+const _errs3 = errors;
+const _errs4 = errors;
+let valid1 = false;
+const _errs5 = errors;
+if(errors === _errs5){
+if(typeof data1 === "string"){
+if(data1.length > 2 * 10485760 || (data1.length > 10485760 && func2(data1) > 10485760)){
+const err0 = {instancePath:instancePath+"/content",schemaPath:"#/properties/content/anyOf/0/maxLength",keyword:"maxLength",params:{limit: 10485760},message:"must NOT have more than 10485760 characters",schema:10485760,parentSchema:schema74.properties.content.anyOf[0],data:data1};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+}
+else {
+const err1 = {instancePath:instancePath+"/content",schemaPath:"#/properties/content/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema74.properties.content.anyOf[0].type,parentSchema:schema74.properties.content.anyOf[0],data:data1};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+}
+var _valid0 = _errs5 === errors;
+valid1 = valid1 || _valid0;
+if(!valid1){
+const _errs7 = errors;
+if(errors === _errs7){
+if(Array.isArray(data1)){
+var valid2 = true;
+const len0 = data1.length;
+for(let i0=0; i0<len0; i0++){
+const _errs9 = errors;
+if(!(validate139(data1[i0], {instancePath:instancePath+"/content/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate139.errors : vErrors.concat(validate139.errors);
+errors = vErrors.length;
+}
+var valid2 = _errs9 === errors;
+if(!valid2){
+break;
+}
+}
+}
+else {
+const err2 = {instancePath:instancePath+"/content",schemaPath:"#/properties/content/anyOf/1/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema74.properties.content.anyOf[1].type,parentSchema:schema74.properties.content.anyOf[1],data:data1};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+}
+var _valid0 = _errs7 === errors;
+valid1 = valid1 || _valid0;
+}
+if(!valid1){
+const err3 = {instancePath:instancePath+"/content",schemaPath:"#/properties/content/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema74.properties.content.anyOf,parentSchema:schema74.properties.content,data:data1};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+validate163.errors = vErrors;
 return false;
 }
 else {
@@ -6764,7 +6844,7 @@ if(data.tool_call_id !== undefined){
 let data3 = data.tool_call_id;
 const _errs10 = errors;
 if(typeof data3 !== "string"){
-validate162.errors = [{instancePath:instancePath+"/tool_call_id",schemaPath:"#/properties/tool_call_id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema73.properties.tool_call_id.type,parentSchema:schema73.properties.tool_call_id,data:data3}];
+validate163.errors = [{instancePath:instancePath+"/tool_call_id",schemaPath:"#/properties/tool_call_id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema74.properties.tool_call_id.type,parentSchema:schema74.properties.tool_call_id,data:data3}];
 return false;
 }
 var valid0 = _errs10 === errors;
@@ -6777,25 +6857,25 @@ var valid0 = true;
 }
 }
 else {
-validate162.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema73.type,parentSchema:schema73,data}];
+validate163.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema74.type,parentSchema:schema74,data}];
 return false;
 }
 }
-validate162.errors = vErrors;
+validate163.errors = vErrors;
 return errors === 0;
 }
 
-export const readChatFunctionMessage = validate164;
-const schema74 = {"type":"object","required":["role","content","name"],"properties":{"role":{"type":"string","const":"function"},"content":{"type":["string","null"],"maxLength":10485760},"name":{"type":"string"}}};
+export const readChatFunctionMessage = validate165;
+const schema75 = {"type":"object","required":["role","content","name"],"properties":{"role":{"type":"string","const":"function"},"content":{"type":["string","null"],"maxLength":10485760},"name":{"type":"string"}}};
 
-function validate164(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate165(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((((data.role === undefined) && (missing0 = "role")) || ((data.content === undefined) && (missing0 = "content"))) || ((data.name === undefined) && (missing0 = "name"))){
-validate164.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema74.required,parentSchema:schema74,data}];
+validate165.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema75.required,parentSchema:schema75,data}];
 return false;
 }
 else {
@@ -6803,11 +6883,11 @@ if(data.role !== undefined){
 let data0 = data.role;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate164.errors = [{instancePath:instancePath+"/role",schemaPath:"#/properties/role/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema74.properties.role.type,parentSchema:schema74.properties.role,data:data0}];
+validate165.errors = [{instancePath:instancePath+"/role",schemaPath:"#/properties/role/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema75.properties.role.type,parentSchema:schema75.properties.role,data:data0}];
 return false;
 }
 if("function" !== data0){
-validate164.errors = [{instancePath:instancePath+"/role",schemaPath:"#/properties/role/const",keyword:"const",params:{allowedValue: "function"},message:"must be equal to constant",schema:"function",parentSchema:schema74.properties.role,data:data0}];
+validate165.errors = [{instancePath:instancePath+"/role",schemaPath:"#/properties/role/const",keyword:"const",params:{allowedValue: "function"},message:"must be equal to constant",schema:"function",parentSchema:schema75.properties.role,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -6820,13 +6900,13 @@ if(data.content !== undefined){
 let data1 = data.content;
 const _errs3 = errors;
 if((typeof data1 !== "string") && (data1 !== null)){
-validate164.errors = [{instancePath:instancePath+"/content",schemaPath:"#/properties/content/type",keyword:"type",params:{type: schema74.properties.content.type},message:"must be string,null",schema:schema74.properties.content.type,parentSchema:schema74.properties.content,data:data1}];
+validate165.errors = [{instancePath:instancePath+"/content",schemaPath:"#/properties/content/type",keyword:"type",params:{type: schema75.properties.content.type},message:"must be string,null",schema:schema75.properties.content.type,parentSchema:schema75.properties.content,data:data1}];
 return false;
 }
 if(errors === _errs3){
 if(typeof data1 === "string"){
 if(data1.length > 2 * 10485760 || (data1.length > 10485760 && func2(data1) > 10485760)){
-validate164.errors = [{instancePath:instancePath+"/content",schemaPath:"#/properties/content/maxLength",keyword:"maxLength",params:{limit: 10485760},message:"must NOT have more than 10485760 characters",schema:10485760,parentSchema:schema74.properties.content,data:data1}];
+validate165.errors = [{instancePath:instancePath+"/content",schemaPath:"#/properties/content/maxLength",keyword:"maxLength",params:{limit: 10485760},message:"must NOT have more than 10485760 characters",schema:10485760,parentSchema:schema75.properties.content,data:data1}];
 return false;
 }
 }
@@ -6841,7 +6921,7 @@ if(data.name !== undefined){
 let data2 = data.name;
 const _errs5 = errors;
 if(typeof data2 !== "string"){
-validate164.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema74.properties.name.type,parentSchema:schema74.properties.name,data:data2}];
+validate165.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema75.properties.name.type,parentSchema:schema75.properties.name,data:data2}];
 return false;
 }
 var valid0 = _errs5 === errors;
@@ -6854,78 +6934,6 @@ var valid0 = true;
 }
 }
 else {
-validate164.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema74.type,parentSchema:schema74,data}];
-return false;
-}
-}
-validate164.errors = vErrors;
-return errors === 0;
-}
-
-export const readChatMessageInput = validate165;
-const schema75 = {"type":"object","required":["role"],"discriminator":{"propertyName":"role"},"oneOf":[{"$ref":"#/components/schemas/ChatDeveloperMessage"},{"$ref":"#/components/schemas/ChatSystemMessage"},{"$ref":"#/components/schemas/ChatUserMessage"},{"$ref":"#/components/schemas/ChatAssistantMessage"},{"$ref":"#/components/schemas/ChatToolMessage"},{"$ref":"#/components/schemas/ChatFunctionMessage"}],"x-tags":["developer","system","user","assistant","tool","function"]};
-
-function validate165(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((data.role === undefined) && (missing0 = "role")){
-validate165.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema75.required,parentSchema:schema75,data}];
-return false;
-}
-else {
-const tag0 = data.role;
-if(typeof tag0 == "string"){
-if(tag0 === "developer"){
-if(!(validate150(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate150.errors : vErrors.concat(validate150.errors);
-errors = vErrors.length;
-}
-}
-else if(tag0 === "system"){
-if(!(validate152(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate152.errors : vErrors.concat(validate152.errors);
-errors = vErrors.length;
-}
-}
-else if(tag0 === "user"){
-if(!(validate154(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate154.errors : vErrors.concat(validate154.errors);
-errors = vErrors.length;
-}
-}
-else if(tag0 === "assistant"){
-if(!(validate157(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate157.errors : vErrors.concat(validate157.errors);
-errors = vErrors.length;
-}
-}
-else if(tag0 === "tool"){
-if(!(validate162(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate162.errors : vErrors.concat(validate162.errors);
-errors = vErrors.length;
-}
-}
-else if(tag0 === "function"){
-if(!(validate164(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate164.errors : vErrors.concat(validate164.errors);
-errors = vErrors.length;
-}
-}
-else {
-validate165.errors = [{instancePath,schemaPath:"#/discriminator",keyword:"discriminator",params:{error: "mapping", tag: "role", tagValue: tag0},message:"value of tag \"role\" must be in oneOf",schema:schema75.discriminator,parentSchema:schema75,data}];
-return false;
-}
-}
-else {
-validate165.errors = [{instancePath,schemaPath:"#/discriminator",keyword:"discriminator",params:{error: "tag", tag: "role", tagValue: tag0},message:"tag \"role\" must be string",schema:schema75.discriminator,parentSchema:schema75,data}];
-return false;
-}
-}
-}
-else {
 validate165.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema75.type,parentSchema:schema75,data}];
 return false;
 }
@@ -6934,18 +6942,90 @@ validate165.errors = vErrors;
 return errors === 0;
 }
 
-export const readChatFunctionObject = validate172;
-const schema76 = {"type":"object","required":["name"],"properties":{"name":{"type":"string","minLength":1,"maxLength":128,"pattern":"^[a-zA-Z0-9_-]+$"},"description":{"type":["string","null"]},"parameters":{"type":["object","null"],"additionalProperties":true},"strict":{"type":["boolean","null"]}}};
+export const readChatMessageInput = validate166;
+const schema76 = {"type":"object","required":["role"],"discriminator":{"propertyName":"role"},"oneOf":[{"$ref":"#/components/schemas/ChatDeveloperMessage"},{"$ref":"#/components/schemas/ChatSystemMessage"},{"$ref":"#/components/schemas/ChatUserMessage"},{"$ref":"#/components/schemas/ChatAssistantMessage"},{"$ref":"#/components/schemas/ChatToolMessage"},{"$ref":"#/components/schemas/ChatFunctionMessage"}],"x-tags":["developer","system","user","assistant","tool","function"]};
+
+function validate166(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.role === undefined) && (missing0 = "role")){
+validate166.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema76.required,parentSchema:schema76,data}];
+return false;
+}
+else {
+const tag0 = data.role;
+if(typeof tag0 == "string"){
+if(tag0 === "developer"){
+if(!(validate151(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate151.errors : vErrors.concat(validate151.errors);
+errors = vErrors.length;
+}
+}
+else if(tag0 === "system"){
+if(!(validate153(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate153.errors : vErrors.concat(validate153.errors);
+errors = vErrors.length;
+}
+}
+else if(tag0 === "user"){
+if(!(validate155(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate155.errors : vErrors.concat(validate155.errors);
+errors = vErrors.length;
+}
+}
+else if(tag0 === "assistant"){
+if(!(validate158(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate158.errors : vErrors.concat(validate158.errors);
+errors = vErrors.length;
+}
+}
+else if(tag0 === "tool"){
+if(!(validate163(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate163.errors : vErrors.concat(validate163.errors);
+errors = vErrors.length;
+}
+}
+else if(tag0 === "function"){
+if(!(validate165(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate165.errors : vErrors.concat(validate165.errors);
+errors = vErrors.length;
+}
+}
+else {
+validate166.errors = [{instancePath,schemaPath:"#/discriminator",keyword:"discriminator",params:{error: "mapping", tag: "role", tagValue: tag0},message:"value of tag \"role\" must be in oneOf",schema:schema76.discriminator,parentSchema:schema76,data}];
+return false;
+}
+}
+else {
+validate166.errors = [{instancePath,schemaPath:"#/discriminator",keyword:"discriminator",params:{error: "tag", tag: "role", tagValue: tag0},message:"tag \"role\" must be string",schema:schema76.discriminator,parentSchema:schema76,data}];
+return false;
+}
+}
+}
+else {
+validate166.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema76.type,parentSchema:schema76,data}];
+return false;
+}
+}
+validate166.errors = vErrors;
+return errors === 0;
+}
+
+export const readChatFunctionObject = validate173;
+const schema77 = {"type":"object","required":["name"],"properties":{"name":{"type":"string","minLength":1,"maxLength":128,"pattern":"^[a-zA-Z0-9_-]+$"},"description":{"type":["string","null"]},"parameters":{"type":["object","null"],"additionalProperties":true},"strict":{"type":["boolean","null"]}}};
 const pattern1 = new RegExp("^[a-zA-Z0-9_-]+$", "u");
 
-function validate172(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate173(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.name === undefined) && (missing0 = "name")){
-validate172.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema76.required,parentSchema:schema76,data}];
+validate173.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema77.required,parentSchema:schema77,data}];
 return false;
 }
 else {
@@ -6955,24 +7035,24 @@ const _errs1 = errors;
 if(errors === _errs1){
 if(typeof data0 === "string"){
 if(data0.length > 2 * 128 || (data0.length > 128 && func2(data0) > 128)){
-validate172.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters",schema:128,parentSchema:schema76.properties.name,data:data0}];
+validate173.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters",schema:128,parentSchema:schema77.properties.name,data:data0}];
 return false;
 }
 else {
 if(data0.length < 2 * 1 && func2(data0) < 1){
-validate172.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema76.properties.name,data:data0}];
+validate173.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema77.properties.name,data:data0}];
 return false;
 }
 else {
 if(!pattern1.test(data0)){
-validate172.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/pattern",keyword:"pattern",params:{pattern: "^[a-zA-Z0-9_-]+$"},message:"must match pattern \""+"^[a-zA-Z0-9_-]+$"+"\"",schema:"^[a-zA-Z0-9_-]+$",parentSchema:schema76.properties.name,data:data0}];
+validate173.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/pattern",keyword:"pattern",params:{pattern: "^[a-zA-Z0-9_-]+$"},message:"must match pattern \""+"^[a-zA-Z0-9_-]+$"+"\"",schema:"^[a-zA-Z0-9_-]+$",parentSchema:schema77.properties.name,data:data0}];
 return false;
 }
 }
 }
 }
 else {
-validate172.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema76.properties.name.type,parentSchema:schema76.properties.name,data:data0}];
+validate173.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema77.properties.name.type,parentSchema:schema77.properties.name,data:data0}];
 return false;
 }
 }
@@ -6986,7 +7066,7 @@ if(data.description !== undefined){
 let data1 = data.description;
 const _errs3 = errors;
 if((typeof data1 !== "string") && (data1 !== null)){
-validate172.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: schema76.properties.description.type},message:"must be string,null",schema:schema76.properties.description.type,parentSchema:schema76.properties.description,data:data1}];
+validate173.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: schema77.properties.description.type},message:"must be string,null",schema:schema77.properties.description.type,parentSchema:schema77.properties.description,data:data1}];
 return false;
 }
 var valid0 = _errs3 === errors;
@@ -6999,7 +7079,7 @@ if(data.parameters !== undefined){
 let data2 = data.parameters;
 const _errs5 = errors;
 if((!(data2 && typeof data2 == "object" && !Array.isArray(data2))) && (data2 !== null)){
-validate172.errors = [{instancePath:instancePath+"/parameters",schemaPath:"#/properties/parameters/type",keyword:"type",params:{type: schema76.properties.parameters.type},message:"must be object,null",schema:schema76.properties.parameters.type,parentSchema:schema76.properties.parameters,data:data2}];
+validate173.errors = [{instancePath:instancePath+"/parameters",schemaPath:"#/properties/parameters/type",keyword:"type",params:{type: schema77.properties.parameters.type},message:"must be object,null",schema:schema77.properties.parameters.type,parentSchema:schema77.properties.parameters,data:data2}];
 return false;
 }
 var valid0 = _errs5 === errors;
@@ -7012,7 +7092,7 @@ if(data.strict !== undefined){
 let data3 = data.strict;
 const _errs8 = errors;
 if((typeof data3 !== "boolean") && (data3 !== null)){
-validate172.errors = [{instancePath:instancePath+"/strict",schemaPath:"#/properties/strict/type",keyword:"type",params:{type: schema76.properties.strict.type},message:"must be boolean,null",schema:schema76.properties.strict.type,parentSchema:schema76.properties.strict,data:data3}];
+validate173.errors = [{instancePath:instancePath+"/strict",schemaPath:"#/properties/strict/type",keyword:"type",params:{type: schema77.properties.strict.type},message:"must be boolean,null",schema:schema77.properties.strict.type,parentSchema:schema77.properties.strict,data:data3}];
 return false;
 }
 var valid0 = _errs8 === errors;
@@ -7026,25 +7106,25 @@ var valid0 = true;
 }
 }
 else {
-validate172.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema76.type,parentSchema:schema76,data}];
+validate173.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema77.type,parentSchema:schema77,data}];
 return false;
 }
 }
-validate172.errors = vErrors;
+validate173.errors = vErrors;
 return errors === 0;
 }
 
-export const readChatFunctionTool = validate173;
-const schema77 = {"type":"object","required":["type","function"],"properties":{"type":{"type":"string","const":"function"},"function":{"$ref":"#/components/schemas/ChatFunctionObject"}}};
+export const readChatFunctionTool = validate174;
+const schema78 = {"type":"object","required":["type","function"],"properties":{"type":{"type":"string","const":"function"},"function":{"$ref":"#/components/schemas/ChatFunctionObject"}}};
 
-function validate173(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate174(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((data.type === undefined) && (missing0 = "type")) || ((data.function === undefined) && (missing0 = "function"))){
-validate173.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema77.required,parentSchema:schema77,data}];
+validate174.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema78.required,parentSchema:schema78,data}];
 return false;
 }
 else {
@@ -7052,11 +7132,11 @@ if(data.type !== undefined){
 let data0 = data.type;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate173.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema77.properties.type.type,parentSchema:schema77.properties.type,data:data0}];
+validate174.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema78.properties.type.type,parentSchema:schema78.properties.type,data:data0}];
 return false;
 }
 if("function" !== data0){
-validate173.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "function"},message:"must be equal to constant",schema:"function",parentSchema:schema77.properties.type,data:data0}];
+validate174.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "function"},message:"must be equal to constant",schema:"function",parentSchema:schema78.properties.type,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -7067,8 +7147,8 @@ var valid0 = true;
 if(valid0){
 if(data.function !== undefined){
 const _errs3 = errors;
-if(!(validate172(data.function, {instancePath:instancePath+"/function",parentData:data,parentDataProperty:"function",rootData}))){
-vErrors = vErrors === null ? validate172.errors : vErrors.concat(validate172.errors);
+if(!(validate173(data.function, {instancePath:instancePath+"/function",parentData:data,parentDataProperty:"function",rootData}))){
+vErrors = vErrors === null ? validate173.errors : vErrors.concat(validate173.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs3 === errors;
@@ -7080,25 +7160,25 @@ var valid0 = true;
 }
 }
 else {
-validate173.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema77.type,parentSchema:schema77,data}];
+validate174.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema78.type,parentSchema:schema78,data}];
 return false;
 }
 }
-validate173.errors = vErrors;
+validate174.errors = vErrors;
 return errors === 0;
 }
 
-export const readChatGrammar = validate175;
-const schema78 = {"type":"object","required":["definition","syntax"],"properties":{"definition":{"type":"string"},"syntax":{"type":"string","enum":["lark","regex"]}}};
+export const readChatGrammar = validate176;
+const schema79 = {"type":"object","required":["definition","syntax"],"properties":{"definition":{"type":"string"},"syntax":{"type":"string","enum":["lark","regex"]}}};
 
-function validate175(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate176(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((data.definition === undefined) && (missing0 = "definition")) || ((data.syntax === undefined) && (missing0 = "syntax"))){
-validate175.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema78.required,parentSchema:schema78,data}];
+validate176.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema79.required,parentSchema:schema79,data}];
 return false;
 }
 else {
@@ -7106,7 +7186,7 @@ if(data.definition !== undefined){
 let data0 = data.definition;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate175.errors = [{instancePath:instancePath+"/definition",schemaPath:"#/properties/definition/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema78.properties.definition.type,parentSchema:schema78.properties.definition,data:data0}];
+validate176.errors = [{instancePath:instancePath+"/definition",schemaPath:"#/properties/definition/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema79.properties.definition.type,parentSchema:schema79.properties.definition,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -7119,53 +7199,17 @@ if(data.syntax !== undefined){
 let data1 = data.syntax;
 const _errs3 = errors;
 if(typeof data1 !== "string"){
-validate175.errors = [{instancePath:instancePath+"/syntax",schemaPath:"#/properties/syntax/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema78.properties.syntax.type,parentSchema:schema78.properties.syntax,data:data1}];
+validate176.errors = [{instancePath:instancePath+"/syntax",schemaPath:"#/properties/syntax/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema79.properties.syntax.type,parentSchema:schema79.properties.syntax,data:data1}];
 return false;
 }
 if(!((data1 === "lark") || (data1 === "regex"))){
-validate175.errors = [{instancePath:instancePath+"/syntax",schemaPath:"#/properties/syntax/enum",keyword:"enum",params:{allowedValues: schema78.properties.syntax.enum},message:"must be equal to one of the allowed values",schema:schema78.properties.syntax.enum,parentSchema:schema78.properties.syntax,data:data1}];
+validate176.errors = [{instancePath:instancePath+"/syntax",schemaPath:"#/properties/syntax/enum",keyword:"enum",params:{allowedValues: schema79.properties.syntax.enum},message:"must be equal to one of the allowed values",schema:schema79.properties.syntax.enum,parentSchema:schema79.properties.syntax,data:data1}];
 return false;
 }
 var valid0 = _errs3 === errors;
 }
 else {
 var valid0 = true;
-}
-}
-}
-}
-else {
-validate175.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema78.type,parentSchema:schema78,data}];
-return false;
-}
-}
-validate175.errors = vErrors;
-return errors === 0;
-}
-
-export const readChatTextInputFormat = validate176;
-const schema79 = {"type":"object","required":["type"],"properties":{"type":{"type":"string","const":"text"}}};
-
-function validate176(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((data.type === undefined) && (missing0 = "type")){
-validate176.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema79.required,parentSchema:schema79,data}];
-return false;
-}
-else {
-if(data.type !== undefined){
-let data0 = data.type;
-if(typeof data0 !== "string"){
-validate176.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema79.properties.type.type,parentSchema:schema79.properties.type,data:data0}];
-return false;
-}
-if("text" !== data0){
-validate176.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "text"},message:"must be equal to constant",schema:"text",parentSchema:schema79.properties.type,data:data0}];
-return false;
 }
 }
 }
@@ -7179,8 +7223,8 @@ validate176.errors = vErrors;
 return errors === 0;
 }
 
-export const readChatGrammarInputFormat = validate177;
-const schema80 = {"type":"object","required":["type","grammar"],"properties":{"type":{"type":"string","const":"grammar"},"grammar":{"$ref":"#/components/schemas/ChatGrammar"}}};
+export const readChatTextInputFormat = validate177;
+const schema80 = {"type":"object","required":["type"],"properties":{"type":{"type":"string","const":"text"}}};
 
 function validate177(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -7188,38 +7232,20 @@ let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
-if(((data.type === undefined) && (missing0 = "type")) || ((data.grammar === undefined) && (missing0 = "grammar"))){
+if((data.type === undefined) && (missing0 = "type")){
 validate177.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema80.required,parentSchema:schema80,data}];
 return false;
 }
 else {
 if(data.type !== undefined){
 let data0 = data.type;
-const _errs1 = errors;
 if(typeof data0 !== "string"){
 validate177.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema80.properties.type.type,parentSchema:schema80.properties.type,data:data0}];
 return false;
 }
-if("grammar" !== data0){
-validate177.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "grammar"},message:"must be equal to constant",schema:"grammar",parentSchema:schema80.properties.type,data:data0}];
+if("text" !== data0){
+validate177.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "text"},message:"must be equal to constant",schema:"text",parentSchema:schema80.properties.type,data:data0}];
 return false;
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.grammar !== undefined){
-const _errs3 = errors;
-if(!(validate175(data.grammar, {instancePath:instancePath+"/grammar",parentData:data,parentDataProperty:"grammar",rootData}))){
-vErrors = vErrors === null ? validate175.errors : vErrors.concat(validate175.errors);
-errors = vErrors.length;
-}
-var valid0 = _errs3 === errors;
-}
-else {
-var valid0 = true;
 }
 }
 }
@@ -7233,65 +7259,119 @@ validate177.errors = vErrors;
 return errors === 0;
 }
 
-export const readChatCustomInputFormat = validate179;
-const schema81 = {"type":"object","required":["type"],"discriminator":{"propertyName":"type"},"oneOf":[{"$ref":"#/components/schemas/ChatTextInputFormat"},{"$ref":"#/components/schemas/ChatGrammarInputFormat"}],"x-tags":["text","grammar"]};
+export const readChatGrammarInputFormat = validate178;
+const schema81 = {"type":"object","required":["type","grammar"],"properties":{"type":{"type":"string","const":"grammar"},"grammar":{"$ref":"#/components/schemas/ChatGrammar"}}};
 
-function validate179(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate178(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((data.type === undefined) && (missing0 = "type")) || ((data.grammar === undefined) && (missing0 = "grammar"))){
+validate178.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema81.required,parentSchema:schema81,data}];
+return false;
+}
+else {
+if(data.type !== undefined){
+let data0 = data.type;
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate178.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema81.properties.type.type,parentSchema:schema81.properties.type,data:data0}];
+return false;
+}
+if("grammar" !== data0){
+validate178.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "grammar"},message:"must be equal to constant",schema:"grammar",parentSchema:schema81.properties.type,data:data0}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.grammar !== undefined){
+const _errs3 = errors;
+if(!(validate176(data.grammar, {instancePath:instancePath+"/grammar",parentData:data,parentDataProperty:"grammar",rootData}))){
+vErrors = vErrors === null ? validate176.errors : vErrors.concat(validate176.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+else {
+validate178.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema81.type,parentSchema:schema81,data}];
+return false;
+}
+}
+validate178.errors = vErrors;
+return errors === 0;
+}
+
+export const readChatCustomInputFormat = validate180;
+const schema82 = {"type":"object","required":["type"],"discriminator":{"propertyName":"type"},"oneOf":[{"$ref":"#/components/schemas/ChatTextInputFormat"},{"$ref":"#/components/schemas/ChatGrammarInputFormat"}],"x-tags":["text","grammar"]};
+
+function validate180(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.type === undefined) && (missing0 = "type")){
-validate179.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema81.required,parentSchema:schema81,data}];
+validate180.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema82.required,parentSchema:schema82,data}];
 return false;
 }
 else {
 const tag0 = data.type;
 if(typeof tag0 == "string"){
 if(tag0 === "text"){
-if(!(validate176(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate176.errors : vErrors.concat(validate176.errors);
-errors = vErrors.length;
-}
-}
-else if(tag0 === "grammar"){
 if(!(validate177(data, {instancePath,parentData,parentDataProperty,rootData}))){
 vErrors = vErrors === null ? validate177.errors : vErrors.concat(validate177.errors);
 errors = vErrors.length;
 }
 }
+else if(tag0 === "grammar"){
+if(!(validate178(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate178.errors : vErrors.concat(validate178.errors);
+errors = vErrors.length;
+}
+}
 else {
-validate179.errors = [{instancePath,schemaPath:"#/discriminator",keyword:"discriminator",params:{error: "mapping", tag: "type", tagValue: tag0},message:"value of tag \"type\" must be in oneOf",schema:schema81.discriminator,parentSchema:schema81,data}];
+validate180.errors = [{instancePath,schemaPath:"#/discriminator",keyword:"discriminator",params:{error: "mapping", tag: "type", tagValue: tag0},message:"value of tag \"type\" must be in oneOf",schema:schema82.discriminator,parentSchema:schema82,data}];
 return false;
 }
 }
 else {
-validate179.errors = [{instancePath,schemaPath:"#/discriminator",keyword:"discriminator",params:{error: "tag", tag: "type", tagValue: tag0},message:"tag \"type\" must be string",schema:schema81.discriminator,parentSchema:schema81,data}];
+validate180.errors = [{instancePath,schemaPath:"#/discriminator",keyword:"discriminator",params:{error: "tag", tag: "type", tagValue: tag0},message:"tag \"type\" must be string",schema:schema82.discriminator,parentSchema:schema82,data}];
 return false;
 }
 }
 }
 else {
-validate179.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema81.type,parentSchema:schema81,data}];
+validate180.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema82.type,parentSchema:schema82,data}];
 return false;
 }
 }
-validate179.errors = vErrors;
+validate180.errors = vErrors;
 return errors === 0;
 }
 
-export const readChatCustomToolObject = validate182;
-const schema82 = {"type":"object","required":["name"],"properties":{"name":{"type":"string","minLength":1},"description":{"type":["string","null"]},"format":{"anyOf":[{"$ref":"#/components/schemas/ChatCustomInputFormat"},{"type":"null"}]}}};
+export const readChatCustomToolObject = validate183;
+const schema83 = {"type":"object","required":["name"],"properties":{"name":{"type":"string","minLength":1},"description":{"type":["string","null"]},"format":{"anyOf":[{"$ref":"#/components/schemas/ChatCustomInputFormat"},{"type":"null"}]}}};
 
-function validate182(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate183(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.name === undefined) && (missing0 = "name")){
-validate182.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema82.required,parentSchema:schema82,data}];
+validate183.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema83.required,parentSchema:schema83,data}];
 return false;
 }
 else {
@@ -7301,12 +7381,12 @@ const _errs1 = errors;
 if(errors === _errs1){
 if(typeof data0 === "string"){
 if(data0.length < 2 * 1 && func2(data0) < 1){
-validate182.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema82.properties.name,data:data0}];
+validate183.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema83.properties.name,data:data0}];
 return false;
 }
 }
 else {
-validate182.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema82.properties.name.type,parentSchema:schema82.properties.name,data:data0}];
+validate183.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema83.properties.name.type,parentSchema:schema83.properties.name,data:data0}];
 return false;
 }
 }
@@ -7320,7 +7400,7 @@ if(data.description !== undefined){
 let data1 = data.description;
 const _errs3 = errors;
 if((typeof data1 !== "string") && (data1 !== null)){
-validate182.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: schema82.properties.description.type},message:"must be string,null",schema:schema82.properties.description.type,parentSchema:schema82.properties.description,data:data1}];
+validate183.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: schema83.properties.description.type},message:"must be string,null",schema:schema83.properties.description.type,parentSchema:schema83.properties.description,data:data1}];
 return false;
 }
 var valid0 = _errs3 === errors;
@@ -7335,8 +7415,8 @@ const _errs5 = errors;
 const _errs6 = errors;
 let valid1 = false;
 const _errs7 = errors;
-if(!(validate179(data2, {instancePath:instancePath+"/format",parentData:data,parentDataProperty:"format",rootData}))){
-vErrors = vErrors === null ? validate179.errors : vErrors.concat(validate179.errors);
+if(!(validate180(data2, {instancePath:instancePath+"/format",parentData:data,parentDataProperty:"format",rootData}))){
+vErrors = vErrors === null ? validate180.errors : vErrors.concat(validate180.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs7 === errors;
@@ -7344,7 +7424,7 @@ valid1 = valid1 || _valid0;
 if(!valid1){
 const _errs8 = errors;
 if(data2 !== null){
-const err0 = {instancePath:instancePath+"/format",schemaPath:"#/properties/format/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema82.properties.format.anyOf[1].type,parentSchema:schema82.properties.format.anyOf[1],data:data2};
+const err0 = {instancePath:instancePath+"/format",schemaPath:"#/properties/format/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema83.properties.format.anyOf[1].type,parentSchema:schema83.properties.format.anyOf[1],data:data2};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -7357,7 +7437,7 @@ var _valid0 = _errs8 === errors;
 valid1 = valid1 || _valid0;
 }
 if(!valid1){
-const err1 = {instancePath:instancePath+"/format",schemaPath:"#/properties/format/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema82.properties.format.anyOf,parentSchema:schema82.properties.format,data:data2};
+const err1 = {instancePath:instancePath+"/format",schemaPath:"#/properties/format/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema83.properties.format.anyOf,parentSchema:schema83.properties.format,data:data2};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -7365,7 +7445,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate182.errors = vErrors;
+validate183.errors = vErrors;
 return false;
 }
 else {
@@ -7389,25 +7469,25 @@ var valid0 = true;
 }
 }
 else {
-validate182.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema82.type,parentSchema:schema82,data}];
+validate183.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema83.type,parentSchema:schema83,data}];
 return false;
 }
 }
-validate182.errors = vErrors;
+validate183.errors = vErrors;
 return errors === 0;
 }
 
-export const readChatCustomTool = validate184;
-const schema83 = {"type":"object","required":["type","custom"],"properties":{"type":{"type":"string","const":"custom"},"custom":{"$ref":"#/components/schemas/ChatCustomToolObject"}}};
+export const readChatCustomTool = validate185;
+const schema84 = {"type":"object","required":["type","custom"],"properties":{"type":{"type":"string","const":"custom"},"custom":{"$ref":"#/components/schemas/ChatCustomToolObject"}}};
 
-function validate184(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate185(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((data.type === undefined) && (missing0 = "type")) || ((data.custom === undefined) && (missing0 = "custom"))){
-validate184.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema83.required,parentSchema:schema83,data}];
+validate185.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema84.required,parentSchema:schema84,data}];
 return false;
 }
 else {
@@ -7415,11 +7495,11 @@ if(data.type !== undefined){
 let data0 = data.type;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate184.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema83.properties.type.type,parentSchema:schema83.properties.type,data:data0}];
+validate185.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema84.properties.type.type,parentSchema:schema84.properties.type,data:data0}];
 return false;
 }
 if("custom" !== data0){
-validate184.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "custom"},message:"must be equal to constant",schema:"custom",parentSchema:schema83.properties.type,data:data0}];
+validate185.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "custom"},message:"must be equal to constant",schema:"custom",parentSchema:schema84.properties.type,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -7430,8 +7510,8 @@ var valid0 = true;
 if(valid0){
 if(data.custom !== undefined){
 const _errs3 = errors;
-if(!(validate182(data.custom, {instancePath:instancePath+"/custom",parentData:data,parentDataProperty:"custom",rootData}))){
-vErrors = vErrors === null ? validate182.errors : vErrors.concat(validate182.errors);
+if(!(validate183(data.custom, {instancePath:instancePath+"/custom",parentData:data,parentDataProperty:"custom",rootData}))){
+vErrors = vErrors === null ? validate183.errors : vErrors.concat(validate183.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs3 === errors;
@@ -7443,39 +7523,39 @@ var valid0 = true;
 }
 }
 else {
-validate184.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema83.type,parentSchema:schema83,data}];
+validate185.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema84.type,parentSchema:schema84,data}];
 return false;
 }
 }
-validate184.errors = vErrors;
+validate185.errors = vErrors;
 return errors === 0;
 }
 
-export const readChatToolInput = validate186;
-const schema84 = {"type":"object","required":["type"],"discriminator":{"propertyName":"type"},"oneOf":[{"$ref":"#/components/schemas/ChatFunctionTool"},{"$ref":"#/components/schemas/ChatCustomTool"},{"$ref":"#/components/schemas/FileSearchToolInput"},{"$ref":"#/components/schemas/WebSearchToolInput"},{"$ref":"#/components/schemas/WebSearchPreviewToolInput"},{"$ref":"#/components/schemas/McpToolInput"},{"$ref":"#/components/schemas/CodeInterpreterTool"},{"$ref":"#/components/schemas/ImageGenerationToolInput"},{"$ref":"#/components/schemas/ShellTool"},{"$ref":"#/components/schemas/ToolSearchToolInput"}],"x-tags":["function","custom","file_search","web_search","web_search_2025_08_26","web_search_preview","web_search_preview_2025_03_11","mcp","code_interpreter","image_generation","shell","tool_search"]};
+export const readChatToolInput = validate187;
+const schema85 = {"type":"object","required":["type"],"discriminator":{"propertyName":"type"},"oneOf":[{"$ref":"#/components/schemas/ChatFunctionTool"},{"$ref":"#/components/schemas/ChatCustomTool"},{"$ref":"#/components/schemas/FileSearchToolInput"},{"$ref":"#/components/schemas/WebSearchToolInput"},{"$ref":"#/components/schemas/WebSearchPreviewToolInput"},{"$ref":"#/components/schemas/McpToolInput"},{"$ref":"#/components/schemas/CodeInterpreterTool"},{"$ref":"#/components/schemas/ImageGenerationToolInput"},{"$ref":"#/components/schemas/ShellTool"},{"$ref":"#/components/schemas/ToolSearchToolInput"}],"x-tags":["function","custom","file_search","web_search","web_search_2025_08_26","web_search_preview","web_search_preview_2025_03_11","mcp","code_interpreter","image_generation","shell","tool_search"]};
 
-function validate186(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate187(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.type === undefined) && (missing0 = "type")){
-validate186.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema84.required,parentSchema:schema84,data}];
+validate187.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema85.required,parentSchema:schema85,data}];
 return false;
 }
 else {
 const tag0 = data.type;
 if(typeof tag0 == "string"){
 if(tag0 === "function"){
-if(!(validate173(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate173.errors : vErrors.concat(validate173.errors);
+if(!(validate174(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate174.errors : vErrors.concat(validate174.errors);
 errors = vErrors.length;
 }
 }
 else if(tag0 === "custom"){
-if(!(validate184(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate184.errors : vErrors.concat(validate184.errors);
+if(!(validate185(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate185.errors : vErrors.concat(validate185.errors);
 errors = vErrors.length;
 }
 }
@@ -7540,59 +7620,27 @@ errors = vErrors.length;
 }
 }
 else {
-validate186.errors = [{instancePath,schemaPath:"#/discriminator",keyword:"discriminator",params:{error: "mapping", tag: "type", tagValue: tag0},message:"value of tag \"type\" must be in oneOf",schema:schema84.discriminator,parentSchema:schema84,data}];
+validate187.errors = [{instancePath,schemaPath:"#/discriminator",keyword:"discriminator",params:{error: "mapping", tag: "type", tagValue: tag0},message:"value of tag \"type\" must be in oneOf",schema:schema85.discriminator,parentSchema:schema85,data}];
 return false;
 }
 }
 else {
-validate186.errors = [{instancePath,schemaPath:"#/discriminator",keyword:"discriminator",params:{error: "tag", tag: "type", tagValue: tag0},message:"tag \"type\" must be string",schema:schema84.discriminator,parentSchema:schema84,data}];
+validate187.errors = [{instancePath,schemaPath:"#/discriminator",keyword:"discriminator",params:{error: "tag", tag: "type", tagValue: tag0},message:"tag \"type\" must be string",schema:schema85.discriminator,parentSchema:schema85,data}];
 return false;
 }
 }
 }
 else {
-validate186.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema84.type,parentSchema:schema84,data}];
+validate187.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema85.type,parentSchema:schema85,data}];
 return false;
 }
 }
-validate186.errors = vErrors;
+validate187.errors = vErrors;
 return errors === 0;
 }
 
-export const readChatToolName = validate199;
-const schema85 = {"type":"object","required":["name"],"properties":{"name":{"type":"string"}}};
-
-function validate199(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((data.name === undefined) && (missing0 = "name")){
-validate199.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema85.required,parentSchema:schema85,data}];
-return false;
-}
-else {
-if(data.name !== undefined){
-let data0 = data.name;
-if(typeof data0 !== "string"){
-validate199.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema85.properties.name.type,parentSchema:schema85.properties.name,data:data0}];
-return false;
-}
-}
-}
-}
-else {
-validate199.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema85.type,parentSchema:schema85,data}];
-return false;
-}
-}
-validate199.errors = vErrors;
-return errors === 0;
-}
-
-export const readChatChosenFunction = validate200;
-const schema86 = {"type":"object","required":["type","function"],"properties":{"type":{"type":"string","const":"function"},"function":{"$ref":"#/components/schemas/ChatToolName"}}};
+export const readChatToolName = validate200;
+const schema86 = {"type":"object","required":["name"],"properties":{"name":{"type":"string"}}};
 
 function validate200(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -7600,38 +7648,16 @@ let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
-if(((data.type === undefined) && (missing0 = "type")) || ((data.function === undefined) && (missing0 = "function"))){
+if((data.name === undefined) && (missing0 = "name")){
 validate200.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema86.required,parentSchema:schema86,data}];
 return false;
 }
 else {
-if(data.type !== undefined){
-let data0 = data.type;
-const _errs1 = errors;
+if(data.name !== undefined){
+let data0 = data.name;
 if(typeof data0 !== "string"){
-validate200.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema86.properties.type.type,parentSchema:schema86.properties.type,data:data0}];
+validate200.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema86.properties.name.type,parentSchema:schema86.properties.name,data:data0}];
 return false;
-}
-if("function" !== data0){
-validate200.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "function"},message:"must be equal to constant",schema:"function",parentSchema:schema86.properties.type,data:data0}];
-return false;
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.function !== undefined){
-const _errs3 = errors;
-if(!(validate199(data.function, {instancePath:instancePath+"/function",parentData:data,parentDataProperty:"function",rootData}))){
-vErrors = vErrors === null ? validate199.errors : vErrors.concat(validate199.errors);
-errors = vErrors.length;
-}
-var valid0 = _errs3 === errors;
-}
-else {
-var valid0 = true;
 }
 }
 }
@@ -7645,17 +7671,17 @@ validate200.errors = vErrors;
 return errors === 0;
 }
 
-export const readChatChosenCustomTool = validate202;
-const schema87 = {"type":"object","required":["type","custom"],"properties":{"type":{"type":"string","const":"custom"},"custom":{"$ref":"#/components/schemas/ChatToolName"}}};
+export const readChatChosenFunction = validate201;
+const schema87 = {"type":"object","required":["type","function"],"properties":{"type":{"type":"string","const":"function"},"function":{"$ref":"#/components/schemas/ChatToolName"}}};
 
-function validate202(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate201(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
-if(((data.type === undefined) && (missing0 = "type")) || ((data.custom === undefined) && (missing0 = "custom"))){
-validate202.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema87.required,parentSchema:schema87,data}];
+if(((data.type === undefined) && (missing0 = "type")) || ((data.function === undefined) && (missing0 = "function"))){
+validate201.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema87.required,parentSchema:schema87,data}];
 return false;
 }
 else {
@@ -7663,11 +7689,11 @@ if(data.type !== undefined){
 let data0 = data.type;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate202.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema87.properties.type.type,parentSchema:schema87.properties.type,data:data0}];
+validate201.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema87.properties.type.type,parentSchema:schema87.properties.type,data:data0}];
 return false;
 }
-if("custom" !== data0){
-validate202.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "custom"},message:"must be equal to constant",schema:"custom",parentSchema:schema87.properties.type,data:data0}];
+if("function" !== data0){
+validate201.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "function"},message:"must be equal to constant",schema:"function",parentSchema:schema87.properties.type,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -7676,10 +7702,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.custom !== undefined){
+if(data.function !== undefined){
 const _errs3 = errors;
-if(!(validate199(data.custom, {instancePath:instancePath+"/custom",parentData:data,parentDataProperty:"custom",rootData}))){
-vErrors = vErrors === null ? validate199.errors : vErrors.concat(validate199.errors);
+if(!(validate200(data.function, {instancePath:instancePath+"/function",parentData:data,parentDataProperty:"function",rootData}))){
+vErrors = vErrors === null ? validate200.errors : vErrors.concat(validate200.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs3 === errors;
@@ -7691,73 +7717,127 @@ var valid0 = true;
 }
 }
 else {
-validate202.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema87.type,parentSchema:schema87,data}];
+validate201.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema87.type,parentSchema:schema87,data}];
 return false;
 }
 }
-validate202.errors = vErrors;
+validate201.errors = vErrors;
 return errors === 0;
 }
 
-export const readChatAllowedToolReference = validate204;
-const schema88 = {"type":"object","required":["type"],"discriminator":{"propertyName":"type"},"oneOf":[{"$ref":"#/components/schemas/ChatChosenFunction"},{"$ref":"#/components/schemas/ChatChosenCustomTool"}],"x-tags":["function","custom"]};
+export const readChatChosenCustomTool = validate203;
+const schema88 = {"type":"object","required":["type","custom"],"properties":{"type":{"type":"string","const":"custom"},"custom":{"$ref":"#/components/schemas/ChatToolName"}}};
 
-function validate204(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate203(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((data.type === undefined) && (missing0 = "type")) || ((data.custom === undefined) && (missing0 = "custom"))){
+validate203.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema88.required,parentSchema:schema88,data}];
+return false;
+}
+else {
+if(data.type !== undefined){
+let data0 = data.type;
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate203.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema88.properties.type.type,parentSchema:schema88.properties.type,data:data0}];
+return false;
+}
+if("custom" !== data0){
+validate203.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "custom"},message:"must be equal to constant",schema:"custom",parentSchema:schema88.properties.type,data:data0}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.custom !== undefined){
+const _errs3 = errors;
+if(!(validate200(data.custom, {instancePath:instancePath+"/custom",parentData:data,parentDataProperty:"custom",rootData}))){
+vErrors = vErrors === null ? validate200.errors : vErrors.concat(validate200.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+else {
+validate203.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema88.type,parentSchema:schema88,data}];
+return false;
+}
+}
+validate203.errors = vErrors;
+return errors === 0;
+}
+
+export const readChatAllowedToolReference = validate205;
+const schema89 = {"type":"object","required":["type"],"discriminator":{"propertyName":"type"},"oneOf":[{"$ref":"#/components/schemas/ChatChosenFunction"},{"$ref":"#/components/schemas/ChatChosenCustomTool"}],"x-tags":["function","custom"]};
+
+function validate205(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.type === undefined) && (missing0 = "type")){
-validate204.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema88.required,parentSchema:schema88,data}];
+validate205.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema89.required,parentSchema:schema89,data}];
 return false;
 }
 else {
 const tag0 = data.type;
 if(typeof tag0 == "string"){
 if(tag0 === "function"){
-if(!(validate200(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate200.errors : vErrors.concat(validate200.errors);
+if(!(validate201(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate201.errors : vErrors.concat(validate201.errors);
 errors = vErrors.length;
 }
 }
 else if(tag0 === "custom"){
-if(!(validate202(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate202.errors : vErrors.concat(validate202.errors);
+if(!(validate203(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate203.errors : vErrors.concat(validate203.errors);
 errors = vErrors.length;
 }
 }
 else {
-validate204.errors = [{instancePath,schemaPath:"#/discriminator",keyword:"discriminator",params:{error: "mapping", tag: "type", tagValue: tag0},message:"value of tag \"type\" must be in oneOf",schema:schema88.discriminator,parentSchema:schema88,data}];
+validate205.errors = [{instancePath,schemaPath:"#/discriminator",keyword:"discriminator",params:{error: "mapping", tag: "type", tagValue: tag0},message:"value of tag \"type\" must be in oneOf",schema:schema89.discriminator,parentSchema:schema89,data}];
 return false;
 }
 }
 else {
-validate204.errors = [{instancePath,schemaPath:"#/discriminator",keyword:"discriminator",params:{error: "tag", tag: "type", tagValue: tag0},message:"tag \"type\" must be string",schema:schema88.discriminator,parentSchema:schema88,data}];
+validate205.errors = [{instancePath,schemaPath:"#/discriminator",keyword:"discriminator",params:{error: "tag", tag: "type", tagValue: tag0},message:"tag \"type\" must be string",schema:schema89.discriminator,parentSchema:schema89,data}];
 return false;
 }
 }
 }
 else {
-validate204.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema88.type,parentSchema:schema88,data}];
+validate205.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema89.type,parentSchema:schema89,data}];
 return false;
 }
 }
-validate204.errors = vErrors;
+validate205.errors = vErrors;
 return errors === 0;
 }
 
-export const readChatAllowedToolList = validate207;
-const schema89 = {"type":"object","required":["mode","tools"],"properties":{"mode":{"type":"string","enum":["auto","required"]},"tools":{"type":"array","items":{"$ref":"#/components/schemas/ChatAllowedToolReference"}}}};
+export const readChatAllowedToolList = validate208;
+const schema90 = {"type":"object","required":["mode","tools"],"properties":{"mode":{"type":"string","enum":["auto","required"]},"tools":{"type":"array","items":{"$ref":"#/components/schemas/ChatAllowedToolReference"}}}};
 
-function validate207(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate208(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((data.mode === undefined) && (missing0 = "mode")) || ((data.tools === undefined) && (missing0 = "tools"))){
-validate207.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema89.required,parentSchema:schema89,data}];
+validate208.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema90.required,parentSchema:schema90,data}];
 return false;
 }
 else {
@@ -7765,11 +7845,11 @@ if(data.mode !== undefined){
 let data0 = data.mode;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate207.errors = [{instancePath:instancePath+"/mode",schemaPath:"#/properties/mode/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema89.properties.mode.type,parentSchema:schema89.properties.mode,data:data0}];
+validate208.errors = [{instancePath:instancePath+"/mode",schemaPath:"#/properties/mode/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema90.properties.mode.type,parentSchema:schema90.properties.mode,data:data0}];
 return false;
 }
 if(!((data0 === "auto") || (data0 === "required"))){
-validate207.errors = [{instancePath:instancePath+"/mode",schemaPath:"#/properties/mode/enum",keyword:"enum",params:{allowedValues: schema89.properties.mode.enum},message:"must be equal to one of the allowed values",schema:schema89.properties.mode.enum,parentSchema:schema89.properties.mode,data:data0}];
+validate208.errors = [{instancePath:instancePath+"/mode",schemaPath:"#/properties/mode/enum",keyword:"enum",params:{allowedValues: schema90.properties.mode.enum},message:"must be equal to one of the allowed values",schema:schema90.properties.mode.enum,parentSchema:schema90.properties.mode,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -7787,8 +7867,8 @@ var valid1 = true;
 const len0 = data1.length;
 for(let i0=0; i0<len0; i0++){
 const _errs5 = errors;
-if(!(validate204(data1[i0], {instancePath:instancePath+"/tools/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate204.errors : vErrors.concat(validate204.errors);
+if(!(validate205(data1[i0], {instancePath:instancePath+"/tools/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate205.errors : vErrors.concat(validate205.errors);
 errors = vErrors.length;
 }
 var valid1 = _errs5 === errors;
@@ -7798,7 +7878,7 @@ break;
 }
 }
 else {
-validate207.errors = [{instancePath:instancePath+"/tools",schemaPath:"#/properties/tools/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema89.properties.tools.type,parentSchema:schema89.properties.tools,data:data1}];
+validate208.errors = [{instancePath:instancePath+"/tools",schemaPath:"#/properties/tools/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema90.properties.tools.type,parentSchema:schema90.properties.tools,data:data1}];
 return false;
 }
 }
@@ -7811,25 +7891,25 @@ var valid0 = true;
 }
 }
 else {
-validate207.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema89.type,parentSchema:schema89,data}];
+validate208.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema90.type,parentSchema:schema90,data}];
 return false;
 }
 }
-validate207.errors = vErrors;
+validate208.errors = vErrors;
 return errors === 0;
 }
 
-export const readChatAllowedTools = validate209;
-const schema90 = {"type":"object","required":["type","allowed_tools"],"properties":{"type":{"type":"string","const":"allowed_tools"},"allowed_tools":{"$ref":"#/components/schemas/ChatAllowedToolList"}}};
+export const readChatAllowedTools = validate210;
+const schema91 = {"type":"object","required":["type","allowed_tools"],"properties":{"type":{"type":"string","const":"allowed_tools"},"allowed_tools":{"$ref":"#/components/schemas/ChatAllowedToolList"}}};
 
-function validate209(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate210(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((data.type === undefined) && (missing0 = "type")) || ((data.allowed_tools === undefined) && (missing0 = "allowed_tools"))){
-validate209.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema90.required,parentSchema:schema90,data}];
+validate210.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema91.required,parentSchema:schema91,data}];
 return false;
 }
 else {
@@ -7837,11 +7917,11 @@ if(data.type !== undefined){
 let data0 = data.type;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate209.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema90.properties.type.type,parentSchema:schema90.properties.type,data:data0}];
+validate210.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema91.properties.type.type,parentSchema:schema91.properties.type,data:data0}];
 return false;
 }
 if("allowed_tools" !== data0){
-validate209.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "allowed_tools"},message:"must be equal to constant",schema:"allowed_tools",parentSchema:schema90.properties.type,data:data0}];
+validate210.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "allowed_tools"},message:"must be equal to constant",schema:"allowed_tools",parentSchema:schema91.properties.type,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -7852,8 +7932,8 @@ var valid0 = true;
 if(valid0){
 if(data.allowed_tools !== undefined){
 const _errs3 = errors;
-if(!(validate207(data.allowed_tools, {instancePath:instancePath+"/allowed_tools",parentData:data,parentDataProperty:"allowed_tools",rootData}))){
-vErrors = vErrors === null ? validate207.errors : vErrors.concat(validate207.errors);
+if(!(validate208(data.allowed_tools, {instancePath:instancePath+"/allowed_tools",parentData:data,parentDataProperty:"allowed_tools",rootData}))){
+vErrors = vErrors === null ? validate208.errors : vErrors.concat(validate208.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs3 === errors;
@@ -7865,72 +7945,72 @@ var valid0 = true;
 }
 }
 else {
-validate209.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema90.type,parentSchema:schema90,data}];
+validate210.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema91.type,parentSchema:schema91,data}];
 return false;
 }
 }
-validate209.errors = vErrors;
+validate210.errors = vErrors;
 return errors === 0;
 }
 
-export const readChatToolChoiceObject = validate211;
-const schema91 = {"type":"object","required":["type"],"discriminator":{"propertyName":"type"},"oneOf":[{"$ref":"#/components/schemas/ChatChosenFunction"},{"$ref":"#/components/schemas/ChatChosenCustomTool"},{"$ref":"#/components/schemas/ChatAllowedTools"}],"x-tags":["function","custom","allowed_tools"]};
+export const readChatToolChoiceObject = validate212;
+const schema92 = {"type":"object","required":["type"],"discriminator":{"propertyName":"type"},"oneOf":[{"$ref":"#/components/schemas/ChatChosenFunction"},{"$ref":"#/components/schemas/ChatChosenCustomTool"},{"$ref":"#/components/schemas/ChatAllowedTools"}],"x-tags":["function","custom","allowed_tools"]};
 
-function validate211(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate212(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.type === undefined) && (missing0 = "type")){
-validate211.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema91.required,parentSchema:schema91,data}];
+validate212.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema92.required,parentSchema:schema92,data}];
 return false;
 }
 else {
 const tag0 = data.type;
 if(typeof tag0 == "string"){
 if(tag0 === "function"){
-if(!(validate200(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate200.errors : vErrors.concat(validate200.errors);
+if(!(validate201(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate201.errors : vErrors.concat(validate201.errors);
 errors = vErrors.length;
 }
 }
 else if(tag0 === "custom"){
-if(!(validate202(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate202.errors : vErrors.concat(validate202.errors);
+if(!(validate203(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate203.errors : vErrors.concat(validate203.errors);
 errors = vErrors.length;
 }
 }
 else if(tag0 === "allowed_tools"){
-if(!(validate209(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate209.errors : vErrors.concat(validate209.errors);
+if(!(validate210(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate210.errors : vErrors.concat(validate210.errors);
 errors = vErrors.length;
 }
 }
 else {
-validate211.errors = [{instancePath,schemaPath:"#/discriminator",keyword:"discriminator",params:{error: "mapping", tag: "type", tagValue: tag0},message:"value of tag \"type\" must be in oneOf",schema:schema91.discriminator,parentSchema:schema91,data}];
+validate212.errors = [{instancePath,schemaPath:"#/discriminator",keyword:"discriminator",params:{error: "mapping", tag: "type", tagValue: tag0},message:"value of tag \"type\" must be in oneOf",schema:schema92.discriminator,parentSchema:schema92,data}];
 return false;
 }
 }
 else {
-validate211.errors = [{instancePath,schemaPath:"#/discriminator",keyword:"discriminator",params:{error: "tag", tag: "type", tagValue: tag0},message:"tag \"type\" must be string",schema:schema91.discriminator,parentSchema:schema91,data}];
+validate212.errors = [{instancePath,schemaPath:"#/discriminator",keyword:"discriminator",params:{error: "tag", tag: "type", tagValue: tag0},message:"tag \"type\" must be string",schema:schema92.discriminator,parentSchema:schema92,data}];
 return false;
 }
 }
 }
 else {
-validate211.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema91.type,parentSchema:schema91,data}];
+validate212.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema92.type,parentSchema:schema92,data}];
 return false;
 }
 }
-validate211.errors = vErrors;
+validate212.errors = vErrors;
 return errors === 0;
 }
 
-export const readChatToolChoice = validate215;
-const schema92 = {"anyOf":[{"$ref":"#/components/schemas/ToolChoiceMode"},{"$ref":"#/components/schemas/ChatToolChoiceObject"}]};
+export const readChatToolChoice = validate216;
+const schema93 = {"anyOf":[{"$ref":"#/components/schemas/ToolChoiceMode"},{"$ref":"#/components/schemas/ChatToolChoiceObject"}]};
 
-function validate215(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate216(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
@@ -7944,15 +8024,15 @@ var _valid0 = _errs1 === errors;
 valid0 = valid0 || _valid0;
 if(!valid0){
 const _errs2 = errors;
-if(!(validate211(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate211.errors : vErrors.concat(validate211.errors);
+if(!(validate212(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate212.errors : vErrors.concat(validate212.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs2 === errors;
 valid0 = valid0 || _valid0;
 }
 if(!valid0){
-const err0 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema92.anyOf,parentSchema:schema92,data};
+const err0 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema93.anyOf,parentSchema:schema93,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -7960,7 +8040,7 @@ else {
 vErrors.push(err0);
 }
 errors++;
-validate215.errors = vErrors;
+validate216.errors = vErrors;
 return false;
 }
 else {
@@ -7974,48 +8054,12 @@ vErrors = null;
 }
 }
 }
-validate215.errors = vErrors;
+validate216.errors = vErrors;
 return errors === 0;
 }
 
-export const readChatTextFormat = validate218;
-const schema93 = {"type":"object","required":["type"],"properties":{"type":{"type":"string","const":"text"}}};
-
-function validate218(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((data.type === undefined) && (missing0 = "type")){
-validate218.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema93.required,parentSchema:schema93,data}];
-return false;
-}
-else {
-if(data.type !== undefined){
-let data0 = data.type;
-if(typeof data0 !== "string"){
-validate218.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema93.properties.type.type,parentSchema:schema93.properties.type,data:data0}];
-return false;
-}
-if("text" !== data0){
-validate218.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "text"},message:"must be equal to constant",schema:"text",parentSchema:schema93.properties.type,data:data0}];
-return false;
-}
-}
-}
-}
-else {
-validate218.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema93.type,parentSchema:schema93,data}];
-return false;
-}
-}
-validate218.errors = vErrors;
-return errors === 0;
-}
-
-export const readChatJsonObjectFormat = validate219;
-const schema94 = {"type":"object","required":["type"],"properties":{"type":{"type":"string","const":"json_object"}}};
+export const readChatTextFormat = validate219;
+const schema94 = {"type":"object","required":["type"],"properties":{"type":{"type":"string","const":"text"}}};
 
 function validate219(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -8034,8 +8078,8 @@ if(typeof data0 !== "string"){
 validate219.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema94.properties.type.type,parentSchema:schema94.properties.type,data:data0}];
 return false;
 }
-if("json_object" !== data0){
-validate219.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "json_object"},message:"must be equal to constant",schema:"json_object",parentSchema:schema94.properties.type,data:data0}];
+if("text" !== data0){
+validate219.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "text"},message:"must be equal to constant",schema:"text",parentSchema:schema94.properties.type,data:data0}];
 return false;
 }
 }
@@ -8050,8 +8094,8 @@ validate219.errors = vErrors;
 return errors === 0;
 }
 
-export const readChatJsonSchema = validate220;
-const schema95 = {"type":"object","required":["name"],"properties":{"name":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[a-zA-Z0-9_-]+$"},"description":{"type":["string","null"]},"schema":{"type":["object","null"],"additionalProperties":true},"strict":{"type":["boolean","null"]}}};
+export const readChatJsonObjectFormat = validate220;
+const schema95 = {"type":"object","required":["type"],"properties":{"type":{"type":"string","const":"json_object"}}};
 
 function validate220(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -8059,83 +8103,20 @@ let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
-if((data.name === undefined) && (missing0 = "name")){
+if((data.type === undefined) && (missing0 = "type")){
 validate220.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema95.required,parentSchema:schema95,data}];
 return false;
 }
 else {
-if(data.name !== undefined){
-let data0 = data.name;
-const _errs1 = errors;
-if(errors === _errs1){
-if(typeof data0 === "string"){
-if(data0.length > 2 * 64 || (data0.length > 64 && func2(data0) > 64)){
-validate220.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema95.properties.name,data:data0}];
+if(data.type !== undefined){
+let data0 = data.type;
+if(typeof data0 !== "string"){
+validate220.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema95.properties.type.type,parentSchema:schema95.properties.type,data:data0}];
 return false;
 }
-else {
-if(data0.length < 2 * 1 && func2(data0) < 1){
-validate220.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema95.properties.name,data:data0}];
+if("json_object" !== data0){
+validate220.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "json_object"},message:"must be equal to constant",schema:"json_object",parentSchema:schema95.properties.type,data:data0}];
 return false;
-}
-else {
-if(!pattern1.test(data0)){
-validate220.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/pattern",keyword:"pattern",params:{pattern: "^[a-zA-Z0-9_-]+$"},message:"must match pattern \""+"^[a-zA-Z0-9_-]+$"+"\"",schema:"^[a-zA-Z0-9_-]+$",parentSchema:schema95.properties.name,data:data0}];
-return false;
-}
-}
-}
-}
-else {
-validate220.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema95.properties.name.type,parentSchema:schema95.properties.name,data:data0}];
-return false;
-}
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.description !== undefined){
-let data1 = data.description;
-const _errs3 = errors;
-if((typeof data1 !== "string") && (data1 !== null)){
-validate220.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: schema95.properties.description.type},message:"must be string,null",schema:schema95.properties.description.type,parentSchema:schema95.properties.description,data:data1}];
-return false;
-}
-var valid0 = _errs3 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.schema !== undefined){
-let data2 = data.schema;
-const _errs5 = errors;
-if((!(data2 && typeof data2 == "object" && !Array.isArray(data2))) && (data2 !== null)){
-validate220.errors = [{instancePath:instancePath+"/schema",schemaPath:"#/properties/schema/type",keyword:"type",params:{type: schema95.properties.schema.type},message:"must be object,null",schema:schema95.properties.schema.type,parentSchema:schema95.properties.schema,data:data2}];
-return false;
-}
-var valid0 = _errs5 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.strict !== undefined){
-let data3 = data.strict;
-const _errs8 = errors;
-if((typeof data3 !== "boolean") && (data3 !== null)){
-validate220.errors = [{instancePath:instancePath+"/strict",schemaPath:"#/properties/strict/type",keyword:"type",params:{type: schema95.properties.strict.type},message:"must be boolean,null",schema:schema95.properties.strict.type,parentSchema:schema95.properties.strict,data:data3}];
-return false;
-}
-var valid0 = _errs8 === errors;
-}
-else {
-var valid0 = true;
-}
-}
 }
 }
 }
@@ -8149,8 +8130,8 @@ validate220.errors = vErrors;
 return errors === 0;
 }
 
-export const readChatJsonSchemaFormat = validate221;
-const schema96 = {"type":"object","required":["type","json_schema"],"properties":{"type":{"type":"string","const":"json_schema"},"json_schema":{"$ref":"#/components/schemas/ChatJsonSchema"}}};
+export const readChatJsonSchema = validate221;
+const schema96 = {"type":"object","required":["name"],"properties":{"name":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[a-zA-Z0-9_-]+$"},"description":{"type":["string","null"]},"schema":{"type":["object","null"],"additionalProperties":true},"strict":{"type":["boolean","null"]}}};
 
 function validate221(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -8158,21 +8139,37 @@ let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
-if(((data.type === undefined) && (missing0 = "type")) || ((data.json_schema === undefined) && (missing0 = "json_schema"))){
+if((data.name === undefined) && (missing0 = "name")){
 validate221.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema96.required,parentSchema:schema96,data}];
 return false;
 }
 else {
-if(data.type !== undefined){
-let data0 = data.type;
+if(data.name !== undefined){
+let data0 = data.name;
 const _errs1 = errors;
-if(typeof data0 !== "string"){
-validate221.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema96.properties.type.type,parentSchema:schema96.properties.type,data:data0}];
+if(errors === _errs1){
+if(typeof data0 === "string"){
+if(data0.length > 2 * 64 || (data0.length > 64 && func2(data0) > 64)){
+validate221.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema96.properties.name,data:data0}];
 return false;
 }
-if("json_schema" !== data0){
-validate221.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "json_schema"},message:"must be equal to constant",schema:"json_schema",parentSchema:schema96.properties.type,data:data0}];
+else {
+if(data0.length < 2 * 1 && func2(data0) < 1){
+validate221.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema96.properties.name,data:data0}];
 return false;
+}
+else {
+if(!pattern1.test(data0)){
+validate221.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/pattern",keyword:"pattern",params:{pattern: "^[a-zA-Z0-9_-]+$"},message:"must match pattern \""+"^[a-zA-Z0-9_-]+$"+"\"",schema:"^[a-zA-Z0-9_-]+$",parentSchema:schema96.properties.name,data:data0}];
+return false;
+}
+}
+}
+}
+else {
+validate221.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema96.properties.name.type,parentSchema:schema96.properties.name,data:data0}];
+return false;
+}
 }
 var valid0 = _errs1 === errors;
 }
@@ -8180,16 +8177,45 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.json_schema !== undefined){
+if(data.description !== undefined){
+let data1 = data.description;
 const _errs3 = errors;
-if(!(validate220(data.json_schema, {instancePath:instancePath+"/json_schema",parentData:data,parentDataProperty:"json_schema",rootData}))){
-vErrors = vErrors === null ? validate220.errors : vErrors.concat(validate220.errors);
-errors = vErrors.length;
+if((typeof data1 !== "string") && (data1 !== null)){
+validate221.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: schema96.properties.description.type},message:"must be string,null",schema:schema96.properties.description.type,parentSchema:schema96.properties.description,data:data1}];
+return false;
 }
 var valid0 = _errs3 === errors;
 }
 else {
 var valid0 = true;
+}
+if(valid0){
+if(data.schema !== undefined){
+let data2 = data.schema;
+const _errs5 = errors;
+if((!(data2 && typeof data2 == "object" && !Array.isArray(data2))) && (data2 !== null)){
+validate221.errors = [{instancePath:instancePath+"/schema",schemaPath:"#/properties/schema/type",keyword:"type",params:{type: schema96.properties.schema.type},message:"must be object,null",schema:schema96.properties.schema.type,parentSchema:schema96.properties.schema,data:data2}];
+return false;
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.strict !== undefined){
+let data3 = data.strict;
+const _errs8 = errors;
+if((typeof data3 !== "boolean") && (data3 !== null)){
+validate221.errors = [{instancePath:instancePath+"/strict",schemaPath:"#/properties/strict/type",keyword:"type",params:{type: schema96.properties.strict.type},message:"must be boolean,null",schema:schema96.properties.strict.type,parentSchema:schema96.properties.strict,data:data3}];
+return false;
+}
+var valid0 = _errs8 === errors;
+}
+else {
+var valid0 = true;
+}
+}
 }
 }
 }
@@ -8203,64 +8229,118 @@ validate221.errors = vErrors;
 return errors === 0;
 }
 
-export const readChatResponseFormat = validate223;
-const schema97 = {"type":"object","required":["type"],"discriminator":{"propertyName":"type"},"oneOf":[{"$ref":"#/components/schemas/ChatTextFormat"},{"$ref":"#/components/schemas/ChatJsonObjectFormat"},{"$ref":"#/components/schemas/ChatJsonSchemaFormat"}],"x-tags":["text","json_object","json_schema"]};
+export const readChatJsonSchemaFormat = validate222;
+const schema97 = {"type":"object","required":["type","json_schema"],"properties":{"type":{"type":"string","const":"json_schema"},"json_schema":{"$ref":"#/components/schemas/ChatJsonSchema"}}};
 
-function validate223(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate222(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((data.type === undefined) && (missing0 = "type")) || ((data.json_schema === undefined) && (missing0 = "json_schema"))){
+validate222.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema97.required,parentSchema:schema97,data}];
+return false;
+}
+else {
+if(data.type !== undefined){
+let data0 = data.type;
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate222.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema97.properties.type.type,parentSchema:schema97.properties.type,data:data0}];
+return false;
+}
+if("json_schema" !== data0){
+validate222.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "json_schema"},message:"must be equal to constant",schema:"json_schema",parentSchema:schema97.properties.type,data:data0}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.json_schema !== undefined){
+const _errs3 = errors;
+if(!(validate221(data.json_schema, {instancePath:instancePath+"/json_schema",parentData:data,parentDataProperty:"json_schema",rootData}))){
+vErrors = vErrors === null ? validate221.errors : vErrors.concat(validate221.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+else {
+validate222.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema97.type,parentSchema:schema97,data}];
+return false;
+}
+}
+validate222.errors = vErrors;
+return errors === 0;
+}
+
+export const readChatResponseFormat = validate224;
+const schema98 = {"type":"object","required":["type"],"discriminator":{"propertyName":"type"},"oneOf":[{"$ref":"#/components/schemas/ChatTextFormat"},{"$ref":"#/components/schemas/ChatJsonObjectFormat"},{"$ref":"#/components/schemas/ChatJsonSchemaFormat"}],"x-tags":["text","json_object","json_schema"]};
+
+function validate224(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.type === undefined) && (missing0 = "type")){
-validate223.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema97.required,parentSchema:schema97,data}];
+validate224.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema98.required,parentSchema:schema98,data}];
 return false;
 }
 else {
 const tag0 = data.type;
 if(typeof tag0 == "string"){
 if(tag0 === "text"){
-if(!(validate218(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate218.errors : vErrors.concat(validate218.errors);
-errors = vErrors.length;
-}
-}
-else if(tag0 === "json_object"){
 if(!(validate219(data, {instancePath,parentData,parentDataProperty,rootData}))){
 vErrors = vErrors === null ? validate219.errors : vErrors.concat(validate219.errors);
 errors = vErrors.length;
 }
 }
+else if(tag0 === "json_object"){
+if(!(validate220(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate220.errors : vErrors.concat(validate220.errors);
+errors = vErrors.length;
+}
+}
 else if(tag0 === "json_schema"){
-if(!(validate221(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate221.errors : vErrors.concat(validate221.errors);
+if(!(validate222(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate222.errors : vErrors.concat(validate222.errors);
 errors = vErrors.length;
 }
 }
 else {
-validate223.errors = [{instancePath,schemaPath:"#/discriminator",keyword:"discriminator",params:{error: "mapping", tag: "type", tagValue: tag0},message:"value of tag \"type\" must be in oneOf",schema:schema97.discriminator,parentSchema:schema97,data}];
+validate224.errors = [{instancePath,schemaPath:"#/discriminator",keyword:"discriminator",params:{error: "mapping", tag: "type", tagValue: tag0},message:"value of tag \"type\" must be in oneOf",schema:schema98.discriminator,parentSchema:schema98,data}];
 return false;
 }
 }
 else {
-validate223.errors = [{instancePath,schemaPath:"#/discriminator",keyword:"discriminator",params:{error: "tag", tag: "type", tagValue: tag0},message:"tag \"type\" must be string",schema:schema97.discriminator,parentSchema:schema97,data}];
+validate224.errors = [{instancePath,schemaPath:"#/discriminator",keyword:"discriminator",params:{error: "tag", tag: "type", tagValue: tag0},message:"tag \"type\" must be string",schema:schema98.discriminator,parentSchema:schema98,data}];
 return false;
 }
 }
 }
 else {
-validate223.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema97.type,parentSchema:schema97,data}];
+validate224.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema98.type,parentSchema:schema98,data}];
 return false;
 }
 }
-validate223.errors = vErrors;
+validate224.errors = vErrors;
 return errors === 0;
 }
 
-export const readChatStreamOptions = validate227;
-const schema98 = {"type":"object","properties":{"include_usage":{"type":["boolean","null"]},"include_obfuscation":{"type":["boolean","null"]}}};
+export const readChatStreamOptions = validate228;
+const schema99 = {"type":"object","properties":{"include_usage":{"type":["boolean","null"]},"include_obfuscation":{"type":["boolean","null"]}}};
 
-function validate227(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate228(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
@@ -8269,7 +8349,7 @@ if(data.include_usage !== undefined){
 let data0 = data.include_usage;
 const _errs1 = errors;
 if((typeof data0 !== "boolean") && (data0 !== null)){
-validate227.errors = [{instancePath:instancePath+"/include_usage",schemaPath:"#/properties/include_usage/type",keyword:"type",params:{type: schema98.properties.include_usage.type},message:"must be boolean,null",schema:schema98.properties.include_usage.type,parentSchema:schema98.properties.include_usage,data:data0}];
+validate228.errors = [{instancePath:instancePath+"/include_usage",schemaPath:"#/properties/include_usage/type",keyword:"type",params:{type: schema99.properties.include_usage.type},message:"must be boolean,null",schema:schema99.properties.include_usage.type,parentSchema:schema99.properties.include_usage,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -8282,85 +8362,13 @@ if(data.include_obfuscation !== undefined){
 let data1 = data.include_obfuscation;
 const _errs3 = errors;
 if((typeof data1 !== "boolean") && (data1 !== null)){
-validate227.errors = [{instancePath:instancePath+"/include_obfuscation",schemaPath:"#/properties/include_obfuscation/type",keyword:"type",params:{type: schema98.properties.include_obfuscation.type},message:"must be boolean,null",schema:schema98.properties.include_obfuscation.type,parentSchema:schema98.properties.include_obfuscation,data:data1}];
+validate228.errors = [{instancePath:instancePath+"/include_obfuscation",schemaPath:"#/properties/include_obfuscation/type",keyword:"type",params:{type: schema99.properties.include_obfuscation.type},message:"must be boolean,null",schema:schema99.properties.include_obfuscation.type,parentSchema:schema99.properties.include_obfuscation,data:data1}];
 return false;
 }
 var valid0 = _errs3 === errors;
 }
 else {
 var valid0 = true;
-}
-}
-}
-else {
-validate227.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema98.type,parentSchema:schema98,data}];
-return false;
-}
-}
-validate227.errors = vErrors;
-return errors === 0;
-}
-
-export const readChatLocation = validate228;
-const schema99 = {"type":"object","properties":{"country":{"type":["string","null"]},"region":{"type":["string","null"]},"city":{"type":["string","null"]},"timezone":{"type":["string","null"]}}};
-
-function validate228(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.country !== undefined){
-let data0 = data.country;
-const _errs1 = errors;
-if((typeof data0 !== "string") && (data0 !== null)){
-validate228.errors = [{instancePath:instancePath+"/country",schemaPath:"#/properties/country/type",keyword:"type",params:{type: schema99.properties.country.type},message:"must be string,null",schema:schema99.properties.country.type,parentSchema:schema99.properties.country,data:data0}];
-return false;
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.region !== undefined){
-let data1 = data.region;
-const _errs3 = errors;
-if((typeof data1 !== "string") && (data1 !== null)){
-validate228.errors = [{instancePath:instancePath+"/region",schemaPath:"#/properties/region/type",keyword:"type",params:{type: schema99.properties.region.type},message:"must be string,null",schema:schema99.properties.region.type,parentSchema:schema99.properties.region,data:data1}];
-return false;
-}
-var valid0 = _errs3 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.city !== undefined){
-let data2 = data.city;
-const _errs5 = errors;
-if((typeof data2 !== "string") && (data2 !== null)){
-validate228.errors = [{instancePath:instancePath+"/city",schemaPath:"#/properties/city/type",keyword:"type",params:{type: schema99.properties.city.type},message:"must be string,null",schema:schema99.properties.city.type,parentSchema:schema99.properties.city,data:data2}];
-return false;
-}
-var valid0 = _errs5 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.timezone !== undefined){
-let data3 = data.timezone;
-const _errs7 = errors;
-if((typeof data3 !== "string") && (data3 !== null)){
-validate228.errors = [{instancePath:instancePath+"/timezone",schemaPath:"#/properties/timezone/type",keyword:"type",params:{type: schema99.properties.timezone.type},message:"must be string,null",schema:schema99.properties.timezone.type,parentSchema:schema99.properties.timezone,data:data3}];
-return false;
-}
-var valid0 = _errs7 === errors;
-}
-else {
-var valid0 = true;
-}
-}
 }
 }
 }
@@ -8373,29 +8381,19 @@ validate228.errors = vErrors;
 return errors === 0;
 }
 
-export const readChatUserLocation = validate229;
-const schema100 = {"type":"object","required":["type","approximate"],"properties":{"type":{"type":"string","const":"approximate"},"approximate":{"$ref":"#/components/schemas/ChatLocation"}}};
+export const readChatLocation = validate229;
+const schema100 = {"type":"object","properties":{"country":{"type":["string","null"]},"region":{"type":["string","null"]},"city":{"type":["string","null"]},"timezone":{"type":["string","null"]}}};
 
 function validate229(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if(((data.type === undefined) && (missing0 = "type")) || ((data.approximate === undefined) && (missing0 = "approximate"))){
-validate229.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema100.required,parentSchema:schema100,data}];
-return false;
-}
-else {
-if(data.type !== undefined){
-let data0 = data.type;
+if(data.country !== undefined){
+let data0 = data.country;
 const _errs1 = errors;
-if(typeof data0 !== "string"){
-validate229.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema100.properties.type.type,parentSchema:schema100.properties.type,data:data0}];
-return false;
-}
-if("approximate" !== data0){
-validate229.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "approximate"},message:"must be equal to constant",schema:"approximate",parentSchema:schema100.properties.type,data:data0}];
+if((typeof data0 !== "string") && (data0 !== null)){
+validate229.errors = [{instancePath:instancePath+"/country",schemaPath:"#/properties/country/type",keyword:"type",params:{type: schema100.properties.country.type},message:"must be string,null",schema:schema100.properties.country.type,parentSchema:schema100.properties.country,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -8404,16 +8402,44 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.approximate !== undefined){
+if(data.region !== undefined){
+let data1 = data.region;
 const _errs3 = errors;
-if(!(validate228(data.approximate, {instancePath:instancePath+"/approximate",parentData:data,parentDataProperty:"approximate",rootData}))){
-vErrors = vErrors === null ? validate228.errors : vErrors.concat(validate228.errors);
-errors = vErrors.length;
+if((typeof data1 !== "string") && (data1 !== null)){
+validate229.errors = [{instancePath:instancePath+"/region",schemaPath:"#/properties/region/type",keyword:"type",params:{type: schema100.properties.region.type},message:"must be string,null",schema:schema100.properties.region.type,parentSchema:schema100.properties.region,data:data1}];
+return false;
 }
 var valid0 = _errs3 === errors;
 }
 else {
 var valid0 = true;
+}
+if(valid0){
+if(data.city !== undefined){
+let data2 = data.city;
+const _errs5 = errors;
+if((typeof data2 !== "string") && (data2 !== null)){
+validate229.errors = [{instancePath:instancePath+"/city",schemaPath:"#/properties/city/type",keyword:"type",params:{type: schema100.properties.city.type},message:"must be string,null",schema:schema100.properties.city.type,parentSchema:schema100.properties.city,data:data2}];
+return false;
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.timezone !== undefined){
+let data3 = data.timezone;
+const _errs7 = errors;
+if((typeof data3 !== "string") && (data3 !== null)){
+validate229.errors = [{instancePath:instancePath+"/timezone",schemaPath:"#/properties/timezone/type",keyword:"type",params:{type: schema100.properties.timezone.type},message:"must be string,null",schema:schema100.properties.timezone.type,parentSchema:schema100.properties.timezone,data:data3}];
+return false;
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
 }
 }
 }
@@ -8427,10 +8453,64 @@ validate229.errors = vErrors;
 return errors === 0;
 }
 
-export const readChatWebSearchOptions = validate231;
-const schema101 = {"type":"object","properties":{"search_context_size":{"type":["string","null"],"enum":["low","medium","high",null]},"user_location":{"anyOf":[{"$ref":"#/components/schemas/ChatUserLocation"},{"type":"null"}]}}};
+export const readChatUserLocation = validate230;
+const schema101 = {"type":"object","required":["type","approximate"],"properties":{"type":{"type":"string","const":"approximate"},"approximate":{"$ref":"#/components/schemas/ChatLocation"}}};
 
-function validate231(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate230(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((data.type === undefined) && (missing0 = "type")) || ((data.approximate === undefined) && (missing0 = "approximate"))){
+validate230.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema101.required,parentSchema:schema101,data}];
+return false;
+}
+else {
+if(data.type !== undefined){
+let data0 = data.type;
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate230.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema101.properties.type.type,parentSchema:schema101.properties.type,data:data0}];
+return false;
+}
+if("approximate" !== data0){
+validate230.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "approximate"},message:"must be equal to constant",schema:"approximate",parentSchema:schema101.properties.type,data:data0}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.approximate !== undefined){
+const _errs3 = errors;
+if(!(validate229(data.approximate, {instancePath:instancePath+"/approximate",parentData:data,parentDataProperty:"approximate",rootData}))){
+vErrors = vErrors === null ? validate229.errors : vErrors.concat(validate229.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+else {
+validate230.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema101.type,parentSchema:schema101,data}];
+return false;
+}
+}
+validate230.errors = vErrors;
+return errors === 0;
+}
+
+export const readChatWebSearchOptions = validate232;
+const schema102 = {"type":"object","properties":{"search_context_size":{"type":["string","null"],"enum":["low","medium","high",null]},"user_location":{"anyOf":[{"$ref":"#/components/schemas/ChatUserLocation"},{"type":"null"}]}}};
+
+function validate232(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
@@ -8439,11 +8519,11 @@ if(data.search_context_size !== undefined){
 let data0 = data.search_context_size;
 const _errs1 = errors;
 if((typeof data0 !== "string") && (data0 !== null)){
-validate231.errors = [{instancePath:instancePath+"/search_context_size",schemaPath:"#/properties/search_context_size/type",keyword:"type",params:{type: schema101.properties.search_context_size.type},message:"must be string,null",schema:schema101.properties.search_context_size.type,parentSchema:schema101.properties.search_context_size,data:data0}];
+validate232.errors = [{instancePath:instancePath+"/search_context_size",schemaPath:"#/properties/search_context_size/type",keyword:"type",params:{type: schema102.properties.search_context_size.type},message:"must be string,null",schema:schema102.properties.search_context_size.type,parentSchema:schema102.properties.search_context_size,data:data0}];
 return false;
 }
 if(!((((data0 === "low") || (data0 === "medium")) || (data0 === "high")) || (data0 === null))){
-validate231.errors = [{instancePath:instancePath+"/search_context_size",schemaPath:"#/properties/search_context_size/enum",keyword:"enum",params:{allowedValues: schema101.properties.search_context_size.enum},message:"must be equal to one of the allowed values",schema:schema101.properties.search_context_size.enum,parentSchema:schema101.properties.search_context_size,data:data0}];
+validate232.errors = [{instancePath:instancePath+"/search_context_size",schemaPath:"#/properties/search_context_size/enum",keyword:"enum",params:{allowedValues: schema102.properties.search_context_size.enum},message:"must be equal to one of the allowed values",schema:schema102.properties.search_context_size.enum,parentSchema:schema102.properties.search_context_size,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -8458,8 +8538,8 @@ const _errs3 = errors;
 const _errs4 = errors;
 let valid1 = false;
 const _errs5 = errors;
-if(!(validate229(data1, {instancePath:instancePath+"/user_location",parentData:data,parentDataProperty:"user_location",rootData}))){
-vErrors = vErrors === null ? validate229.errors : vErrors.concat(validate229.errors);
+if(!(validate230(data1, {instancePath:instancePath+"/user_location",parentData:data,parentDataProperty:"user_location",rootData}))){
+vErrors = vErrors === null ? validate230.errors : vErrors.concat(validate230.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs5 === errors;
@@ -8467,7 +8547,7 @@ valid1 = valid1 || _valid0;
 if(!valid1){
 const _errs6 = errors;
 if(data1 !== null){
-const err0 = {instancePath:instancePath+"/user_location",schemaPath:"#/properties/user_location/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema101.properties.user_location.anyOf[1].type,parentSchema:schema101.properties.user_location.anyOf[1],data:data1};
+const err0 = {instancePath:instancePath+"/user_location",schemaPath:"#/properties/user_location/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema102.properties.user_location.anyOf[1].type,parentSchema:schema102.properties.user_location.anyOf[1],data:data1};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -8480,7 +8560,7 @@ var _valid0 = _errs6 === errors;
 valid1 = valid1 || _valid0;
 }
 if(!valid1){
-const err1 = {instancePath:instancePath+"/user_location",schemaPath:"#/properties/user_location/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema101.properties.user_location.anyOf,parentSchema:schema101.properties.user_location,data:data1};
+const err1 = {instancePath:instancePath+"/user_location",schemaPath:"#/properties/user_location/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema102.properties.user_location.anyOf,parentSchema:schema102.properties.user_location,data:data1};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -8488,7 +8568,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate231.errors = vErrors;
+validate232.errors = vErrors;
 return false;
 }
 else {
@@ -8510,26 +8590,26 @@ var valid0 = true;
 }
 }
 else {
-validate231.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema101.type,parentSchema:schema101,data}];
+validate232.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema102.type,parentSchema:schema102,data}];
 return false;
 }
 }
-validate231.errors = vErrors;
+validate232.errors = vErrors;
 return errors === 0;
 }
 
-export const readChatAudioOutput = validate233;
-const schema102 = {"type":"object","required":["voice","format"],"properties":{"voice":{"anyOf":[{"type":"string","minLength":1,"maxLength":64},{"$ref":"#/components/schemas/ChatVoiceReference"}]},"format":{"type":"string","enum":["wav","aac","mp3","flac","opus","pcm16"]}}};
-const schema103 = {"type":"object","required":["id"],"properties":{"id":{"type":"string","minLength":1,"maxLength":64}}};
+export const readChatAudioOutput = validate234;
+const schema103 = {"type":"object","required":["voice","format"],"properties":{"voice":{"anyOf":[{"type":"string","minLength":1,"maxLength":64},{"$ref":"#/components/schemas/ChatVoiceReference"}]},"format":{"type":"string","enum":["wav","aac","mp3","flac","opus","pcm16"]}}};
+const schema104 = {"type":"object","required":["id"],"properties":{"id":{"type":"string","minLength":1,"maxLength":64}}};
 
-function validate234(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate235(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.id === undefined) && (missing0 = "id")){
-validate234.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema103.required,parentSchema:schema103,data}];
+validate235.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema104.required,parentSchema:schema104,data}];
 return false;
 }
 else {
@@ -8539,18 +8619,18 @@ const _errs1 = errors;
 if(errors === _errs1){
 if(typeof data0 === "string"){
 if(data0.length > 2 * 64 || (data0.length > 64 && func2(data0) > 64)){
-validate234.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema103.properties.id,data:data0}];
+validate235.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema104.properties.id,data:data0}];
 return false;
 }
 else {
 if(data0.length < 2 * 1 && func2(data0) < 1){
-validate234.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema103.properties.id,data:data0}];
+validate235.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema104.properties.id,data:data0}];
 return false;
 }
 }
 }
 else {
-validate234.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema103.properties.id.type,parentSchema:schema103.properties.id,data:data0}];
+validate235.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema104.properties.id.type,parentSchema:schema104.properties.id,data:data0}];
 return false;
 }
 }
@@ -8558,23 +8638,23 @@ return false;
 }
 }
 else {
-validate234.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema103.type,parentSchema:schema103,data}];
+validate235.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema104.type,parentSchema:schema104,data}];
 return false;
 }
 }
-validate234.errors = vErrors;
+validate235.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate233(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate234(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((data.voice === undefined) && (missing0 = "voice")) || ((data.format === undefined) && (missing0 = "format"))){
-validate233.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema102.required,parentSchema:schema102,data}];
+validate234.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema103.required,parentSchema:schema103,data}];
 return false;
 }
 else {
@@ -8587,7 +8667,7 @@ const _errs3 = errors;
 if(errors === _errs3){
 if(typeof data0 === "string"){
 if(data0.length > 2 * 64 || (data0.length > 64 && func2(data0) > 64)){
-const err0 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/anyOf/0/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema102.properties.voice.anyOf[0],data:data0};
+const err0 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/anyOf/0/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema103.properties.voice.anyOf[0],data:data0};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -8598,7 +8678,7 @@ errors++;
 }
 else {
 if(data0.length < 2 * 1 && func2(data0) < 1){
-const err1 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/anyOf/0/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema102.properties.voice.anyOf[0],data:data0};
+const err1 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/anyOf/0/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema103.properties.voice.anyOf[0],data:data0};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -8610,7 +8690,7 @@ errors++;
 }
 }
 else {
-const err2 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema102.properties.voice.anyOf[0].type,parentSchema:schema102.properties.voice.anyOf[0],data:data0};
+const err2 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema103.properties.voice.anyOf[0].type,parentSchema:schema103.properties.voice.anyOf[0],data:data0};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -8624,15 +8704,15 @@ var _valid0 = _errs3 === errors;
 valid1 = valid1 || _valid0;
 if(!valid1){
 const _errs5 = errors;
-if(!(validate234(data0, {instancePath:instancePath+"/voice",parentData:data,parentDataProperty:"voice",rootData}))){
-vErrors = vErrors === null ? validate234.errors : vErrors.concat(validate234.errors);
+if(!(validate235(data0, {instancePath:instancePath+"/voice",parentData:data,parentDataProperty:"voice",rootData}))){
+vErrors = vErrors === null ? validate235.errors : vErrors.concat(validate235.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs5 === errors;
 valid1 = valid1 || _valid0;
 }
 if(!valid1){
-const err3 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema102.properties.voice.anyOf,parentSchema:schema102.properties.voice,data:data0};
+const err3 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema103.properties.voice.anyOf,parentSchema:schema103.properties.voice,data:data0};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -8640,7 +8720,7 @@ else {
 vErrors.push(err3);
 }
 errors++;
-validate233.errors = vErrors;
+validate234.errors = vErrors;
 return false;
 }
 else {
@@ -8664,11 +8744,11 @@ if(data.format !== undefined){
 let data1 = data.format;
 const _errs6 = errors;
 if(typeof data1 !== "string"){
-validate233.errors = [{instancePath:instancePath+"/format",schemaPath:"#/properties/format/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema102.properties.format.type,parentSchema:schema102.properties.format,data:data1}];
+validate234.errors = [{instancePath:instancePath+"/format",schemaPath:"#/properties/format/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema103.properties.format.type,parentSchema:schema103.properties.format,data:data1}];
 return false;
 }
 if(!((((((data1 === "wav") || (data1 === "aac")) || (data1 === "mp3")) || (data1 === "flac")) || (data1 === "opus")) || (data1 === "pcm16"))){
-validate233.errors = [{instancePath:instancePath+"/format",schemaPath:"#/properties/format/enum",keyword:"enum",params:{allowedValues: schema102.properties.format.enum},message:"must be equal to one of the allowed values",schema:schema102.properties.format.enum,parentSchema:schema102.properties.format,data:data1}];
+validate234.errors = [{instancePath:instancePath+"/format",schemaPath:"#/properties/format/enum",keyword:"enum",params:{allowedValues: schema103.properties.format.enum},message:"must be equal to one of the allowed values",schema:schema103.properties.format.enum,parentSchema:schema103.properties.format,data:data1}];
 return false;
 }
 var valid0 = _errs6 === errors;
@@ -8680,24 +8760,24 @@ var valid0 = true;
 }
 }
 else {
-validate233.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema102.type,parentSchema:schema102,data}];
+validate234.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema103.type,parentSchema:schema103,data}];
 return false;
 }
 }
-validate233.errors = vErrors;
+validate234.errors = vErrors;
 return errors === 0;
 }
 
-export const readChatVoiceReference = validate236;
+export const readChatVoiceReference = validate237;
 
-function validate236(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate237(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.id === undefined) && (missing0 = "id")){
-validate236.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema103.required,parentSchema:schema103,data}];
+validate237.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema104.required,parentSchema:schema104,data}];
 return false;
 }
 else {
@@ -8707,18 +8787,18 @@ const _errs1 = errors;
 if(errors === _errs1){
 if(typeof data0 === "string"){
 if(data0.length > 2 * 64 || (data0.length > 64 && func2(data0) > 64)){
-validate236.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema103.properties.id,data:data0}];
+validate237.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema104.properties.id,data:data0}];
 return false;
 }
 else {
 if(data0.length < 2 * 1 && func2(data0) < 1){
-validate236.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema103.properties.id,data:data0}];
+validate237.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema104.properties.id,data:data0}];
 return false;
 }
 }
 }
 else {
-validate236.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema103.properties.id.type,parentSchema:schema103.properties.id,data:data0}];
+validate237.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema104.properties.id.type,parentSchema:schema104.properties.id,data:data0}];
 return false;
 }
 }
@@ -8726,25 +8806,25 @@ return false;
 }
 }
 else {
-validate236.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema103.type,parentSchema:schema103,data}];
+validate237.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema104.type,parentSchema:schema104,data}];
 return false;
 }
 }
-validate236.errors = vErrors;
+validate237.errors = vErrors;
 return errors === 0;
 }
 
-export const readCreateChatCompletionRequest = validate237;
-const schema105 = {"type":"object","required":["model","messages"],"properties":{"model":{"type":"string"},"messages":{"type":"array","minItems":1,"items":{"$ref":"#/components/schemas/ChatMessageInput"}},"audio":{"anyOf":[{"$ref":"#/components/schemas/ChatAudioOutput"},{"type":"null"}]},"frequency_penalty":{"type":["number","null"],"minimum":-2,"maximum":2},"function_call":{"anyOf":[{"type":"string","enum":["none","auto"]},{"$ref":"#/components/schemas/ChatToolName"},{"type":"null"}]},"functions":{"anyOf":[{"type":"array","items":{"$ref":"#/components/schemas/ChatFunctionObject"}},{"type":"null"}]},"logit_bias":{"anyOf":[{"type":"object","additionalProperties":{"type":"number"}},{"type":"null"}]},"logprobs":{"type":["boolean","null"]},"max_completion_tokens":{"type":["integer","null"],"minimum":1},"max_tokens":{"type":["integer","null"],"minimum":1},"metadata":{"anyOf":[{"$ref":"#/components/schemas/Metadata"},{"type":"null"}]},"modalities":{"anyOf":[{"type":"array","items":{"type":"string","enum":["audio","text"]}},{"type":"null"}]},"n":{"type":["integer","null"],"minimum":1,"maximum":8},"parallel_tool_calls":{"type":["boolean","null"]},"prediction":{"type":["object","null"],"additionalProperties":true},"presence_penalty":{"type":["number","null"],"minimum":-2,"maximum":2},"prompt_cache_key":{"type":["string","null"]},"prompt_cache_retention":{"type":["string","null"]},"reasoning_effort":{"anyOf":[{"$ref":"#/components/schemas/ReasoningEffort"},{"type":"null"}]},"response_format":{"anyOf":[{"$ref":"#/components/schemas/ChatResponseFormat"},{"type":"null"}]},"safety_identifier":{"type":["string","null"],"maxLength":64},"seed":{"type":["integer","null"]},"service_tier":{"type":["string","null"]},"stop":{"anyOf":[{"type":"string"},{"type":"array","items":{"type":"string"}},{"type":"null"}]},"store":{"type":["boolean","null"]},"stream":{"type":["boolean","null"]},"stream_options":{"anyOf":[{"$ref":"#/components/schemas/ChatStreamOptions"},{"type":"null"}]},"temperature":{"type":["number","null"],"minimum":0,"maximum":2},"tool_choice":{"anyOf":[{"$ref":"#/components/schemas/ChatToolChoice"},{"type":"null"}]},"tools":{"anyOf":[{"type":"array","maxItems":2000,"items":{"$ref":"#/components/schemas/ChatToolInput"}},{"type":"null"}]},"top_logprobs":{"type":["integer","null"],"minimum":0,"maximum":20},"top_p":{"type":["number","null"],"minimum":0,"maximum":1},"user":{"type":["string","null"]},"verbosity":{"anyOf":[{"$ref":"#/components/schemas/Verbosity"},{"type":"null"}]},"web_search_options":{"anyOf":[{"$ref":"#/components/schemas/ChatWebSearchOptions"},{"type":"null"}]}}};
+export const readCreateChatCompletionRequest = validate238;
+const schema106 = {"type":"object","required":["model","messages"],"properties":{"model":{"type":"string"},"messages":{"type":"array","minItems":1,"items":{"$ref":"#/components/schemas/ChatMessageInput"}},"audio":{"anyOf":[{"$ref":"#/components/schemas/ChatAudioOutput"},{"type":"null"}]},"frequency_penalty":{"type":["number","null"],"minimum":-2,"maximum":2},"function_call":{"anyOf":[{"type":"string","enum":["none","auto"]},{"$ref":"#/components/schemas/ChatToolName"},{"type":"null"}]},"functions":{"anyOf":[{"type":"array","items":{"$ref":"#/components/schemas/ChatFunctionObject"}},{"type":"null"}]},"logit_bias":{"anyOf":[{"type":"object","additionalProperties":{"type":"number"}},{"type":"null"}]},"logprobs":{"type":["boolean","null"]},"max_completion_tokens":{"type":["integer","null"],"minimum":1},"max_tokens":{"type":["integer","null"],"minimum":1},"metadata":{"anyOf":[{"$ref":"#/components/schemas/Metadata"},{"type":"null"}]},"modalities":{"anyOf":[{"type":"array","items":{"type":"string","enum":["audio","text"]}},{"type":"null"}]},"n":{"type":["integer","null"],"minimum":1,"maximum":8},"parallel_tool_calls":{"type":["boolean","null"]},"prediction":{"type":["object","null"],"additionalProperties":true},"presence_penalty":{"type":["number","null"],"minimum":-2,"maximum":2},"prompt_cache_key":{"type":["string","null"]},"prompt_cache_options":{"anyOf":[{"$ref":"#/components/schemas/PromptCacheOptionsInput"},{"type":"null"}]},"prompt_cache_retention":{"type":["string","null"]},"reasoning_effort":{"anyOf":[{"$ref":"#/components/schemas/ReasoningEffort"},{"type":"null"}]},"response_format":{"anyOf":[{"$ref":"#/components/schemas/ChatResponseFormat"},{"type":"null"}]},"safety_identifier":{"type":["string","null"],"maxLength":64},"seed":{"type":["integer","null"]},"service_tier":{"type":["string","null"]},"stop":{"anyOf":[{"type":"string"},{"type":"array","items":{"type":"string"}},{"type":"null"}]},"store":{"type":["boolean","null"]},"stream":{"type":["boolean","null"]},"stream_options":{"anyOf":[{"$ref":"#/components/schemas/ChatStreamOptions"},{"type":"null"}]},"temperature":{"type":["number","null"],"minimum":0,"maximum":2},"tool_choice":{"anyOf":[{"$ref":"#/components/schemas/ChatToolChoice"},{"type":"null"}]},"tools":{"anyOf":[{"type":"array","maxItems":2000,"items":{"$ref":"#/components/schemas/ChatToolInput"}},{"type":"null"}]},"top_logprobs":{"type":["integer","null"],"minimum":0,"maximum":20},"top_p":{"type":["number","null"],"minimum":0,"maximum":1},"user":{"type":["string","null"]},"verbosity":{"anyOf":[{"$ref":"#/components/schemas/Verbosity"},{"type":"null"}]},"web_search_options":{"anyOf":[{"$ref":"#/components/schemas/ChatWebSearchOptions"},{"type":"null"}]}}};
 
-function validate237(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate238(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((data.model === undefined) && (missing0 = "model")) || ((data.messages === undefined) && (missing0 = "messages"))){
-validate237.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema105.required,parentSchema:schema105,data}];
+validate238.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema106.required,parentSchema:schema106,data}];
 return false;
 }
 else {
@@ -8752,7 +8832,7 @@ if(data.model !== undefined){
 let data0 = data.model;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate237.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema105.properties.model.type,parentSchema:schema105.properties.model,data:data0}];
+validate238.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema106.properties.model.type,parentSchema:schema106.properties.model,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -8767,7 +8847,7 @@ const _errs3 = errors;
 if(errors === _errs3){
 if(Array.isArray(data1)){
 if(data1.length < 1){
-validate237.errors = [{instancePath:instancePath+"/messages",schemaPath:"#/properties/messages/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema105.properties.messages,data:data1}];
+validate238.errors = [{instancePath:instancePath+"/messages",schemaPath:"#/properties/messages/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema106.properties.messages,data:data1}];
 return false;
 }
 else {
@@ -8775,8 +8855,8 @@ var valid1 = true;
 const len0 = data1.length;
 for(let i0=0; i0<len0; i0++){
 const _errs5 = errors;
-if(!(validate165(data1[i0], {instancePath:instancePath+"/messages/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate165.errors : vErrors.concat(validate165.errors);
+if(!(validate166(data1[i0], {instancePath:instancePath+"/messages/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate166.errors : vErrors.concat(validate166.errors);
 errors = vErrors.length;
 }
 var valid1 = _errs5 === errors;
@@ -8787,7 +8867,7 @@ break;
 }
 }
 else {
-validate237.errors = [{instancePath:instancePath+"/messages",schemaPath:"#/properties/messages/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema105.properties.messages.type,parentSchema:schema105.properties.messages,data:data1}];
+validate238.errors = [{instancePath:instancePath+"/messages",schemaPath:"#/properties/messages/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema106.properties.messages.type,parentSchema:schema106.properties.messages,data:data1}];
 return false;
 }
 }
@@ -8803,8 +8883,8 @@ const _errs6 = errors;
 const _errs7 = errors;
 let valid2 = false;
 const _errs8 = errors;
-if(!(validate233(data3, {instancePath:instancePath+"/audio",parentData:data,parentDataProperty:"audio",rootData}))){
-vErrors = vErrors === null ? validate233.errors : vErrors.concat(validate233.errors);
+if(!(validate234(data3, {instancePath:instancePath+"/audio",parentData:data,parentDataProperty:"audio",rootData}))){
+vErrors = vErrors === null ? validate234.errors : vErrors.concat(validate234.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs8 === errors;
@@ -8812,7 +8892,7 @@ valid2 = valid2 || _valid0;
 if(!valid2){
 const _errs9 = errors;
 if(data3 !== null){
-const err0 = {instancePath:instancePath+"/audio",schemaPath:"#/properties/audio/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema105.properties.audio.anyOf[1].type,parentSchema:schema105.properties.audio.anyOf[1],data:data3};
+const err0 = {instancePath:instancePath+"/audio",schemaPath:"#/properties/audio/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema106.properties.audio.anyOf[1].type,parentSchema:schema106.properties.audio.anyOf[1],data:data3};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -8825,7 +8905,7 @@ var _valid0 = _errs9 === errors;
 valid2 = valid2 || _valid0;
 }
 if(!valid2){
-const err1 = {instancePath:instancePath+"/audio",schemaPath:"#/properties/audio/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema105.properties.audio.anyOf,parentSchema:schema105.properties.audio,data:data3};
+const err1 = {instancePath:instancePath+"/audio",schemaPath:"#/properties/audio/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema106.properties.audio.anyOf,parentSchema:schema106.properties.audio,data:data3};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -8833,7 +8913,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate237.errors = vErrors;
+validate238.errors = vErrors;
 return false;
 }
 else {
@@ -8857,18 +8937,18 @@ if(data.frequency_penalty !== undefined){
 let data4 = data.frequency_penalty;
 const _errs11 = errors;
 if((!((typeof data4 == "number") && (isFinite(data4)))) && (data4 !== null)){
-validate237.errors = [{instancePath:instancePath+"/frequency_penalty",schemaPath:"#/properties/frequency_penalty/type",keyword:"type",params:{type: schema105.properties.frequency_penalty.type},message:"must be number,null",schema:schema105.properties.frequency_penalty.type,parentSchema:schema105.properties.frequency_penalty,data:data4}];
+validate238.errors = [{instancePath:instancePath+"/frequency_penalty",schemaPath:"#/properties/frequency_penalty/type",keyword:"type",params:{type: schema106.properties.frequency_penalty.type},message:"must be number,null",schema:schema106.properties.frequency_penalty.type,parentSchema:schema106.properties.frequency_penalty,data:data4}];
 return false;
 }
 if(errors === _errs11){
 if((typeof data4 == "number") && (isFinite(data4))){
 if(data4 > 2 || isNaN(data4)){
-validate237.errors = [{instancePath:instancePath+"/frequency_penalty",schemaPath:"#/properties/frequency_penalty/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2",schema:2,parentSchema:schema105.properties.frequency_penalty,data:data4}];
+validate238.errors = [{instancePath:instancePath+"/frequency_penalty",schemaPath:"#/properties/frequency_penalty/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2",schema:2,parentSchema:schema106.properties.frequency_penalty,data:data4}];
 return false;
 }
 else {
 if(data4 < -2 || isNaN(data4)){
-validate237.errors = [{instancePath:instancePath+"/frequency_penalty",schemaPath:"#/properties/frequency_penalty/minimum",keyword:"minimum",params:{comparison: ">=", limit: -2},message:"must be >= -2",schema:-2,parentSchema:schema105.properties.frequency_penalty,data:data4}];
+validate238.errors = [{instancePath:instancePath+"/frequency_penalty",schemaPath:"#/properties/frequency_penalty/minimum",keyword:"minimum",params:{comparison: ">=", limit: -2},message:"must be >= -2",schema:-2,parentSchema:schema106.properties.frequency_penalty,data:data4}];
 return false;
 }
 }
@@ -8887,7 +8967,7 @@ const _errs14 = errors;
 let valid3 = false;
 const _errs15 = errors;
 if(typeof data5 !== "string"){
-const err2 = {instancePath:instancePath+"/function_call",schemaPath:"#/properties/function_call/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema105.properties.function_call.anyOf[0].type,parentSchema:schema105.properties.function_call.anyOf[0],data:data5};
+const err2 = {instancePath:instancePath+"/function_call",schemaPath:"#/properties/function_call/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema106.properties.function_call.anyOf[0].type,parentSchema:schema106.properties.function_call.anyOf[0],data:data5};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -8897,7 +8977,7 @@ vErrors.push(err2);
 errors++;
 }
 if(!((data5 === "none") || (data5 === "auto"))){
-const err3 = {instancePath:instancePath+"/function_call",schemaPath:"#/properties/function_call/anyOf/0/enum",keyword:"enum",params:{allowedValues: schema105.properties.function_call.anyOf[0].enum},message:"must be equal to one of the allowed values",schema:schema105.properties.function_call.anyOf[0].enum,parentSchema:schema105.properties.function_call.anyOf[0],data:data5};
+const err3 = {instancePath:instancePath+"/function_call",schemaPath:"#/properties/function_call/anyOf/0/enum",keyword:"enum",params:{allowedValues: schema106.properties.function_call.anyOf[0].enum},message:"must be equal to one of the allowed values",schema:schema106.properties.function_call.anyOf[0].enum,parentSchema:schema106.properties.function_call.anyOf[0],data:data5};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -8910,8 +8990,8 @@ var _valid1 = _errs15 === errors;
 valid3 = valid3 || _valid1;
 if(!valid3){
 const _errs17 = errors;
-if(!(validate199(data5, {instancePath:instancePath+"/function_call",parentData:data,parentDataProperty:"function_call",rootData}))){
-vErrors = vErrors === null ? validate199.errors : vErrors.concat(validate199.errors);
+if(!(validate200(data5, {instancePath:instancePath+"/function_call",parentData:data,parentDataProperty:"function_call",rootData}))){
+vErrors = vErrors === null ? validate200.errors : vErrors.concat(validate200.errors);
 errors = vErrors.length;
 }
 var _valid1 = _errs17 === errors;
@@ -8919,7 +8999,7 @@ valid3 = valid3 || _valid1;
 if(!valid3){
 const _errs18 = errors;
 if(data5 !== null){
-const err4 = {instancePath:instancePath+"/function_call",schemaPath:"#/properties/function_call/anyOf/2/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema105.properties.function_call.anyOf[2].type,parentSchema:schema105.properties.function_call.anyOf[2],data:data5};
+const err4 = {instancePath:instancePath+"/function_call",schemaPath:"#/properties/function_call/anyOf/2/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema106.properties.function_call.anyOf[2].type,parentSchema:schema106.properties.function_call.anyOf[2],data:data5};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -8933,7 +9013,7 @@ valid3 = valid3 || _valid1;
 }
 }
 if(!valid3){
-const err5 = {instancePath:instancePath+"/function_call",schemaPath:"#/properties/function_call/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema105.properties.function_call.anyOf,parentSchema:schema105.properties.function_call,data:data5};
+const err5 = {instancePath:instancePath+"/function_call",schemaPath:"#/properties/function_call/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema106.properties.function_call.anyOf,parentSchema:schema106.properties.function_call,data:data5};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -8941,7 +9021,7 @@ else {
 vErrors.push(err5);
 }
 errors++;
-validate237.errors = vErrors;
+validate238.errors = vErrors;
 return false;
 }
 else {
@@ -8973,8 +9053,8 @@ var valid5 = true;
 const len1 = data6.length;
 for(let i1=0; i1<len1; i1++){
 const _errs24 = errors;
-if(!(validate172(data6[i1], {instancePath:instancePath+"/functions/" + i1,parentData:data6,parentDataProperty:i1,rootData}))){
-vErrors = vErrors === null ? validate172.errors : vErrors.concat(validate172.errors);
+if(!(validate173(data6[i1], {instancePath:instancePath+"/functions/" + i1,parentData:data6,parentDataProperty:i1,rootData}))){
+vErrors = vErrors === null ? validate173.errors : vErrors.concat(validate173.errors);
 errors = vErrors.length;
 }
 var valid5 = _errs24 === errors;
@@ -8984,7 +9064,7 @@ break;
 }
 }
 else {
-const err6 = {instancePath:instancePath+"/functions",schemaPath:"#/properties/functions/anyOf/0/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema105.properties.functions.anyOf[0].type,parentSchema:schema105.properties.functions.anyOf[0],data:data6};
+const err6 = {instancePath:instancePath+"/functions",schemaPath:"#/properties/functions/anyOf/0/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema106.properties.functions.anyOf[0].type,parentSchema:schema106.properties.functions.anyOf[0],data:data6};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -8999,7 +9079,7 @@ valid4 = valid4 || _valid2;
 if(!valid4){
 const _errs25 = errors;
 if(data6 !== null){
-const err7 = {instancePath:instancePath+"/functions",schemaPath:"#/properties/functions/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema105.properties.functions.anyOf[1].type,parentSchema:schema105.properties.functions.anyOf[1],data:data6};
+const err7 = {instancePath:instancePath+"/functions",schemaPath:"#/properties/functions/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema106.properties.functions.anyOf[1].type,parentSchema:schema106.properties.functions.anyOf[1],data:data6};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -9012,7 +9092,7 @@ var _valid2 = _errs25 === errors;
 valid4 = valid4 || _valid2;
 }
 if(!valid4){
-const err8 = {instancePath:instancePath+"/functions",schemaPath:"#/properties/functions/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema105.properties.functions.anyOf,parentSchema:schema105.properties.functions,data:data6};
+const err8 = {instancePath:instancePath+"/functions",schemaPath:"#/properties/functions/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema106.properties.functions.anyOf,parentSchema:schema106.properties.functions,data:data6};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -9020,7 +9100,7 @@ else {
 vErrors.push(err8);
 }
 errors++;
-validate237.errors = vErrors;
+validate238.errors = vErrors;
 return false;
 }
 else {
@@ -9052,7 +9132,7 @@ for(const key0 in data8){
 let data9 = data8[key0];
 const _errs32 = errors;
 if(!((typeof data9 == "number") && (isFinite(data9)))){
-const err9 = {instancePath:instancePath+"/logit_bias/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/logit_bias/anyOf/0/additionalProperties/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema105.properties.logit_bias.anyOf[0].additionalProperties.type,parentSchema:schema105.properties.logit_bias.anyOf[0].additionalProperties,data:data9};
+const err9 = {instancePath:instancePath+"/logit_bias/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/logit_bias/anyOf/0/additionalProperties/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema106.properties.logit_bias.anyOf[0].additionalProperties.type,parentSchema:schema106.properties.logit_bias.anyOf[0].additionalProperties,data:data9};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -9068,7 +9148,7 @@ break;
 }
 }
 else {
-const err10 = {instancePath:instancePath+"/logit_bias",schemaPath:"#/properties/logit_bias/anyOf/0/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema105.properties.logit_bias.anyOf[0].type,parentSchema:schema105.properties.logit_bias.anyOf[0],data:data8};
+const err10 = {instancePath:instancePath+"/logit_bias",schemaPath:"#/properties/logit_bias/anyOf/0/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema106.properties.logit_bias.anyOf[0].type,parentSchema:schema106.properties.logit_bias.anyOf[0],data:data8};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -9083,7 +9163,7 @@ valid6 = valid6 || _valid3;
 if(!valid6){
 const _errs34 = errors;
 if(data8 !== null){
-const err11 = {instancePath:instancePath+"/logit_bias",schemaPath:"#/properties/logit_bias/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema105.properties.logit_bias.anyOf[1].type,parentSchema:schema105.properties.logit_bias.anyOf[1],data:data8};
+const err11 = {instancePath:instancePath+"/logit_bias",schemaPath:"#/properties/logit_bias/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema106.properties.logit_bias.anyOf[1].type,parentSchema:schema106.properties.logit_bias.anyOf[1],data:data8};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -9096,7 +9176,7 @@ var _valid3 = _errs34 === errors;
 valid6 = valid6 || _valid3;
 }
 if(!valid6){
-const err12 = {instancePath:instancePath+"/logit_bias",schemaPath:"#/properties/logit_bias/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema105.properties.logit_bias.anyOf,parentSchema:schema105.properties.logit_bias,data:data8};
+const err12 = {instancePath:instancePath+"/logit_bias",schemaPath:"#/properties/logit_bias/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema106.properties.logit_bias.anyOf,parentSchema:schema106.properties.logit_bias,data:data8};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -9104,7 +9184,7 @@ else {
 vErrors.push(err12);
 }
 errors++;
-validate237.errors = vErrors;
+validate238.errors = vErrors;
 return false;
 }
 else {
@@ -9128,7 +9208,7 @@ if(data.logprobs !== undefined){
 let data10 = data.logprobs;
 const _errs36 = errors;
 if((typeof data10 !== "boolean") && (data10 !== null)){
-validate237.errors = [{instancePath:instancePath+"/logprobs",schemaPath:"#/properties/logprobs/type",keyword:"type",params:{type: schema105.properties.logprobs.type},message:"must be boolean,null",schema:schema105.properties.logprobs.type,parentSchema:schema105.properties.logprobs,data:data10}];
+validate238.errors = [{instancePath:instancePath+"/logprobs",schemaPath:"#/properties/logprobs/type",keyword:"type",params:{type: schema106.properties.logprobs.type},message:"must be boolean,null",schema:schema106.properties.logprobs.type,parentSchema:schema106.properties.logprobs,data:data10}];
 return false;
 }
 var valid0 = _errs36 === errors;
@@ -9141,13 +9221,13 @@ if(data.max_completion_tokens !== undefined){
 let data11 = data.max_completion_tokens;
 const _errs38 = errors;
 if((!(((typeof data11 == "number") && (!(data11 % 1) && !isNaN(data11))) && (isFinite(data11)))) && (data11 !== null)){
-validate237.errors = [{instancePath:instancePath+"/max_completion_tokens",schemaPath:"#/properties/max_completion_tokens/type",keyword:"type",params:{type: schema105.properties.max_completion_tokens.type},message:"must be integer,null",schema:schema105.properties.max_completion_tokens.type,parentSchema:schema105.properties.max_completion_tokens,data:data11}];
+validate238.errors = [{instancePath:instancePath+"/max_completion_tokens",schemaPath:"#/properties/max_completion_tokens/type",keyword:"type",params:{type: schema106.properties.max_completion_tokens.type},message:"must be integer,null",schema:schema106.properties.max_completion_tokens.type,parentSchema:schema106.properties.max_completion_tokens,data:data11}];
 return false;
 }
 if(errors === _errs38){
 if((typeof data11 == "number") && (isFinite(data11))){
 if(data11 < 1 || isNaN(data11)){
-validate237.errors = [{instancePath:instancePath+"/max_completion_tokens",schemaPath:"#/properties/max_completion_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema105.properties.max_completion_tokens,data:data11}];
+validate238.errors = [{instancePath:instancePath+"/max_completion_tokens",schemaPath:"#/properties/max_completion_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema106.properties.max_completion_tokens,data:data11}];
 return false;
 }
 }
@@ -9162,13 +9242,13 @@ if(data.max_tokens !== undefined){
 let data12 = data.max_tokens;
 const _errs40 = errors;
 if((!(((typeof data12 == "number") && (!(data12 % 1) && !isNaN(data12))) && (isFinite(data12)))) && (data12 !== null)){
-validate237.errors = [{instancePath:instancePath+"/max_tokens",schemaPath:"#/properties/max_tokens/type",keyword:"type",params:{type: schema105.properties.max_tokens.type},message:"must be integer,null",schema:schema105.properties.max_tokens.type,parentSchema:schema105.properties.max_tokens,data:data12}];
+validate238.errors = [{instancePath:instancePath+"/max_tokens",schemaPath:"#/properties/max_tokens/type",keyword:"type",params:{type: schema106.properties.max_tokens.type},message:"must be integer,null",schema:schema106.properties.max_tokens.type,parentSchema:schema106.properties.max_tokens,data:data12}];
 return false;
 }
 if(errors === _errs40){
 if((typeof data12 == "number") && (isFinite(data12))){
 if(data12 < 1 || isNaN(data12)){
-validate237.errors = [{instancePath:instancePath+"/max_tokens",schemaPath:"#/properties/max_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema105.properties.max_tokens,data:data12}];
+validate238.errors = [{instancePath:instancePath+"/max_tokens",schemaPath:"#/properties/max_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema106.properties.max_tokens,data:data12}];
 return false;
 }
 }
@@ -9194,7 +9274,7 @@ valid8 = valid8 || _valid4;
 if(!valid8){
 const _errs45 = errors;
 if(data13 !== null){
-const err13 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema105.properties.metadata.anyOf[1].type,parentSchema:schema105.properties.metadata.anyOf[1],data:data13};
+const err13 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema106.properties.metadata.anyOf[1].type,parentSchema:schema106.properties.metadata.anyOf[1],data:data13};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -9207,7 +9287,7 @@ var _valid4 = _errs45 === errors;
 valid8 = valid8 || _valid4;
 }
 if(!valid8){
-const err14 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema105.properties.metadata.anyOf,parentSchema:schema105.properties.metadata,data:data13};
+const err14 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema106.properties.metadata.anyOf,parentSchema:schema106.properties.metadata,data:data13};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -9215,7 +9295,7 @@ else {
 vErrors.push(err14);
 }
 errors++;
-validate237.errors = vErrors;
+validate238.errors = vErrors;
 return false;
 }
 else {
@@ -9249,7 +9329,7 @@ for(let i2=0; i2<len2; i2++){
 let data15 = data14[i2];
 const _errs51 = errors;
 if(typeof data15 !== "string"){
-const err15 = {instancePath:instancePath+"/modalities/" + i2,schemaPath:"#/properties/modalities/anyOf/0/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema105.properties.modalities.anyOf[0].items.type,parentSchema:schema105.properties.modalities.anyOf[0].items,data:data15};
+const err15 = {instancePath:instancePath+"/modalities/" + i2,schemaPath:"#/properties/modalities/anyOf/0/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema106.properties.modalities.anyOf[0].items.type,parentSchema:schema106.properties.modalities.anyOf[0].items,data:data15};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -9259,7 +9339,7 @@ vErrors.push(err15);
 errors++;
 }
 if(!((data15 === "audio") || (data15 === "text"))){
-const err16 = {instancePath:instancePath+"/modalities/" + i2,schemaPath:"#/properties/modalities/anyOf/0/items/enum",keyword:"enum",params:{allowedValues: schema105.properties.modalities.anyOf[0].items.enum},message:"must be equal to one of the allowed values",schema:schema105.properties.modalities.anyOf[0].items.enum,parentSchema:schema105.properties.modalities.anyOf[0].items,data:data15};
+const err16 = {instancePath:instancePath+"/modalities/" + i2,schemaPath:"#/properties/modalities/anyOf/0/items/enum",keyword:"enum",params:{allowedValues: schema106.properties.modalities.anyOf[0].items.enum},message:"must be equal to one of the allowed values",schema:schema106.properties.modalities.anyOf[0].items.enum,parentSchema:schema106.properties.modalities.anyOf[0].items,data:data15};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -9275,7 +9355,7 @@ break;
 }
 }
 else {
-const err17 = {instancePath:instancePath+"/modalities",schemaPath:"#/properties/modalities/anyOf/0/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema105.properties.modalities.anyOf[0].type,parentSchema:schema105.properties.modalities.anyOf[0],data:data14};
+const err17 = {instancePath:instancePath+"/modalities",schemaPath:"#/properties/modalities/anyOf/0/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema106.properties.modalities.anyOf[0].type,parentSchema:schema106.properties.modalities.anyOf[0],data:data14};
 if(vErrors === null){
 vErrors = [err17];
 }
@@ -9290,7 +9370,7 @@ valid9 = valid9 || _valid5;
 if(!valid9){
 const _errs53 = errors;
 if(data14 !== null){
-const err18 = {instancePath:instancePath+"/modalities",schemaPath:"#/properties/modalities/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema105.properties.modalities.anyOf[1].type,parentSchema:schema105.properties.modalities.anyOf[1],data:data14};
+const err18 = {instancePath:instancePath+"/modalities",schemaPath:"#/properties/modalities/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema106.properties.modalities.anyOf[1].type,parentSchema:schema106.properties.modalities.anyOf[1],data:data14};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -9303,7 +9383,7 @@ var _valid5 = _errs53 === errors;
 valid9 = valid9 || _valid5;
 }
 if(!valid9){
-const err19 = {instancePath:instancePath+"/modalities",schemaPath:"#/properties/modalities/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema105.properties.modalities.anyOf,parentSchema:schema105.properties.modalities,data:data14};
+const err19 = {instancePath:instancePath+"/modalities",schemaPath:"#/properties/modalities/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema106.properties.modalities.anyOf,parentSchema:schema106.properties.modalities,data:data14};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -9311,7 +9391,7 @@ else {
 vErrors.push(err19);
 }
 errors++;
-validate237.errors = vErrors;
+validate238.errors = vErrors;
 return false;
 }
 else {
@@ -9335,18 +9415,18 @@ if(data.n !== undefined){
 let data16 = data.n;
 const _errs55 = errors;
 if((!(((typeof data16 == "number") && (!(data16 % 1) && !isNaN(data16))) && (isFinite(data16)))) && (data16 !== null)){
-validate237.errors = [{instancePath:instancePath+"/n",schemaPath:"#/properties/n/type",keyword:"type",params:{type: schema105.properties.n.type},message:"must be integer,null",schema:schema105.properties.n.type,parentSchema:schema105.properties.n,data:data16}];
+validate238.errors = [{instancePath:instancePath+"/n",schemaPath:"#/properties/n/type",keyword:"type",params:{type: schema106.properties.n.type},message:"must be integer,null",schema:schema106.properties.n.type,parentSchema:schema106.properties.n,data:data16}];
 return false;
 }
 if(errors === _errs55){
 if((typeof data16 == "number") && (isFinite(data16))){
 if(data16 > 8 || isNaN(data16)){
-validate237.errors = [{instancePath:instancePath+"/n",schemaPath:"#/properties/n/maximum",keyword:"maximum",params:{comparison: "<=", limit: 8},message:"must be <= 8",schema:8,parentSchema:schema105.properties.n,data:data16}];
+validate238.errors = [{instancePath:instancePath+"/n",schemaPath:"#/properties/n/maximum",keyword:"maximum",params:{comparison: "<=", limit: 8},message:"must be <= 8",schema:8,parentSchema:schema106.properties.n,data:data16}];
 return false;
 }
 else {
 if(data16 < 1 || isNaN(data16)){
-validate237.errors = [{instancePath:instancePath+"/n",schemaPath:"#/properties/n/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema105.properties.n,data:data16}];
+validate238.errors = [{instancePath:instancePath+"/n",schemaPath:"#/properties/n/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema106.properties.n,data:data16}];
 return false;
 }
 }
@@ -9362,7 +9442,7 @@ if(data.parallel_tool_calls !== undefined){
 let data17 = data.parallel_tool_calls;
 const _errs57 = errors;
 if((typeof data17 !== "boolean") && (data17 !== null)){
-validate237.errors = [{instancePath:instancePath+"/parallel_tool_calls",schemaPath:"#/properties/parallel_tool_calls/type",keyword:"type",params:{type: schema105.properties.parallel_tool_calls.type},message:"must be boolean,null",schema:schema105.properties.parallel_tool_calls.type,parentSchema:schema105.properties.parallel_tool_calls,data:data17}];
+validate238.errors = [{instancePath:instancePath+"/parallel_tool_calls",schemaPath:"#/properties/parallel_tool_calls/type",keyword:"type",params:{type: schema106.properties.parallel_tool_calls.type},message:"must be boolean,null",schema:schema106.properties.parallel_tool_calls.type,parentSchema:schema106.properties.parallel_tool_calls,data:data17}];
 return false;
 }
 var valid0 = _errs57 === errors;
@@ -9375,7 +9455,7 @@ if(data.prediction !== undefined){
 let data18 = data.prediction;
 const _errs59 = errors;
 if((!(data18 && typeof data18 == "object" && !Array.isArray(data18))) && (data18 !== null)){
-validate237.errors = [{instancePath:instancePath+"/prediction",schemaPath:"#/properties/prediction/type",keyword:"type",params:{type: schema105.properties.prediction.type},message:"must be object,null",schema:schema105.properties.prediction.type,parentSchema:schema105.properties.prediction,data:data18}];
+validate238.errors = [{instancePath:instancePath+"/prediction",schemaPath:"#/properties/prediction/type",keyword:"type",params:{type: schema106.properties.prediction.type},message:"must be object,null",schema:schema106.properties.prediction.type,parentSchema:schema106.properties.prediction,data:data18}];
 return false;
 }
 var valid0 = _errs59 === errors;
@@ -9388,18 +9468,18 @@ if(data.presence_penalty !== undefined){
 let data19 = data.presence_penalty;
 const _errs62 = errors;
 if((!((typeof data19 == "number") && (isFinite(data19)))) && (data19 !== null)){
-validate237.errors = [{instancePath:instancePath+"/presence_penalty",schemaPath:"#/properties/presence_penalty/type",keyword:"type",params:{type: schema105.properties.presence_penalty.type},message:"must be number,null",schema:schema105.properties.presence_penalty.type,parentSchema:schema105.properties.presence_penalty,data:data19}];
+validate238.errors = [{instancePath:instancePath+"/presence_penalty",schemaPath:"#/properties/presence_penalty/type",keyword:"type",params:{type: schema106.properties.presence_penalty.type},message:"must be number,null",schema:schema106.properties.presence_penalty.type,parentSchema:schema106.properties.presence_penalty,data:data19}];
 return false;
 }
 if(errors === _errs62){
 if((typeof data19 == "number") && (isFinite(data19))){
 if(data19 > 2 || isNaN(data19)){
-validate237.errors = [{instancePath:instancePath+"/presence_penalty",schemaPath:"#/properties/presence_penalty/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2",schema:2,parentSchema:schema105.properties.presence_penalty,data:data19}];
+validate238.errors = [{instancePath:instancePath+"/presence_penalty",schemaPath:"#/properties/presence_penalty/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2",schema:2,parentSchema:schema106.properties.presence_penalty,data:data19}];
 return false;
 }
 else {
 if(data19 < -2 || isNaN(data19)){
-validate237.errors = [{instancePath:instancePath+"/presence_penalty",schemaPath:"#/properties/presence_penalty/minimum",keyword:"minimum",params:{comparison: ">=", limit: -2},message:"must be >= -2",schema:-2,parentSchema:schema105.properties.presence_penalty,data:data19}];
+validate238.errors = [{instancePath:instancePath+"/presence_penalty",schemaPath:"#/properties/presence_penalty/minimum",keyword:"minimum",params:{comparison: ">=", limit: -2},message:"must be >= -2",schema:-2,parentSchema:schema106.properties.presence_penalty,data:data19}];
 return false;
 }
 }
@@ -9415,7 +9495,7 @@ if(data.prompt_cache_key !== undefined){
 let data20 = data.prompt_cache_key;
 const _errs64 = errors;
 if((typeof data20 !== "string") && (data20 !== null)){
-validate237.errors = [{instancePath:instancePath+"/prompt_cache_key",schemaPath:"#/properties/prompt_cache_key/type",keyword:"type",params:{type: schema105.properties.prompt_cache_key.type},message:"must be string,null",schema:schema105.properties.prompt_cache_key.type,parentSchema:schema105.properties.prompt_cache_key,data:data20}];
+validate238.errors = [{instancePath:instancePath+"/prompt_cache_key",schemaPath:"#/properties/prompt_cache_key/type",keyword:"type",params:{type: schema106.properties.prompt_cache_key.type},message:"must be string,null",schema:schema106.properties.prompt_cache_key.type,parentSchema:schema106.properties.prompt_cache_key,data:data20}];
 return false;
 }
 var valid0 = _errs64 === errors;
@@ -9424,35 +9504,22 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.prompt_cache_retention !== undefined){
-let data21 = data.prompt_cache_retention;
+if(data.prompt_cache_options !== undefined){
+let data21 = data.prompt_cache_options;
 const _errs66 = errors;
-if((typeof data21 !== "string") && (data21 !== null)){
-validate237.errors = [{instancePath:instancePath+"/prompt_cache_retention",schemaPath:"#/properties/prompt_cache_retention/type",keyword:"type",params:{type: schema105.properties.prompt_cache_retention.type},message:"must be string,null",schema:schema105.properties.prompt_cache_retention.type,parentSchema:schema105.properties.prompt_cache_retention,data:data21}];
-return false;
-}
-var valid0 = _errs66 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.reasoning_effort !== undefined){
-let data22 = data.reasoning_effort;
-const _errs68 = errors;
-const _errs69 = errors;
+const _errs67 = errors;
 let valid11 = false;
-const _errs70 = errors;
-if(!(validate27(data22, {instancePath:instancePath+"/reasoning_effort",parentData:data,parentDataProperty:"reasoning_effort",rootData}))){
-vErrors = vErrors === null ? validate27.errors : vErrors.concat(validate27.errors);
+const _errs68 = errors;
+if(!(validate119(data21, {instancePath:instancePath+"/prompt_cache_options",parentData:data,parentDataProperty:"prompt_cache_options",rootData}))){
+vErrors = vErrors === null ? validate119.errors : vErrors.concat(validate119.errors);
 errors = vErrors.length;
 }
-var _valid6 = _errs70 === errors;
+var _valid6 = _errs68 === errors;
 valid11 = valid11 || _valid6;
 if(!valid11){
-const _errs71 = errors;
-if(data22 !== null){
-const err20 = {instancePath:instancePath+"/reasoning_effort",schemaPath:"#/properties/reasoning_effort/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema105.properties.reasoning_effort.anyOf[1].type,parentSchema:schema105.properties.reasoning_effort.anyOf[1],data:data22};
+const _errs69 = errors;
+if(data21 !== null){
+const err20 = {instancePath:instancePath+"/prompt_cache_options",schemaPath:"#/properties/prompt_cache_options/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema106.properties.prompt_cache_options.anyOf[1].type,parentSchema:schema106.properties.prompt_cache_options.anyOf[1],data:data21};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -9461,11 +9528,11 @@ vErrors.push(err20);
 }
 errors++;
 }
-var _valid6 = _errs71 === errors;
+var _valid6 = _errs69 === errors;
 valid11 = valid11 || _valid6;
 }
 if(!valid11){
-const err21 = {instancePath:instancePath+"/reasoning_effort",schemaPath:"#/properties/reasoning_effort/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema105.properties.reasoning_effort.anyOf,parentSchema:schema105.properties.reasoning_effort,data:data22};
+const err21 = {instancePath:instancePath+"/prompt_cache_options",schemaPath:"#/properties/prompt_cache_options/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema106.properties.prompt_cache_options.anyOf,parentSchema:schema106.properties.prompt_cache_options,data:data21};
 if(vErrors === null){
 vErrors = [err21];
 }
@@ -9473,34 +9540,47 @@ else {
 vErrors.push(err21);
 }
 errors++;
-validate237.errors = vErrors;
+validate238.errors = vErrors;
 return false;
 }
 else {
-errors = _errs69;
+errors = _errs67;
 if(vErrors !== null){
-if(_errs69){
-vErrors.length = _errs69;
+if(_errs67){
+vErrors.length = _errs67;
 }
 else {
 vErrors = null;
 }
 }
 }
-var valid0 = _errs68 === errors;
+var valid0 = _errs66 === errors;
 }
 else {
 var valid0 = true;
 }
 if(valid0){
-if(data.response_format !== undefined){
-let data23 = data.response_format;
+if(data.prompt_cache_retention !== undefined){
+let data22 = data.prompt_cache_retention;
+const _errs71 = errors;
+if((typeof data22 !== "string") && (data22 !== null)){
+validate238.errors = [{instancePath:instancePath+"/prompt_cache_retention",schemaPath:"#/properties/prompt_cache_retention/type",keyword:"type",params:{type: schema106.properties.prompt_cache_retention.type},message:"must be string,null",schema:schema106.properties.prompt_cache_retention.type,parentSchema:schema106.properties.prompt_cache_retention,data:data22}];
+return false;
+}
+var valid0 = _errs71 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.reasoning_effort !== undefined){
+let data23 = data.reasoning_effort;
 const _errs73 = errors;
 const _errs74 = errors;
 let valid12 = false;
 const _errs75 = errors;
-if(!(validate223(data23, {instancePath:instancePath+"/response_format",parentData:data,parentDataProperty:"response_format",rootData}))){
-vErrors = vErrors === null ? validate223.errors : vErrors.concat(validate223.errors);
+if(!(validate27(data23, {instancePath:instancePath+"/reasoning_effort",parentData:data,parentDataProperty:"reasoning_effort",rootData}))){
+vErrors = vErrors === null ? validate27.errors : vErrors.concat(validate27.errors);
 errors = vErrors.length;
 }
 var _valid7 = _errs75 === errors;
@@ -9508,7 +9588,7 @@ valid12 = valid12 || _valid7;
 if(!valid12){
 const _errs76 = errors;
 if(data23 !== null){
-const err22 = {instancePath:instancePath+"/response_format",schemaPath:"#/properties/response_format/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema105.properties.response_format.anyOf[1].type,parentSchema:schema105.properties.response_format.anyOf[1],data:data23};
+const err22 = {instancePath:instancePath+"/reasoning_effort",schemaPath:"#/properties/reasoning_effort/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema106.properties.reasoning_effort.anyOf[1].type,parentSchema:schema106.properties.reasoning_effort.anyOf[1],data:data23};
 if(vErrors === null){
 vErrors = [err22];
 }
@@ -9521,7 +9601,7 @@ var _valid7 = _errs76 === errors;
 valid12 = valid12 || _valid7;
 }
 if(!valid12){
-const err23 = {instancePath:instancePath+"/response_format",schemaPath:"#/properties/response_format/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema105.properties.response_format.anyOf,parentSchema:schema105.properties.response_format,data:data23};
+const err23 = {instancePath:instancePath+"/reasoning_effort",schemaPath:"#/properties/reasoning_effort/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema106.properties.reasoning_effort.anyOf,parentSchema:schema106.properties.reasoning_effort,data:data23};
 if(vErrors === null){
 vErrors = [err23];
 }
@@ -9529,7 +9609,7 @@ else {
 vErrors.push(err23);
 }
 errors++;
-validate237.errors = vErrors;
+validate238.errors = vErrors;
 return false;
 }
 else {
@@ -9549,18 +9629,53 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.safety_identifier !== undefined){
-let data24 = data.safety_identifier;
+if(data.response_format !== undefined){
+let data24 = data.response_format;
 const _errs78 = errors;
-if((typeof data24 !== "string") && (data24 !== null)){
-validate237.errors = [{instancePath:instancePath+"/safety_identifier",schemaPath:"#/properties/safety_identifier/type",keyword:"type",params:{type: schema105.properties.safety_identifier.type},message:"must be string,null",schema:schema105.properties.safety_identifier.type,parentSchema:schema105.properties.safety_identifier,data:data24}];
+const _errs79 = errors;
+let valid13 = false;
+const _errs80 = errors;
+if(!(validate224(data24, {instancePath:instancePath+"/response_format",parentData:data,parentDataProperty:"response_format",rootData}))){
+vErrors = vErrors === null ? validate224.errors : vErrors.concat(validate224.errors);
+errors = vErrors.length;
+}
+var _valid8 = _errs80 === errors;
+valid13 = valid13 || _valid8;
+if(!valid13){
+const _errs81 = errors;
+if(data24 !== null){
+const err24 = {instancePath:instancePath+"/response_format",schemaPath:"#/properties/response_format/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema106.properties.response_format.anyOf[1].type,parentSchema:schema106.properties.response_format.anyOf[1],data:data24};
+if(vErrors === null){
+vErrors = [err24];
+}
+else {
+vErrors.push(err24);
+}
+errors++;
+}
+var _valid8 = _errs81 === errors;
+valid13 = valid13 || _valid8;
+}
+if(!valid13){
+const err25 = {instancePath:instancePath+"/response_format",schemaPath:"#/properties/response_format/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema106.properties.response_format.anyOf,parentSchema:schema106.properties.response_format,data:data24};
+if(vErrors === null){
+vErrors = [err25];
+}
+else {
+vErrors.push(err25);
+}
+errors++;
+validate238.errors = vErrors;
 return false;
 }
-if(errors === _errs78){
-if(typeof data24 === "string"){
-if(data24.length > 2 * 64 || (data24.length > 64 && func2(data24) > 64)){
-validate237.errors = [{instancePath:instancePath+"/safety_identifier",schemaPath:"#/properties/safety_identifier/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema105.properties.safety_identifier,data:data24}];
-return false;
+else {
+errors = _errs79;
+if(vErrors !== null){
+if(_errs79){
+vErrors.length = _errs79;
+}
+else {
+vErrors = null;
 }
 }
 }
@@ -9570,77 +9685,61 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.seed !== undefined){
-let data25 = data.seed;
-const _errs80 = errors;
-if((!(((typeof data25 == "number") && (!(data25 % 1) && !isNaN(data25))) && (isFinite(data25)))) && (data25 !== null)){
-validate237.errors = [{instancePath:instancePath+"/seed",schemaPath:"#/properties/seed/type",keyword:"type",params:{type: schema105.properties.seed.type},message:"must be integer,null",schema:schema105.properties.seed.type,parentSchema:schema105.properties.seed,data:data25}];
+if(data.safety_identifier !== undefined){
+let data25 = data.safety_identifier;
+const _errs83 = errors;
+if((typeof data25 !== "string") && (data25 !== null)){
+validate238.errors = [{instancePath:instancePath+"/safety_identifier",schemaPath:"#/properties/safety_identifier/type",keyword:"type",params:{type: schema106.properties.safety_identifier.type},message:"must be string,null",schema:schema106.properties.safety_identifier.type,parentSchema:schema106.properties.safety_identifier,data:data25}];
 return false;
 }
-var valid0 = _errs80 === errors;
+if(errors === _errs83){
+if(typeof data25 === "string"){
+if(data25.length > 2 * 64 || (data25.length > 64 && func2(data25) > 64)){
+validate238.errors = [{instancePath:instancePath+"/safety_identifier",schemaPath:"#/properties/safety_identifier/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema106.properties.safety_identifier,data:data25}];
+return false;
+}
+}
+}
+var valid0 = _errs83 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.seed !== undefined){
+let data26 = data.seed;
+const _errs85 = errors;
+if((!(((typeof data26 == "number") && (!(data26 % 1) && !isNaN(data26))) && (isFinite(data26)))) && (data26 !== null)){
+validate238.errors = [{instancePath:instancePath+"/seed",schemaPath:"#/properties/seed/type",keyword:"type",params:{type: schema106.properties.seed.type},message:"must be integer,null",schema:schema106.properties.seed.type,parentSchema:schema106.properties.seed,data:data26}];
+return false;
+}
+var valid0 = _errs85 === errors;
 }
 else {
 var valid0 = true;
 }
 if(valid0){
 if(data.service_tier !== undefined){
-let data26 = data.service_tier;
-const _errs82 = errors;
-if((typeof data26 !== "string") && (data26 !== null)){
-validate237.errors = [{instancePath:instancePath+"/service_tier",schemaPath:"#/properties/service_tier/type",keyword:"type",params:{type: schema105.properties.service_tier.type},message:"must be string,null",schema:schema105.properties.service_tier.type,parentSchema:schema105.properties.service_tier,data:data26}];
+let data27 = data.service_tier;
+const _errs87 = errors;
+if((typeof data27 !== "string") && (data27 !== null)){
+validate238.errors = [{instancePath:instancePath+"/service_tier",schemaPath:"#/properties/service_tier/type",keyword:"type",params:{type: schema106.properties.service_tier.type},message:"must be string,null",schema:schema106.properties.service_tier.type,parentSchema:schema106.properties.service_tier,data:data27}];
 return false;
 }
-var valid0 = _errs82 === errors;
+var valid0 = _errs87 === errors;
 }
 else {
 var valid0 = true;
 }
 if(valid0){
 if(data.stop !== undefined){
-let data27 = data.stop;
-const _errs84 = errors;
-const _errs85 = errors;
-let valid13 = false;
-const _errs86 = errors;
-if(typeof data27 !== "string"){
-const err24 = {instancePath:instancePath+"/stop",schemaPath:"#/properties/stop/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema105.properties.stop.anyOf[0].type,parentSchema:schema105.properties.stop.anyOf[0],data:data27};
-if(vErrors === null){
-vErrors = [err24];
-}
-else {
-vErrors.push(err24);
-}
-errors++;
-}
-var _valid8 = _errs86 === errors;
-valid13 = valid13 || _valid8;
-if(!valid13){
-const _errs88 = errors;
-if(errors === _errs88){
-if(Array.isArray(data27)){
-var valid14 = true;
-const len3 = data27.length;
-for(let i3=0; i3<len3; i3++){
-let data28 = data27[i3];
+let data28 = data.stop;
+const _errs89 = errors;
 const _errs90 = errors;
+let valid14 = false;
+const _errs91 = errors;
 if(typeof data28 !== "string"){
-const err25 = {instancePath:instancePath+"/stop/" + i3,schemaPath:"#/properties/stop/anyOf/1/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema105.properties.stop.anyOf[1].items.type,parentSchema:schema105.properties.stop.anyOf[1].items,data:data28};
-if(vErrors === null){
-vErrors = [err25];
-}
-else {
-vErrors.push(err25);
-}
-errors++;
-}
-var valid14 = _errs90 === errors;
-if(!valid14){
-break;
-}
-}
-}
-else {
-const err26 = {instancePath:instancePath+"/stop",schemaPath:"#/properties/stop/anyOf/1/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema105.properties.stop.anyOf[1].type,parentSchema:schema105.properties.stop.anyOf[1],data:data27};
+const err26 = {instancePath:instancePath+"/stop",schemaPath:"#/properties/stop/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema106.properties.stop.anyOf[0].type,parentSchema:schema106.properties.stop.anyOf[0],data:data28};
 if(vErrors === null){
 vErrors = [err26];
 }
@@ -9649,13 +9748,19 @@ vErrors.push(err26);
 }
 errors++;
 }
-}
-var _valid8 = _errs88 === errors;
-valid13 = valid13 || _valid8;
-if(!valid13){
-const _errs92 = errors;
-if(data27 !== null){
-const err27 = {instancePath:instancePath+"/stop",schemaPath:"#/properties/stop/anyOf/2/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema105.properties.stop.anyOf[2].type,parentSchema:schema105.properties.stop.anyOf[2],data:data27};
+var _valid9 = _errs91 === errors;
+valid14 = valid14 || _valid9;
+if(!valid14){
+const _errs93 = errors;
+if(errors === _errs93){
+if(Array.isArray(data28)){
+var valid15 = true;
+const len3 = data28.length;
+for(let i3=0; i3<len3; i3++){
+let data29 = data28[i3];
+const _errs95 = errors;
+if(typeof data29 !== "string"){
+const err27 = {instancePath:instancePath+"/stop/" + i3,schemaPath:"#/properties/stop/anyOf/1/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema106.properties.stop.anyOf[1].items.type,parentSchema:schema106.properties.stop.anyOf[1].items,data:data29};
 if(vErrors === null){
 vErrors = [err27];
 }
@@ -9664,12 +9769,14 @@ vErrors.push(err27);
 }
 errors++;
 }
-var _valid8 = _errs92 === errors;
-valid13 = valid13 || _valid8;
+var valid15 = _errs95 === errors;
+if(!valid15){
+break;
 }
 }
-if(!valid13){
-const err28 = {instancePath:instancePath+"/stop",schemaPath:"#/properties/stop/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema105.properties.stop.anyOf,parentSchema:schema105.properties.stop,data:data27};
+}
+else {
+const err28 = {instancePath:instancePath+"/stop",schemaPath:"#/properties/stop/anyOf/1/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema106.properties.stop.anyOf[1].type,parentSchema:schema106.properties.stop.anyOf[1],data:data28};
 if(vErrors === null){
 vErrors = [err28];
 }
@@ -9677,68 +9784,14 @@ else {
 vErrors.push(err28);
 }
 errors++;
-validate237.errors = vErrors;
-return false;
-}
-else {
-errors = _errs85;
-if(vErrors !== null){
-if(_errs85){
-vErrors.length = _errs85;
-}
-else {
-vErrors = null;
 }
 }
-}
-var valid0 = _errs84 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.store !== undefined){
-let data29 = data.store;
-const _errs94 = errors;
-if((typeof data29 !== "boolean") && (data29 !== null)){
-validate237.errors = [{instancePath:instancePath+"/store",schemaPath:"#/properties/store/type",keyword:"type",params:{type: schema105.properties.store.type},message:"must be boolean,null",schema:schema105.properties.store.type,parentSchema:schema105.properties.store,data:data29}];
-return false;
-}
-var valid0 = _errs94 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.stream !== undefined){
-let data30 = data.stream;
-const _errs96 = errors;
-if((typeof data30 !== "boolean") && (data30 !== null)){
-validate237.errors = [{instancePath:instancePath+"/stream",schemaPath:"#/properties/stream/type",keyword:"type",params:{type: schema105.properties.stream.type},message:"must be boolean,null",schema:schema105.properties.stream.type,parentSchema:schema105.properties.stream,data:data30}];
-return false;
-}
-var valid0 = _errs96 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.stream_options !== undefined){
-let data31 = data.stream_options;
-const _errs98 = errors;
-const _errs99 = errors;
-let valid15 = false;
-const _errs100 = errors;
-if(!(validate227(data31, {instancePath:instancePath+"/stream_options",parentData:data,parentDataProperty:"stream_options",rootData}))){
-vErrors = vErrors === null ? validate227.errors : vErrors.concat(validate227.errors);
-errors = vErrors.length;
-}
-var _valid9 = _errs100 === errors;
-valid15 = valid15 || _valid9;
-if(!valid15){
-const _errs101 = errors;
-if(data31 !== null){
-const err29 = {instancePath:instancePath+"/stream_options",schemaPath:"#/properties/stream_options/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema105.properties.stream_options.anyOf[1].type,parentSchema:schema105.properties.stream_options.anyOf[1],data:data31};
+var _valid9 = _errs93 === errors;
+valid14 = valid14 || _valid9;
+if(!valid14){
+const _errs97 = errors;
+if(data28 !== null){
+const err29 = {instancePath:instancePath+"/stop",schemaPath:"#/properties/stop/anyOf/2/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema106.properties.stop.anyOf[2].type,parentSchema:schema106.properties.stop.anyOf[2],data:data28};
 if(vErrors === null){
 vErrors = [err29];
 }
@@ -9747,11 +9800,12 @@ vErrors.push(err29);
 }
 errors++;
 }
-var _valid9 = _errs101 === errors;
-valid15 = valid15 || _valid9;
+var _valid9 = _errs97 === errors;
+valid14 = valid14 || _valid9;
 }
-if(!valid15){
-const err30 = {instancePath:instancePath+"/stream_options",schemaPath:"#/properties/stream_options/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema105.properties.stream_options.anyOf,parentSchema:schema105.properties.stream_options,data:data31};
+}
+if(!valid14){
+const err30 = {instancePath:instancePath+"/stop",schemaPath:"#/properties/stop/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema106.properties.stop.anyOf,parentSchema:schema106.properties.stop,data:data28};
 if(vErrors === null){
 vErrors = [err30];
 }
@@ -9759,44 +9813,99 @@ else {
 vErrors.push(err30);
 }
 errors++;
-validate237.errors = vErrors;
+validate238.errors = vErrors;
 return false;
 }
 else {
-errors = _errs99;
+errors = _errs90;
 if(vErrors !== null){
-if(_errs99){
-vErrors.length = _errs99;
+if(_errs90){
+vErrors.length = _errs90;
 }
 else {
 vErrors = null;
 }
 }
 }
-var valid0 = _errs98 === errors;
+var valid0 = _errs89 === errors;
 }
 else {
 var valid0 = true;
 }
 if(valid0){
-if(data.temperature !== undefined){
-let data32 = data.temperature;
-const _errs103 = errors;
-if((!((typeof data32 == "number") && (isFinite(data32)))) && (data32 !== null)){
-validate237.errors = [{instancePath:instancePath+"/temperature",schemaPath:"#/properties/temperature/type",keyword:"type",params:{type: schema105.properties.temperature.type},message:"must be number,null",schema:schema105.properties.temperature.type,parentSchema:schema105.properties.temperature,data:data32}];
+if(data.store !== undefined){
+let data30 = data.store;
+const _errs99 = errors;
+if((typeof data30 !== "boolean") && (data30 !== null)){
+validate238.errors = [{instancePath:instancePath+"/store",schemaPath:"#/properties/store/type",keyword:"type",params:{type: schema106.properties.store.type},message:"must be boolean,null",schema:schema106.properties.store.type,parentSchema:schema106.properties.store,data:data30}];
 return false;
 }
-if(errors === _errs103){
-if((typeof data32 == "number") && (isFinite(data32))){
-if(data32 > 2 || isNaN(data32)){
-validate237.errors = [{instancePath:instancePath+"/temperature",schemaPath:"#/properties/temperature/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2",schema:2,parentSchema:schema105.properties.temperature,data:data32}];
+var valid0 = _errs99 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.stream !== undefined){
+let data31 = data.stream;
+const _errs101 = errors;
+if((typeof data31 !== "boolean") && (data31 !== null)){
+validate238.errors = [{instancePath:instancePath+"/stream",schemaPath:"#/properties/stream/type",keyword:"type",params:{type: schema106.properties.stream.type},message:"must be boolean,null",schema:schema106.properties.stream.type,parentSchema:schema106.properties.stream,data:data31}];
+return false;
+}
+var valid0 = _errs101 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.stream_options !== undefined){
+let data32 = data.stream_options;
+const _errs103 = errors;
+const _errs104 = errors;
+let valid16 = false;
+const _errs105 = errors;
+if(!(validate228(data32, {instancePath:instancePath+"/stream_options",parentData:data,parentDataProperty:"stream_options",rootData}))){
+vErrors = vErrors === null ? validate228.errors : vErrors.concat(validate228.errors);
+errors = vErrors.length;
+}
+var _valid10 = _errs105 === errors;
+valid16 = valid16 || _valid10;
+if(!valid16){
+const _errs106 = errors;
+if(data32 !== null){
+const err31 = {instancePath:instancePath+"/stream_options",schemaPath:"#/properties/stream_options/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema106.properties.stream_options.anyOf[1].type,parentSchema:schema106.properties.stream_options.anyOf[1],data:data32};
+if(vErrors === null){
+vErrors = [err31];
+}
+else {
+vErrors.push(err31);
+}
+errors++;
+}
+var _valid10 = _errs106 === errors;
+valid16 = valid16 || _valid10;
+}
+if(!valid16){
+const err32 = {instancePath:instancePath+"/stream_options",schemaPath:"#/properties/stream_options/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema106.properties.stream_options.anyOf,parentSchema:schema106.properties.stream_options,data:data32};
+if(vErrors === null){
+vErrors = [err32];
+}
+else {
+vErrors.push(err32);
+}
+errors++;
+validate238.errors = vErrors;
 return false;
 }
 else {
-if(data32 < 0 || isNaN(data32)){
-validate237.errors = [{instancePath:instancePath+"/temperature",schemaPath:"#/properties/temperature/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema105.properties.temperature,data:data32}];
-return false;
+errors = _errs104;
+if(vErrors !== null){
+if(_errs104){
+vErrors.length = _errs104;
 }
+else {
+vErrors = null;
 }
 }
 }
@@ -9806,72 +9915,49 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.tool_choice !== undefined){
-let data33 = data.tool_choice;
-const _errs105 = errors;
-const _errs106 = errors;
-let valid16 = false;
-const _errs107 = errors;
-if(!(validate215(data33, {instancePath:instancePath+"/tool_choice",parentData:data,parentDataProperty:"tool_choice",rootData}))){
-vErrors = vErrors === null ? validate215.errors : vErrors.concat(validate215.errors);
-errors = vErrors.length;
-}
-var _valid10 = _errs107 === errors;
-valid16 = valid16 || _valid10;
-if(!valid16){
+if(data.temperature !== undefined){
+let data33 = data.temperature;
 const _errs108 = errors;
-if(data33 !== null){
-const err31 = {instancePath:instancePath+"/tool_choice",schemaPath:"#/properties/tool_choice/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema105.properties.tool_choice.anyOf[1].type,parentSchema:schema105.properties.tool_choice.anyOf[1],data:data33};
-if(vErrors === null){
-vErrors = [err31];
+if((!((typeof data33 == "number") && (isFinite(data33)))) && (data33 !== null)){
+validate238.errors = [{instancePath:instancePath+"/temperature",schemaPath:"#/properties/temperature/type",keyword:"type",params:{type: schema106.properties.temperature.type},message:"must be number,null",schema:schema106.properties.temperature.type,parentSchema:schema106.properties.temperature,data:data33}];
+return false;
 }
-else {
-vErrors.push(err31);
-}
-errors++;
-}
-var _valid10 = _errs108 === errors;
-valid16 = valid16 || _valid10;
-}
-if(!valid16){
-const err32 = {instancePath:instancePath+"/tool_choice",schemaPath:"#/properties/tool_choice/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema105.properties.tool_choice.anyOf,parentSchema:schema105.properties.tool_choice,data:data33};
-if(vErrors === null){
-vErrors = [err32];
-}
-else {
-vErrors.push(err32);
-}
-errors++;
-validate237.errors = vErrors;
+if(errors === _errs108){
+if((typeof data33 == "number") && (isFinite(data33))){
+if(data33 > 2 || isNaN(data33)){
+validate238.errors = [{instancePath:instancePath+"/temperature",schemaPath:"#/properties/temperature/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2",schema:2,parentSchema:schema106.properties.temperature,data:data33}];
 return false;
 }
 else {
-errors = _errs106;
-if(vErrors !== null){
-if(_errs106){
-vErrors.length = _errs106;
-}
-else {
-vErrors = null;
+if(data33 < 0 || isNaN(data33)){
+validate238.errors = [{instancePath:instancePath+"/temperature",schemaPath:"#/properties/temperature/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema106.properties.temperature,data:data33}];
+return false;
 }
 }
 }
-var valid0 = _errs105 === errors;
+}
+var valid0 = _errs108 === errors;
 }
 else {
 var valid0 = true;
 }
 if(valid0){
-if(data.tools !== undefined){
-let data34 = data.tools;
+if(data.tool_choice !== undefined){
+let data34 = data.tool_choice;
 const _errs110 = errors;
 const _errs111 = errors;
 let valid17 = false;
 const _errs112 = errors;
-if(errors === _errs112){
-if(Array.isArray(data34)){
-if(data34.length > 2000){
-const err33 = {instancePath:instancePath+"/tools",schemaPath:"#/properties/tools/anyOf/0/maxItems",keyword:"maxItems",params:{limit: 2000},message:"must NOT have more than 2000 items",schema:2000,parentSchema:schema105.properties.tools.anyOf[0],data:data34};
+if(!(validate216(data34, {instancePath:instancePath+"/tool_choice",parentData:data,parentDataProperty:"tool_choice",rootData}))){
+vErrors = vErrors === null ? validate216.errors : vErrors.concat(validate216.errors);
+errors = vErrors.length;
+}
+var _valid11 = _errs112 === errors;
+valid17 = valid17 || _valid11;
+if(!valid17){
+const _errs113 = errors;
+if(data34 !== null){
+const err33 = {instancePath:instancePath+"/tool_choice",schemaPath:"#/properties/tool_choice/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema106.properties.tool_choice.anyOf[1].type,parentSchema:schema106.properties.tool_choice.anyOf[1],data:data34};
 if(vErrors === null){
 vErrors = [err33];
 }
@@ -9880,24 +9966,11 @@ vErrors.push(err33);
 }
 errors++;
 }
-else {
-var valid18 = true;
-const len4 = data34.length;
-for(let i4=0; i4<len4; i4++){
-const _errs114 = errors;
-if(!(validate186(data34[i4], {instancePath:instancePath+"/tools/" + i4,parentData:data34,parentDataProperty:i4,rootData}))){
-vErrors = vErrors === null ? validate186.errors : vErrors.concat(validate186.errors);
-errors = vErrors.length;
+var _valid11 = _errs113 === errors;
+valid17 = valid17 || _valid11;
 }
-var valid18 = _errs114 === errors;
-if(!valid18){
-break;
-}
-}
-}
-}
-else {
-const err34 = {instancePath:instancePath+"/tools",schemaPath:"#/properties/tools/anyOf/0/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema105.properties.tools.anyOf[0].type,parentSchema:schema105.properties.tools.anyOf[0],data:data34};
+if(!valid17){
+const err34 = {instancePath:instancePath+"/tool_choice",schemaPath:"#/properties/tool_choice/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema106.properties.tool_choice.anyOf,parentSchema:schema106.properties.tool_choice,data:data34};
 if(vErrors === null){
 vErrors = [err34];
 }
@@ -9905,35 +9978,7 @@ else {
 vErrors.push(err34);
 }
 errors++;
-}
-}
-var _valid11 = _errs112 === errors;
-valid17 = valid17 || _valid11;
-if(!valid17){
-const _errs115 = errors;
-if(data34 !== null){
-const err35 = {instancePath:instancePath+"/tools",schemaPath:"#/properties/tools/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema105.properties.tools.anyOf[1].type,parentSchema:schema105.properties.tools.anyOf[1],data:data34};
-if(vErrors === null){
-vErrors = [err35];
-}
-else {
-vErrors.push(err35);
-}
-errors++;
-}
-var _valid11 = _errs115 === errors;
-valid17 = valid17 || _valid11;
-}
-if(!valid17){
-const err36 = {instancePath:instancePath+"/tools",schemaPath:"#/properties/tools/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema105.properties.tools.anyOf,parentSchema:schema105.properties.tools,data:data34};
-if(vErrors === null){
-vErrors = [err36];
-}
-else {
-vErrors.push(err36);
-}
-errors++;
-validate237.errors = vErrors;
+validate238.errors = vErrors;
 return false;
 }
 else {
@@ -9953,89 +9998,57 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.top_logprobs !== undefined){
-let data36 = data.top_logprobs;
+if(data.tools !== undefined){
+let data35 = data.tools;
+const _errs115 = errors;
+const _errs116 = errors;
+let valid18 = false;
 const _errs117 = errors;
-if((!(((typeof data36 == "number") && (!(data36 % 1) && !isNaN(data36))) && (isFinite(data36)))) && (data36 !== null)){
-validate237.errors = [{instancePath:instancePath+"/top_logprobs",schemaPath:"#/properties/top_logprobs/type",keyword:"type",params:{type: schema105.properties.top_logprobs.type},message:"must be integer,null",schema:schema105.properties.top_logprobs.type,parentSchema:schema105.properties.top_logprobs,data:data36}];
-return false;
-}
 if(errors === _errs117){
-if((typeof data36 == "number") && (isFinite(data36))){
-if(data36 > 20 || isNaN(data36)){
-validate237.errors = [{instancePath:instancePath+"/top_logprobs",schemaPath:"#/properties/top_logprobs/maximum",keyword:"maximum",params:{comparison: "<=", limit: 20},message:"must be <= 20",schema:20,parentSchema:schema105.properties.top_logprobs,data:data36}];
-return false;
+if(Array.isArray(data35)){
+if(data35.length > 2000){
+const err35 = {instancePath:instancePath+"/tools",schemaPath:"#/properties/tools/anyOf/0/maxItems",keyword:"maxItems",params:{limit: 2000},message:"must NOT have more than 2000 items",schema:2000,parentSchema:schema106.properties.tools.anyOf[0],data:data35};
+if(vErrors === null){
+vErrors = [err35];
 }
 else {
-if(data36 < 0 || isNaN(data36)){
-validate237.errors = [{instancePath:instancePath+"/top_logprobs",schemaPath:"#/properties/top_logprobs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema105.properties.top_logprobs,data:data36}];
-return false;
+vErrors.push(err35);
 }
-}
-}
-}
-var valid0 = _errs117 === errors;
+errors++;
 }
 else {
-var valid0 = true;
-}
-if(valid0){
-if(data.top_p !== undefined){
-let data37 = data.top_p;
+var valid19 = true;
+const len4 = data35.length;
+for(let i4=0; i4<len4; i4++){
 const _errs119 = errors;
-if((!((typeof data37 == "number") && (isFinite(data37)))) && (data37 !== null)){
-validate237.errors = [{instancePath:instancePath+"/top_p",schemaPath:"#/properties/top_p/type",keyword:"type",params:{type: schema105.properties.top_p.type},message:"must be number,null",schema:schema105.properties.top_p.type,parentSchema:schema105.properties.top_p,data:data37}];
-return false;
-}
-if(errors === _errs119){
-if((typeof data37 == "number") && (isFinite(data37))){
-if(data37 > 1 || isNaN(data37)){
-validate237.errors = [{instancePath:instancePath+"/top_p",schemaPath:"#/properties/top_p/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1},message:"must be <= 1",schema:1,parentSchema:schema105.properties.top_p,data:data37}];
-return false;
-}
-else {
-if(data37 < 0 || isNaN(data37)){
-validate237.errors = [{instancePath:instancePath+"/top_p",schemaPath:"#/properties/top_p/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema105.properties.top_p,data:data37}];
-return false;
-}
-}
-}
-}
-var valid0 = _errs119 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.user !== undefined){
-let data38 = data.user;
-const _errs121 = errors;
-if((typeof data38 !== "string") && (data38 !== null)){
-validate237.errors = [{instancePath:instancePath+"/user",schemaPath:"#/properties/user/type",keyword:"type",params:{type: schema105.properties.user.type},message:"must be string,null",schema:schema105.properties.user.type,parentSchema:schema105.properties.user,data:data38}];
-return false;
-}
-var valid0 = _errs121 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.verbosity !== undefined){
-let data39 = data.verbosity;
-const _errs123 = errors;
-const _errs124 = errors;
-let valid19 = false;
-const _errs125 = errors;
-if(!(validate28(data39, {instancePath:instancePath+"/verbosity",parentData:data,parentDataProperty:"verbosity",rootData}))){
-vErrors = vErrors === null ? validate28.errors : vErrors.concat(validate28.errors);
+if(!(validate187(data35[i4], {instancePath:instancePath+"/tools/" + i4,parentData:data35,parentDataProperty:i4,rootData}))){
+vErrors = vErrors === null ? validate187.errors : vErrors.concat(validate187.errors);
 errors = vErrors.length;
 }
-var _valid12 = _errs125 === errors;
-valid19 = valid19 || _valid12;
+var valid19 = _errs119 === errors;
 if(!valid19){
-const _errs126 = errors;
-if(data39 !== null){
-const err37 = {instancePath:instancePath+"/verbosity",schemaPath:"#/properties/verbosity/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema105.properties.verbosity.anyOf[1].type,parentSchema:schema105.properties.verbosity.anyOf[1],data:data39};
+break;
+}
+}
+}
+}
+else {
+const err36 = {instancePath:instancePath+"/tools",schemaPath:"#/properties/tools/anyOf/0/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema106.properties.tools.anyOf[0].type,parentSchema:schema106.properties.tools.anyOf[0],data:data35};
+if(vErrors === null){
+vErrors = [err36];
+}
+else {
+vErrors.push(err36);
+}
+errors++;
+}
+}
+var _valid12 = _errs117 === errors;
+valid18 = valid18 || _valid12;
+if(!valid18){
+const _errs120 = errors;
+if(data35 !== null){
+const err37 = {instancePath:instancePath+"/tools",schemaPath:"#/properties/tools/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema106.properties.tools.anyOf[1].type,parentSchema:schema106.properties.tools.anyOf[1],data:data35};
 if(vErrors === null){
 vErrors = [err37];
 }
@@ -10044,11 +10057,11 @@ vErrors.push(err37);
 }
 errors++;
 }
-var _valid12 = _errs126 === errors;
-valid19 = valid19 || _valid12;
+var _valid12 = _errs120 === errors;
+valid18 = valid18 || _valid12;
 }
-if(!valid19){
-const err38 = {instancePath:instancePath+"/verbosity",schemaPath:"#/properties/verbosity/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema105.properties.verbosity.anyOf,parentSchema:schema105.properties.verbosity,data:data39};
+if(!valid18){
+const err38 = {instancePath:instancePath+"/tools",schemaPath:"#/properties/tools/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema106.properties.tools.anyOf,parentSchema:schema106.properties.tools,data:data35};
 if(vErrors === null){
 vErrors = [err38];
 }
@@ -10056,34 +10069,101 @@ else {
 vErrors.push(err38);
 }
 errors++;
-validate237.errors = vErrors;
+validate238.errors = vErrors;
 return false;
 }
 else {
-errors = _errs124;
+errors = _errs116;
 if(vErrors !== null){
-if(_errs124){
-vErrors.length = _errs124;
+if(_errs116){
+vErrors.length = _errs116;
 }
 else {
 vErrors = null;
 }
 }
 }
-var valid0 = _errs123 === errors;
+var valid0 = _errs115 === errors;
 }
 else {
 var valid0 = true;
 }
 if(valid0){
-if(data.web_search_options !== undefined){
-let data40 = data.web_search_options;
+if(data.top_logprobs !== undefined){
+let data37 = data.top_logprobs;
+const _errs122 = errors;
+if((!(((typeof data37 == "number") && (!(data37 % 1) && !isNaN(data37))) && (isFinite(data37)))) && (data37 !== null)){
+validate238.errors = [{instancePath:instancePath+"/top_logprobs",schemaPath:"#/properties/top_logprobs/type",keyword:"type",params:{type: schema106.properties.top_logprobs.type},message:"must be integer,null",schema:schema106.properties.top_logprobs.type,parentSchema:schema106.properties.top_logprobs,data:data37}];
+return false;
+}
+if(errors === _errs122){
+if((typeof data37 == "number") && (isFinite(data37))){
+if(data37 > 20 || isNaN(data37)){
+validate238.errors = [{instancePath:instancePath+"/top_logprobs",schemaPath:"#/properties/top_logprobs/maximum",keyword:"maximum",params:{comparison: "<=", limit: 20},message:"must be <= 20",schema:20,parentSchema:schema106.properties.top_logprobs,data:data37}];
+return false;
+}
+else {
+if(data37 < 0 || isNaN(data37)){
+validate238.errors = [{instancePath:instancePath+"/top_logprobs",schemaPath:"#/properties/top_logprobs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema106.properties.top_logprobs,data:data37}];
+return false;
+}
+}
+}
+}
+var valid0 = _errs122 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.top_p !== undefined){
+let data38 = data.top_p;
+const _errs124 = errors;
+if((!((typeof data38 == "number") && (isFinite(data38)))) && (data38 !== null)){
+validate238.errors = [{instancePath:instancePath+"/top_p",schemaPath:"#/properties/top_p/type",keyword:"type",params:{type: schema106.properties.top_p.type},message:"must be number,null",schema:schema106.properties.top_p.type,parentSchema:schema106.properties.top_p,data:data38}];
+return false;
+}
+if(errors === _errs124){
+if((typeof data38 == "number") && (isFinite(data38))){
+if(data38 > 1 || isNaN(data38)){
+validate238.errors = [{instancePath:instancePath+"/top_p",schemaPath:"#/properties/top_p/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1},message:"must be <= 1",schema:1,parentSchema:schema106.properties.top_p,data:data38}];
+return false;
+}
+else {
+if(data38 < 0 || isNaN(data38)){
+validate238.errors = [{instancePath:instancePath+"/top_p",schemaPath:"#/properties/top_p/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema106.properties.top_p,data:data38}];
+return false;
+}
+}
+}
+}
+var valid0 = _errs124 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.user !== undefined){
+let data39 = data.user;
+const _errs126 = errors;
+if((typeof data39 !== "string") && (data39 !== null)){
+validate238.errors = [{instancePath:instancePath+"/user",schemaPath:"#/properties/user/type",keyword:"type",params:{type: schema106.properties.user.type},message:"must be string,null",schema:schema106.properties.user.type,parentSchema:schema106.properties.user,data:data39}];
+return false;
+}
+var valid0 = _errs126 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.verbosity !== undefined){
+let data40 = data.verbosity;
 const _errs128 = errors;
 const _errs129 = errors;
 let valid20 = false;
 const _errs130 = errors;
-if(!(validate231(data40, {instancePath:instancePath+"/web_search_options",parentData:data,parentDataProperty:"web_search_options",rootData}))){
-vErrors = vErrors === null ? validate231.errors : vErrors.concat(validate231.errors);
+if(!(validate28(data40, {instancePath:instancePath+"/verbosity",parentData:data,parentDataProperty:"verbosity",rootData}))){
+vErrors = vErrors === null ? validate28.errors : vErrors.concat(validate28.errors);
 errors = vErrors.length;
 }
 var _valid13 = _errs130 === errors;
@@ -10091,7 +10171,7 @@ valid20 = valid20 || _valid13;
 if(!valid20){
 const _errs131 = errors;
 if(data40 !== null){
-const err39 = {instancePath:instancePath+"/web_search_options",schemaPath:"#/properties/web_search_options/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema105.properties.web_search_options.anyOf[1].type,parentSchema:schema105.properties.web_search_options.anyOf[1],data:data40};
+const err39 = {instancePath:instancePath+"/verbosity",schemaPath:"#/properties/verbosity/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema106.properties.verbosity.anyOf[1].type,parentSchema:schema106.properties.verbosity.anyOf[1],data:data40};
 if(vErrors === null){
 vErrors = [err39];
 }
@@ -10104,7 +10184,7 @@ var _valid13 = _errs131 === errors;
 valid20 = valid20 || _valid13;
 }
 if(!valid20){
-const err40 = {instancePath:instancePath+"/web_search_options",schemaPath:"#/properties/web_search_options/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema105.properties.web_search_options.anyOf,parentSchema:schema105.properties.web_search_options,data:data40};
+const err40 = {instancePath:instancePath+"/verbosity",schemaPath:"#/properties/verbosity/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema106.properties.verbosity.anyOf,parentSchema:schema106.properties.verbosity,data:data40};
 if(vErrors === null){
 vErrors = [err40];
 }
@@ -10112,7 +10192,7 @@ else {
 vErrors.push(err40);
 }
 errors++;
-validate237.errors = vErrors;
+validate238.errors = vErrors;
 return false;
 }
 else {
@@ -10131,6 +10211,63 @@ var valid0 = _errs128 === errors;
 else {
 var valid0 = true;
 }
+if(valid0){
+if(data.web_search_options !== undefined){
+let data41 = data.web_search_options;
+const _errs133 = errors;
+const _errs134 = errors;
+let valid21 = false;
+const _errs135 = errors;
+if(!(validate232(data41, {instancePath:instancePath+"/web_search_options",parentData:data,parentDataProperty:"web_search_options",rootData}))){
+vErrors = vErrors === null ? validate232.errors : vErrors.concat(validate232.errors);
+errors = vErrors.length;
+}
+var _valid14 = _errs135 === errors;
+valid21 = valid21 || _valid14;
+if(!valid21){
+const _errs136 = errors;
+if(data41 !== null){
+const err41 = {instancePath:instancePath+"/web_search_options",schemaPath:"#/properties/web_search_options/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema106.properties.web_search_options.anyOf[1].type,parentSchema:schema106.properties.web_search_options.anyOf[1],data:data41};
+if(vErrors === null){
+vErrors = [err41];
+}
+else {
+vErrors.push(err41);
+}
+errors++;
+}
+var _valid14 = _errs136 === errors;
+valid21 = valid21 || _valid14;
+}
+if(!valid21){
+const err42 = {instancePath:instancePath+"/web_search_options",schemaPath:"#/properties/web_search_options/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema106.properties.web_search_options.anyOf,parentSchema:schema106.properties.web_search_options,data:data41};
+if(vErrors === null){
+vErrors = [err42];
+}
+else {
+vErrors.push(err42);
+}
+errors++;
+validate238.errors = vErrors;
+return false;
+}
+else {
+errors = _errs134;
+if(vErrors !== null){
+if(_errs134){
+vErrors.length = _errs134;
+}
+else {
+vErrors = null;
+}
+}
+}
+var valid0 = _errs133 === errors;
+}
+else {
+var valid0 = true;
+}
+}
 }
 }
 }
@@ -10168,25 +10305,25 @@ var valid0 = true;
 }
 }
 else {
-validate237.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema105.type,parentSchema:schema105,data}];
+validate238.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema106.type,parentSchema:schema106,data}];
 return false;
 }
 }
-validate237.errors = vErrors;
+validate238.errors = vErrors;
 return errors === 0;
 }
 
-export const readChatUrlCitationSpan = validate250;
-const schema106 = {"type":"object","required":["end_index","start_index","title","url"],"properties":{"end_index":{"type":"integer","minimum":0},"start_index":{"type":"integer","minimum":0},"title":{"type":"string"},"url":{"type":"string"}}};
+export const readChatUrlCitationSpan = validate252;
+const schema107 = {"type":"object","required":["end_index","start_index","title","url"],"properties":{"end_index":{"type":"integer","minimum":0},"start_index":{"type":"integer","minimum":0},"title":{"type":"string"},"url":{"type":"string"}}};
 
-function validate250(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate252(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((((data.end_index === undefined) && (missing0 = "end_index")) || ((data.start_index === undefined) && (missing0 = "start_index"))) || ((data.title === undefined) && (missing0 = "title"))) || ((data.url === undefined) && (missing0 = "url"))){
-validate250.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema106.required,parentSchema:schema106,data}];
+validate252.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema107.required,parentSchema:schema107,data}];
 return false;
 }
 else {
@@ -10194,13 +10331,13 @@ if(data.end_index !== undefined){
 let data0 = data.end_index;
 const _errs1 = errors;
 if(!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))){
-validate250.errors = [{instancePath:instancePath+"/end_index",schemaPath:"#/properties/end_index/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema106.properties.end_index.type,parentSchema:schema106.properties.end_index,data:data0}];
+validate252.errors = [{instancePath:instancePath+"/end_index",schemaPath:"#/properties/end_index/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema107.properties.end_index.type,parentSchema:schema107.properties.end_index,data:data0}];
 return false;
 }
 if(errors === _errs1){
 if((typeof data0 == "number") && (isFinite(data0))){
 if(data0 < 0 || isNaN(data0)){
-validate250.errors = [{instancePath:instancePath+"/end_index",schemaPath:"#/properties/end_index/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema106.properties.end_index,data:data0}];
+validate252.errors = [{instancePath:instancePath+"/end_index",schemaPath:"#/properties/end_index/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema107.properties.end_index,data:data0}];
 return false;
 }
 }
@@ -10215,13 +10352,13 @@ if(data.start_index !== undefined){
 let data1 = data.start_index;
 const _errs3 = errors;
 if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate250.errors = [{instancePath:instancePath+"/start_index",schemaPath:"#/properties/start_index/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema106.properties.start_index.type,parentSchema:schema106.properties.start_index,data:data1}];
+validate252.errors = [{instancePath:instancePath+"/start_index",schemaPath:"#/properties/start_index/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema107.properties.start_index.type,parentSchema:schema107.properties.start_index,data:data1}];
 return false;
 }
 if(errors === _errs3){
 if((typeof data1 == "number") && (isFinite(data1))){
 if(data1 < 0 || isNaN(data1)){
-validate250.errors = [{instancePath:instancePath+"/start_index",schemaPath:"#/properties/start_index/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema106.properties.start_index,data:data1}];
+validate252.errors = [{instancePath:instancePath+"/start_index",schemaPath:"#/properties/start_index/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema107.properties.start_index,data:data1}];
 return false;
 }
 }
@@ -10236,7 +10373,7 @@ if(data.title !== undefined){
 let data2 = data.title;
 const _errs5 = errors;
 if(typeof data2 !== "string"){
-validate250.errors = [{instancePath:instancePath+"/title",schemaPath:"#/properties/title/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema106.properties.title.type,parentSchema:schema106.properties.title,data:data2}];
+validate252.errors = [{instancePath:instancePath+"/title",schemaPath:"#/properties/title/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema107.properties.title.type,parentSchema:schema107.properties.title,data:data2}];
 return false;
 }
 var valid0 = _errs5 === errors;
@@ -10249,7 +10386,7 @@ if(data.url !== undefined){
 let data3 = data.url;
 const _errs7 = errors;
 if(typeof data3 !== "string"){
-validate250.errors = [{instancePath:instancePath+"/url",schemaPath:"#/properties/url/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema106.properties.url.type,parentSchema:schema106.properties.url,data:data3}];
+validate252.errors = [{instancePath:instancePath+"/url",schemaPath:"#/properties/url/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema107.properties.url.type,parentSchema:schema107.properties.url,data:data3}];
 return false;
 }
 var valid0 = _errs7 === errors;
@@ -10263,25 +10400,25 @@ var valid0 = true;
 }
 }
 else {
-validate250.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema106.type,parentSchema:schema106,data}];
+validate252.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema107.type,parentSchema:schema107,data}];
 return false;
 }
 }
-validate250.errors = vErrors;
+validate252.errors = vErrors;
 return errors === 0;
 }
 
-export const readChatUrlCitation = validate251;
-const schema107 = {"type":"object","required":["type","url_citation"],"properties":{"type":{"type":"string","const":"url_citation"},"url_citation":{"$ref":"#/components/schemas/ChatUrlCitationSpan"}}};
+export const readChatUrlCitation = validate253;
+const schema108 = {"type":"object","required":["type","url_citation"],"properties":{"type":{"type":"string","const":"url_citation"},"url_citation":{"$ref":"#/components/schemas/ChatUrlCitationSpan"}}};
 
-function validate251(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate253(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((data.type === undefined) && (missing0 = "type")) || ((data.url_citation === undefined) && (missing0 = "url_citation"))){
-validate251.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema107.required,parentSchema:schema107,data}];
+validate253.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema108.required,parentSchema:schema108,data}];
 return false;
 }
 else {
@@ -10289,11 +10426,11 @@ if(data.type !== undefined){
 let data0 = data.type;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate251.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema107.properties.type.type,parentSchema:schema107.properties.type,data:data0}];
+validate253.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema108.properties.type.type,parentSchema:schema108.properties.type,data:data0}];
 return false;
 }
 if("url_citation" !== data0){
-validate251.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "url_citation"},message:"must be equal to constant",schema:"url_citation",parentSchema:schema107.properties.type,data:data0}];
+validate253.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "url_citation"},message:"must be equal to constant",schema:"url_citation",parentSchema:schema108.properties.type,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -10304,93 +10441,14 @@ var valid0 = true;
 if(valid0){
 if(data.url_citation !== undefined){
 const _errs3 = errors;
-if(!(validate250(data.url_citation, {instancePath:instancePath+"/url_citation",parentData:data,parentDataProperty:"url_citation",rootData}))){
-vErrors = vErrors === null ? validate250.errors : vErrors.concat(validate250.errors);
+if(!(validate252(data.url_citation, {instancePath:instancePath+"/url_citation",parentData:data,parentDataProperty:"url_citation",rootData}))){
+vErrors = vErrors === null ? validate252.errors : vErrors.concat(validate252.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs3 === errors;
 }
 else {
 var valid0 = true;
-}
-}
-}
-}
-else {
-validate251.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema107.type,parentSchema:schema107,data}];
-return false;
-}
-}
-validate251.errors = vErrors;
-return errors === 0;
-}
-
-export const readChatAudio = validate253;
-const schema108 = {"type":"object","required":["id","data","expires_at","transcript"],"properties":{"id":{"type":"string"},"data":{"type":"string"},"expires_at":{"type":"integer"},"transcript":{"type":"string"}}};
-
-function validate253(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if(((((data.id === undefined) && (missing0 = "id")) || ((data.data === undefined) && (missing0 = "data"))) || ((data.expires_at === undefined) && (missing0 = "expires_at"))) || ((data.transcript === undefined) && (missing0 = "transcript"))){
-validate253.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema108.required,parentSchema:schema108,data}];
-return false;
-}
-else {
-if(data.id !== undefined){
-let data0 = data.id;
-const _errs1 = errors;
-if(typeof data0 !== "string"){
-validate253.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema108.properties.id.type,parentSchema:schema108.properties.id,data:data0}];
-return false;
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.data !== undefined){
-let data1 = data.data;
-const _errs3 = errors;
-if(typeof data1 !== "string"){
-validate253.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema108.properties.data.type,parentSchema:schema108.properties.data,data:data1}];
-return false;
-}
-var valid0 = _errs3 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.expires_at !== undefined){
-let data2 = data.expires_at;
-const _errs5 = errors;
-if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate253.errors = [{instancePath:instancePath+"/expires_at",schemaPath:"#/properties/expires_at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema108.properties.expires_at.type,parentSchema:schema108.properties.expires_at,data:data2}];
-return false;
-}
-var valid0 = _errs5 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.transcript !== undefined){
-let data3 = data.transcript;
-const _errs7 = errors;
-if(typeof data3 !== "string"){
-validate253.errors = [{instancePath:instancePath+"/transcript",schemaPath:"#/properties/transcript/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema108.properties.transcript.type,parentSchema:schema108.properties.transcript,data:data3}];
-return false;
-}
-var valid0 = _errs7 === errors;
-}
-else {
-var valid0 = true;
-}
-}
 }
 }
 }
@@ -10404,17 +10462,96 @@ validate253.errors = vErrors;
 return errors === 0;
 }
 
-export const readChatAnswer = validate254;
-const schema109 = {"type":"object","required":["role"],"properties":{"role":{"type":"string","const":"assistant"},"content":{"type":["string","null"]},"refusal":{"type":["string","null"]},"annotations":{"type":"array","items":{"$ref":"#/components/schemas/ChatUrlCitation"}},"reasoning_content":{"type":"string"},"reasoning":{"type":"string"},"tool_calls":{"type":"array","items":{"$ref":"#/components/schemas/ChatToolCall"}},"function_call":{"$ref":"#/components/schemas/ChatCalledFunction"},"audio":{"$ref":"#/components/schemas/ChatAudio"}}};
+export const readChatAudio = validate255;
+const schema109 = {"type":"object","required":["id","data","expires_at","transcript"],"properties":{"id":{"type":"string"},"data":{"type":"string"},"expires_at":{"type":"integer"},"transcript":{"type":"string"}}};
 
-function validate254(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate255(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((((data.id === undefined) && (missing0 = "id")) || ((data.data === undefined) && (missing0 = "data"))) || ((data.expires_at === undefined) && (missing0 = "expires_at"))) || ((data.transcript === undefined) && (missing0 = "transcript"))){
+validate255.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema109.required,parentSchema:schema109,data}];
+return false;
+}
+else {
+if(data.id !== undefined){
+let data0 = data.id;
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate255.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema109.properties.id.type,parentSchema:schema109.properties.id,data:data0}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.data !== undefined){
+let data1 = data.data;
+const _errs3 = errors;
+if(typeof data1 !== "string"){
+validate255.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema109.properties.data.type,parentSchema:schema109.properties.data,data:data1}];
+return false;
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.expires_at !== undefined){
+let data2 = data.expires_at;
+const _errs5 = errors;
+if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
+validate255.errors = [{instancePath:instancePath+"/expires_at",schemaPath:"#/properties/expires_at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema109.properties.expires_at.type,parentSchema:schema109.properties.expires_at,data:data2}];
+return false;
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.transcript !== undefined){
+let data3 = data.transcript;
+const _errs7 = errors;
+if(typeof data3 !== "string"){
+validate255.errors = [{instancePath:instancePath+"/transcript",schemaPath:"#/properties/transcript/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema109.properties.transcript.type,parentSchema:schema109.properties.transcript,data:data3}];
+return false;
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+else {
+validate255.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema109.type,parentSchema:schema109,data}];
+return false;
+}
+}
+validate255.errors = vErrors;
+return errors === 0;
+}
+
+export const readChatAnswer = validate256;
+const schema110 = {"type":"object","required":["role"],"properties":{"role":{"type":"string","const":"assistant"},"content":{"type":["string","null"]},"refusal":{"type":["string","null"]},"annotations":{"type":"array","items":{"$ref":"#/components/schemas/ChatUrlCitation"}},"reasoning_content":{"type":"string"},"reasoning":{"type":"string"},"tool_calls":{"type":"array","items":{"$ref":"#/components/schemas/ChatToolCall"}},"function_call":{"$ref":"#/components/schemas/ChatCalledFunction"},"audio":{"$ref":"#/components/schemas/ChatAudio"}}};
+
+function validate256(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.role === undefined) && (missing0 = "role")){
-validate254.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema109.required,parentSchema:schema109,data}];
+validate256.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema110.required,parentSchema:schema110,data}];
 return false;
 }
 else {
@@ -10422,11 +10559,11 @@ if(data.role !== undefined){
 let data0 = data.role;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate254.errors = [{instancePath:instancePath+"/role",schemaPath:"#/properties/role/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema109.properties.role.type,parentSchema:schema109.properties.role,data:data0}];
+validate256.errors = [{instancePath:instancePath+"/role",schemaPath:"#/properties/role/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema110.properties.role.type,parentSchema:schema110.properties.role,data:data0}];
 return false;
 }
 if("assistant" !== data0){
-validate254.errors = [{instancePath:instancePath+"/role",schemaPath:"#/properties/role/const",keyword:"const",params:{allowedValue: "assistant"},message:"must be equal to constant",schema:"assistant",parentSchema:schema109.properties.role,data:data0}];
+validate256.errors = [{instancePath:instancePath+"/role",schemaPath:"#/properties/role/const",keyword:"const",params:{allowedValue: "assistant"},message:"must be equal to constant",schema:"assistant",parentSchema:schema110.properties.role,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -10439,7 +10576,7 @@ if(data.content !== undefined){
 let data1 = data.content;
 const _errs3 = errors;
 if((typeof data1 !== "string") && (data1 !== null)){
-validate254.errors = [{instancePath:instancePath+"/content",schemaPath:"#/properties/content/type",keyword:"type",params:{type: schema109.properties.content.type},message:"must be string,null",schema:schema109.properties.content.type,parentSchema:schema109.properties.content,data:data1}];
+validate256.errors = [{instancePath:instancePath+"/content",schemaPath:"#/properties/content/type",keyword:"type",params:{type: schema110.properties.content.type},message:"must be string,null",schema:schema110.properties.content.type,parentSchema:schema110.properties.content,data:data1}];
 return false;
 }
 var valid0 = _errs3 === errors;
@@ -10452,7 +10589,7 @@ if(data.refusal !== undefined){
 let data2 = data.refusal;
 const _errs5 = errors;
 if((typeof data2 !== "string") && (data2 !== null)){
-validate254.errors = [{instancePath:instancePath+"/refusal",schemaPath:"#/properties/refusal/type",keyword:"type",params:{type: schema109.properties.refusal.type},message:"must be string,null",schema:schema109.properties.refusal.type,parentSchema:schema109.properties.refusal,data:data2}];
+validate256.errors = [{instancePath:instancePath+"/refusal",schemaPath:"#/properties/refusal/type",keyword:"type",params:{type: schema110.properties.refusal.type},message:"must be string,null",schema:schema110.properties.refusal.type,parentSchema:schema110.properties.refusal,data:data2}];
 return false;
 }
 var valid0 = _errs5 === errors;
@@ -10470,8 +10607,8 @@ var valid1 = true;
 const len0 = data3.length;
 for(let i0=0; i0<len0; i0++){
 const _errs9 = errors;
-if(!(validate251(data3[i0], {instancePath:instancePath+"/annotations/" + i0,parentData:data3,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate251.errors : vErrors.concat(validate251.errors);
+if(!(validate253(data3[i0], {instancePath:instancePath+"/annotations/" + i0,parentData:data3,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate253.errors : vErrors.concat(validate253.errors);
 errors = vErrors.length;
 }
 var valid1 = _errs9 === errors;
@@ -10481,7 +10618,7 @@ break;
 }
 }
 else {
-validate254.errors = [{instancePath:instancePath+"/annotations",schemaPath:"#/properties/annotations/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema109.properties.annotations.type,parentSchema:schema109.properties.annotations,data:data3}];
+validate256.errors = [{instancePath:instancePath+"/annotations",schemaPath:"#/properties/annotations/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema110.properties.annotations.type,parentSchema:schema110.properties.annotations,data:data3}];
 return false;
 }
 }
@@ -10495,7 +10632,7 @@ if(data.reasoning_content !== undefined){
 let data5 = data.reasoning_content;
 const _errs10 = errors;
 if(typeof data5 !== "string"){
-validate254.errors = [{instancePath:instancePath+"/reasoning_content",schemaPath:"#/properties/reasoning_content/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema109.properties.reasoning_content.type,parentSchema:schema109.properties.reasoning_content,data:data5}];
+validate256.errors = [{instancePath:instancePath+"/reasoning_content",schemaPath:"#/properties/reasoning_content/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema110.properties.reasoning_content.type,parentSchema:schema110.properties.reasoning_content,data:data5}];
 return false;
 }
 var valid0 = _errs10 === errors;
@@ -10508,7 +10645,7 @@ if(data.reasoning !== undefined){
 let data6 = data.reasoning;
 const _errs12 = errors;
 if(typeof data6 !== "string"){
-validate254.errors = [{instancePath:instancePath+"/reasoning",schemaPath:"#/properties/reasoning/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema109.properties.reasoning.type,parentSchema:schema109.properties.reasoning,data:data6}];
+validate256.errors = [{instancePath:instancePath+"/reasoning",schemaPath:"#/properties/reasoning/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema110.properties.reasoning.type,parentSchema:schema110.properties.reasoning,data:data6}];
 return false;
 }
 var valid0 = _errs12 === errors;
@@ -10526,8 +10663,8 @@ var valid2 = true;
 const len1 = data7.length;
 for(let i1=0; i1<len1; i1++){
 const _errs16 = errors;
-if(!(validate147(data7[i1], {instancePath:instancePath+"/tool_calls/" + i1,parentData:data7,parentDataProperty:i1,rootData}))){
-vErrors = vErrors === null ? validate147.errors : vErrors.concat(validate147.errors);
+if(!(validate148(data7[i1], {instancePath:instancePath+"/tool_calls/" + i1,parentData:data7,parentDataProperty:i1,rootData}))){
+vErrors = vErrors === null ? validate148.errors : vErrors.concat(validate148.errors);
 errors = vErrors.length;
 }
 var valid2 = _errs16 === errors;
@@ -10537,7 +10674,7 @@ break;
 }
 }
 else {
-validate254.errors = [{instancePath:instancePath+"/tool_calls",schemaPath:"#/properties/tool_calls/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema109.properties.tool_calls.type,parentSchema:schema109.properties.tool_calls,data:data7}];
+validate256.errors = [{instancePath:instancePath+"/tool_calls",schemaPath:"#/properties/tool_calls/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema110.properties.tool_calls.type,parentSchema:schema110.properties.tool_calls,data:data7}];
 return false;
 }
 }
@@ -10549,8 +10686,8 @@ var valid0 = true;
 if(valid0){
 if(data.function_call !== undefined){
 const _errs17 = errors;
-if(!(validate141(data.function_call, {instancePath:instancePath+"/function_call",parentData:data,parentDataProperty:"function_call",rootData}))){
-vErrors = vErrors === null ? validate141.errors : vErrors.concat(validate141.errors);
+if(!(validate142(data.function_call, {instancePath:instancePath+"/function_call",parentData:data,parentDataProperty:"function_call",rootData}))){
+vErrors = vErrors === null ? validate142.errors : vErrors.concat(validate142.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs17 === errors;
@@ -10561,8 +10698,8 @@ var valid0 = true;
 if(valid0){
 if(data.audio !== undefined){
 const _errs18 = errors;
-if(!(validate253(data.audio, {instancePath:instancePath+"/audio",parentData:data,parentDataProperty:"audio",rootData}))){
-vErrors = vErrors === null ? validate253.errors : vErrors.concat(validate253.errors);
+if(!(validate255(data.audio, {instancePath:instancePath+"/audio",parentData:data,parentDataProperty:"audio",rootData}))){
+vErrors = vErrors === null ? validate255.errors : vErrors.concat(validate255.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs18 === errors;
@@ -10581,25 +10718,25 @@ var valid0 = true;
 }
 }
 else {
-validate254.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema109.type,parentSchema:schema109,data}];
+validate256.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema110.type,parentSchema:schema110,data}];
 return false;
 }
 }
-validate254.errors = vErrors;
+validate256.errors = vErrors;
 return errors === 0;
 }
 
-export const readChatLogprobs = validate259;
-const schema110 = {"type":"object","required":["content","refusal"],"properties":{"content":{"anyOf":[{"type":"array","items":{"$ref":"#/components/schemas/LogProb"}},{"type":"null"}]},"refusal":{"anyOf":[{"type":"array","items":{"$ref":"#/components/schemas/LogProb"}},{"type":"null"}]}}};
+export const readChatLogprobs = validate261;
+const schema111 = {"type":"object","required":["content","refusal"],"properties":{"content":{"anyOf":[{"type":"array","items":{"$ref":"#/components/schemas/LogProb"}},{"type":"null"}]},"refusal":{"anyOf":[{"type":"array","items":{"$ref":"#/components/schemas/LogProb"}},{"type":"null"}]}}};
 
-function validate259(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate261(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((data.content === undefined) && (missing0 = "content")) || ((data.refusal === undefined) && (missing0 = "refusal"))){
-validate259.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema110.required,parentSchema:schema110,data}];
+validate261.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema111.required,parentSchema:schema111,data}];
 return false;
 }
 else {
@@ -10626,7 +10763,7 @@ break;
 }
 }
 else {
-const err0 = {instancePath:instancePath+"/content",schemaPath:"#/properties/content/anyOf/0/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema110.properties.content.anyOf[0].type,parentSchema:schema110.properties.content.anyOf[0],data:data0};
+const err0 = {instancePath:instancePath+"/content",schemaPath:"#/properties/content/anyOf/0/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema111.properties.content.anyOf[0].type,parentSchema:schema111.properties.content.anyOf[0],data:data0};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -10641,7 +10778,7 @@ valid1 = valid1 || _valid0;
 if(!valid1){
 const _errs6 = errors;
 if(data0 !== null){
-const err1 = {instancePath:instancePath+"/content",schemaPath:"#/properties/content/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema110.properties.content.anyOf[1].type,parentSchema:schema110.properties.content.anyOf[1],data:data0};
+const err1 = {instancePath:instancePath+"/content",schemaPath:"#/properties/content/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema111.properties.content.anyOf[1].type,parentSchema:schema111.properties.content.anyOf[1],data:data0};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -10654,7 +10791,7 @@ var _valid0 = _errs6 === errors;
 valid1 = valid1 || _valid0;
 }
 if(!valid1){
-const err2 = {instancePath:instancePath+"/content",schemaPath:"#/properties/content/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema110.properties.content.anyOf,parentSchema:schema110.properties.content,data:data0};
+const err2 = {instancePath:instancePath+"/content",schemaPath:"#/properties/content/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema111.properties.content.anyOf,parentSchema:schema111.properties.content,data:data0};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -10662,7 +10799,7 @@ else {
 vErrors.push(err2);
 }
 errors++;
-validate259.errors = vErrors;
+validate261.errors = vErrors;
 return false;
 }
 else {
@@ -10705,7 +10842,7 @@ break;
 }
 }
 else {
-const err3 = {instancePath:instancePath+"/refusal",schemaPath:"#/properties/refusal/anyOf/0/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema110.properties.refusal.anyOf[0].type,parentSchema:schema110.properties.refusal.anyOf[0],data:data2};
+const err3 = {instancePath:instancePath+"/refusal",schemaPath:"#/properties/refusal/anyOf/0/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema111.properties.refusal.anyOf[0].type,parentSchema:schema111.properties.refusal.anyOf[0],data:data2};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -10720,7 +10857,7 @@ valid3 = valid3 || _valid1;
 if(!valid3){
 const _errs13 = errors;
 if(data2 !== null){
-const err4 = {instancePath:instancePath+"/refusal",schemaPath:"#/properties/refusal/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema110.properties.refusal.anyOf[1].type,parentSchema:schema110.properties.refusal.anyOf[1],data:data2};
+const err4 = {instancePath:instancePath+"/refusal",schemaPath:"#/properties/refusal/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema111.properties.refusal.anyOf[1].type,parentSchema:schema111.properties.refusal.anyOf[1],data:data2};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -10733,7 +10870,7 @@ var _valid1 = _errs13 === errors;
 valid3 = valid3 || _valid1;
 }
 if(!valid3){
-const err5 = {instancePath:instancePath+"/refusal",schemaPath:"#/properties/refusal/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema110.properties.refusal.anyOf,parentSchema:schema110.properties.refusal,data:data2};
+const err5 = {instancePath:instancePath+"/refusal",schemaPath:"#/properties/refusal/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema111.properties.refusal.anyOf,parentSchema:schema111.properties.refusal,data:data2};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -10741,7 +10878,7 @@ else {
 vErrors.push(err5);
 }
 errors++;
-validate259.errors = vErrors;
+validate261.errors = vErrors;
 return false;
 }
 else {
@@ -10764,43 +10901,43 @@ var valid0 = true;
 }
 }
 else {
-validate259.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema110.type,parentSchema:schema110,data}];
+validate261.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema111.type,parentSchema:schema111,data}];
 return false;
 }
 }
-validate259.errors = vErrors;
+validate261.errors = vErrors;
 return errors === 0;
 }
 
-export const readChatFinishReason = validate262;
-const schema111 = {"type":"string","enum":["content_filter","function_call","length","stop","tool_calls"]};
+export const readChatFinishReason = validate264;
+const schema112 = {"type":"string","enum":["content_filter","function_call","length","stop","tool_calls"]};
 
-function validate262(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate264(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(typeof data !== "string"){
-validate262.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema111.type,parentSchema:schema111,data}];
+validate264.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema112.type,parentSchema:schema112,data}];
 return false;
 }
 if(!(((((data === "content_filter") || (data === "function_call")) || (data === "length")) || (data === "stop")) || (data === "tool_calls"))){
-validate262.errors = [{instancePath,schemaPath:"#/enum",keyword:"enum",params:{allowedValues: schema111.enum},message:"must be equal to one of the allowed values",schema:schema111.enum,parentSchema:schema111,data}];
+validate264.errors = [{instancePath,schemaPath:"#/enum",keyword:"enum",params:{allowedValues: schema112.enum},message:"must be equal to one of the allowed values",schema:schema112.enum,parentSchema:schema112,data}];
 return false;
 }
-validate262.errors = vErrors;
+validate264.errors = vErrors;
 return errors === 0;
 }
 
-export const readChatChoice = validate263;
-const schema112 = {"type":"object","required":["message"],"properties":{"index":{"type":"integer","minimum":0},"message":{"$ref":"#/components/schemas/ChatAnswer"},"logprobs":{"anyOf":[{"$ref":"#/components/schemas/ChatLogprobs"},{"type":"null"}]},"finish_reason":{"$ref":"#/components/schemas/ChatFinishReason"}}};
+export const readChatChoice = validate265;
+const schema113 = {"type":"object","required":["message"],"properties":{"index":{"type":"integer","minimum":0},"message":{"$ref":"#/components/schemas/ChatAnswer"},"logprobs":{"anyOf":[{"$ref":"#/components/schemas/ChatLogprobs"},{"type":"null"}]},"finish_reason":{"$ref":"#/components/schemas/ChatFinishReason"}}};
 
-function validate263(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate265(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.message === undefined) && (missing0 = "message")){
-validate263.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema112.required,parentSchema:schema112,data}];
+validate265.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema113.required,parentSchema:schema113,data}];
 return false;
 }
 else {
@@ -10808,13 +10945,13 @@ if(data.index !== undefined){
 let data0 = data.index;
 const _errs1 = errors;
 if(!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))){
-validate263.errors = [{instancePath:instancePath+"/index",schemaPath:"#/properties/index/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema112.properties.index.type,parentSchema:schema112.properties.index,data:data0}];
+validate265.errors = [{instancePath:instancePath+"/index",schemaPath:"#/properties/index/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema113.properties.index.type,parentSchema:schema113.properties.index,data:data0}];
 return false;
 }
 if(errors === _errs1){
 if((typeof data0 == "number") && (isFinite(data0))){
 if(data0 < 0 || isNaN(data0)){
-validate263.errors = [{instancePath:instancePath+"/index",schemaPath:"#/properties/index/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema112.properties.index,data:data0}];
+validate265.errors = [{instancePath:instancePath+"/index",schemaPath:"#/properties/index/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema113.properties.index,data:data0}];
 return false;
 }
 }
@@ -10827,8 +10964,8 @@ var valid0 = true;
 if(valid0){
 if(data.message !== undefined){
 const _errs3 = errors;
-if(!(validate254(data.message, {instancePath:instancePath+"/message",parentData:data,parentDataProperty:"message",rootData}))){
-vErrors = vErrors === null ? validate254.errors : vErrors.concat(validate254.errors);
+if(!(validate256(data.message, {instancePath:instancePath+"/message",parentData:data,parentDataProperty:"message",rootData}))){
+vErrors = vErrors === null ? validate256.errors : vErrors.concat(validate256.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs3 === errors;
@@ -10843,8 +10980,8 @@ const _errs4 = errors;
 const _errs5 = errors;
 let valid1 = false;
 const _errs6 = errors;
-if(!(validate259(data2, {instancePath:instancePath+"/logprobs",parentData:data,parentDataProperty:"logprobs",rootData}))){
-vErrors = vErrors === null ? validate259.errors : vErrors.concat(validate259.errors);
+if(!(validate261(data2, {instancePath:instancePath+"/logprobs",parentData:data,parentDataProperty:"logprobs",rootData}))){
+vErrors = vErrors === null ? validate261.errors : vErrors.concat(validate261.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs6 === errors;
@@ -10852,7 +10989,7 @@ valid1 = valid1 || _valid0;
 if(!valid1){
 const _errs7 = errors;
 if(data2 !== null){
-const err0 = {instancePath:instancePath+"/logprobs",schemaPath:"#/properties/logprobs/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema112.properties.logprobs.anyOf[1].type,parentSchema:schema112.properties.logprobs.anyOf[1],data:data2};
+const err0 = {instancePath:instancePath+"/logprobs",schemaPath:"#/properties/logprobs/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema113.properties.logprobs.anyOf[1].type,parentSchema:schema113.properties.logprobs.anyOf[1],data:data2};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -10865,7 +11002,7 @@ var _valid0 = _errs7 === errors;
 valid1 = valid1 || _valid0;
 }
 if(!valid1){
-const err1 = {instancePath:instancePath+"/logprobs",schemaPath:"#/properties/logprobs/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema112.properties.logprobs.anyOf,parentSchema:schema112.properties.logprobs,data:data2};
+const err1 = {instancePath:instancePath+"/logprobs",schemaPath:"#/properties/logprobs/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema113.properties.logprobs.anyOf,parentSchema:schema113.properties.logprobs,data:data2};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -10873,7 +11010,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate263.errors = vErrors;
+validate265.errors = vErrors;
 return false;
 }
 else {
@@ -10895,8 +11032,8 @@ var valid0 = true;
 if(valid0){
 if(data.finish_reason !== undefined){
 const _errs9 = errors;
-if(!(validate262(data.finish_reason, {instancePath:instancePath+"/finish_reason",parentData:data,parentDataProperty:"finish_reason",rootData}))){
-vErrors = vErrors === null ? validate262.errors : vErrors.concat(validate262.errors);
+if(!(validate264(data.finish_reason, {instancePath:instancePath+"/finish_reason",parentData:data,parentDataProperty:"finish_reason",rootData}))){
+vErrors = vErrors === null ? validate264.errors : vErrors.concat(validate264.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs9 === errors;
@@ -10910,25 +11047,25 @@ var valid0 = true;
 }
 }
 else {
-validate263.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema112.type,parentSchema:schema112,data}];
+validate265.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema113.type,parentSchema:schema113,data}];
 return false;
 }
 }
-validate263.errors = vErrors;
+validate265.errors = vErrors;
 return errors === 0;
 }
 
-export const readChatPromptTokensDetails = validate267;
-const schema113 = {"type":"object","required":["cached_tokens","audio_tokens"],"properties":{"cached_tokens":{"type":"integer","minimum":0},"audio_tokens":{"type":"integer","minimum":0}}};
+export const readChatPromptTokensDetails = validate269;
+const schema114 = {"type":"object","required":["cached_tokens","audio_tokens"],"properties":{"cached_tokens":{"type":"integer","minimum":0},"audio_tokens":{"type":"integer","minimum":0}}};
 
-function validate267(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate269(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((data.cached_tokens === undefined) && (missing0 = "cached_tokens")) || ((data.audio_tokens === undefined) && (missing0 = "audio_tokens"))){
-validate267.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema113.required,parentSchema:schema113,data}];
+validate269.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema114.required,parentSchema:schema114,data}];
 return false;
 }
 else {
@@ -10936,13 +11073,13 @@ if(data.cached_tokens !== undefined){
 let data0 = data.cached_tokens;
 const _errs1 = errors;
 if(!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))){
-validate267.errors = [{instancePath:instancePath+"/cached_tokens",schemaPath:"#/properties/cached_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema113.properties.cached_tokens.type,parentSchema:schema113.properties.cached_tokens,data:data0}];
+validate269.errors = [{instancePath:instancePath+"/cached_tokens",schemaPath:"#/properties/cached_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema114.properties.cached_tokens.type,parentSchema:schema114.properties.cached_tokens,data:data0}];
 return false;
 }
 if(errors === _errs1){
 if((typeof data0 == "number") && (isFinite(data0))){
 if(data0 < 0 || isNaN(data0)){
-validate267.errors = [{instancePath:instancePath+"/cached_tokens",schemaPath:"#/properties/cached_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema113.properties.cached_tokens,data:data0}];
+validate269.errors = [{instancePath:instancePath+"/cached_tokens",schemaPath:"#/properties/cached_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema114.properties.cached_tokens,data:data0}];
 return false;
 }
 }
@@ -10957,13 +11094,13 @@ if(data.audio_tokens !== undefined){
 let data1 = data.audio_tokens;
 const _errs3 = errors;
 if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate267.errors = [{instancePath:instancePath+"/audio_tokens",schemaPath:"#/properties/audio_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema113.properties.audio_tokens.type,parentSchema:schema113.properties.audio_tokens,data:data1}];
+validate269.errors = [{instancePath:instancePath+"/audio_tokens",schemaPath:"#/properties/audio_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema114.properties.audio_tokens.type,parentSchema:schema114.properties.audio_tokens,data:data1}];
 return false;
 }
 if(errors === _errs3){
 if((typeof data1 == "number") && (isFinite(data1))){
 if(data1 < 0 || isNaN(data1)){
-validate267.errors = [{instancePath:instancePath+"/audio_tokens",schemaPath:"#/properties/audio_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema113.properties.audio_tokens,data:data1}];
+validate269.errors = [{instancePath:instancePath+"/audio_tokens",schemaPath:"#/properties/audio_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema114.properties.audio_tokens,data:data1}];
 return false;
 }
 }
@@ -10977,25 +11114,25 @@ var valid0 = true;
 }
 }
 else {
-validate267.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema113.type,parentSchema:schema113,data}];
+validate269.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema114.type,parentSchema:schema114,data}];
 return false;
 }
 }
-validate267.errors = vErrors;
+validate269.errors = vErrors;
 return errors === 0;
 }
 
-export const readChatCompletionTokensDetails = validate268;
-const schema114 = {"type":"object","required":["reasoning_tokens","audio_tokens","accepted_prediction_tokens","rejected_prediction_tokens"],"properties":{"reasoning_tokens":{"type":"integer","minimum":0},"audio_tokens":{"type":"integer","minimum":0},"accepted_prediction_tokens":{"type":"integer","minimum":0},"rejected_prediction_tokens":{"type":"integer","minimum":0}}};
+export const readChatCompletionTokensDetails = validate270;
+const schema115 = {"type":"object","required":["reasoning_tokens","audio_tokens","accepted_prediction_tokens","rejected_prediction_tokens"],"properties":{"reasoning_tokens":{"type":"integer","minimum":0},"audio_tokens":{"type":"integer","minimum":0},"accepted_prediction_tokens":{"type":"integer","minimum":0},"rejected_prediction_tokens":{"type":"integer","minimum":0}}};
 
-function validate268(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate270(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((((data.reasoning_tokens === undefined) && (missing0 = "reasoning_tokens")) || ((data.audio_tokens === undefined) && (missing0 = "audio_tokens"))) || ((data.accepted_prediction_tokens === undefined) && (missing0 = "accepted_prediction_tokens"))) || ((data.rejected_prediction_tokens === undefined) && (missing0 = "rejected_prediction_tokens"))){
-validate268.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema114.required,parentSchema:schema114,data}];
+validate270.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema115.required,parentSchema:schema115,data}];
 return false;
 }
 else {
@@ -11003,13 +11140,13 @@ if(data.reasoning_tokens !== undefined){
 let data0 = data.reasoning_tokens;
 const _errs1 = errors;
 if(!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))){
-validate268.errors = [{instancePath:instancePath+"/reasoning_tokens",schemaPath:"#/properties/reasoning_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema114.properties.reasoning_tokens.type,parentSchema:schema114.properties.reasoning_tokens,data:data0}];
+validate270.errors = [{instancePath:instancePath+"/reasoning_tokens",schemaPath:"#/properties/reasoning_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema115.properties.reasoning_tokens.type,parentSchema:schema115.properties.reasoning_tokens,data:data0}];
 return false;
 }
 if(errors === _errs1){
 if((typeof data0 == "number") && (isFinite(data0))){
 if(data0 < 0 || isNaN(data0)){
-validate268.errors = [{instancePath:instancePath+"/reasoning_tokens",schemaPath:"#/properties/reasoning_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema114.properties.reasoning_tokens,data:data0}];
+validate270.errors = [{instancePath:instancePath+"/reasoning_tokens",schemaPath:"#/properties/reasoning_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema115.properties.reasoning_tokens,data:data0}];
 return false;
 }
 }
@@ -11024,13 +11161,13 @@ if(data.audio_tokens !== undefined){
 let data1 = data.audio_tokens;
 const _errs3 = errors;
 if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate268.errors = [{instancePath:instancePath+"/audio_tokens",schemaPath:"#/properties/audio_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema114.properties.audio_tokens.type,parentSchema:schema114.properties.audio_tokens,data:data1}];
+validate270.errors = [{instancePath:instancePath+"/audio_tokens",schemaPath:"#/properties/audio_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema115.properties.audio_tokens.type,parentSchema:schema115.properties.audio_tokens,data:data1}];
 return false;
 }
 if(errors === _errs3){
 if((typeof data1 == "number") && (isFinite(data1))){
 if(data1 < 0 || isNaN(data1)){
-validate268.errors = [{instancePath:instancePath+"/audio_tokens",schemaPath:"#/properties/audio_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema114.properties.audio_tokens,data:data1}];
+validate270.errors = [{instancePath:instancePath+"/audio_tokens",schemaPath:"#/properties/audio_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema115.properties.audio_tokens,data:data1}];
 return false;
 }
 }
@@ -11045,13 +11182,13 @@ if(data.accepted_prediction_tokens !== undefined){
 let data2 = data.accepted_prediction_tokens;
 const _errs5 = errors;
 if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate268.errors = [{instancePath:instancePath+"/accepted_prediction_tokens",schemaPath:"#/properties/accepted_prediction_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema114.properties.accepted_prediction_tokens.type,parentSchema:schema114.properties.accepted_prediction_tokens,data:data2}];
+validate270.errors = [{instancePath:instancePath+"/accepted_prediction_tokens",schemaPath:"#/properties/accepted_prediction_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema115.properties.accepted_prediction_tokens.type,parentSchema:schema115.properties.accepted_prediction_tokens,data:data2}];
 return false;
 }
 if(errors === _errs5){
 if((typeof data2 == "number") && (isFinite(data2))){
 if(data2 < 0 || isNaN(data2)){
-validate268.errors = [{instancePath:instancePath+"/accepted_prediction_tokens",schemaPath:"#/properties/accepted_prediction_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema114.properties.accepted_prediction_tokens,data:data2}];
+validate270.errors = [{instancePath:instancePath+"/accepted_prediction_tokens",schemaPath:"#/properties/accepted_prediction_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema115.properties.accepted_prediction_tokens,data:data2}];
 return false;
 }
 }
@@ -11066,13 +11203,13 @@ if(data.rejected_prediction_tokens !== undefined){
 let data3 = data.rejected_prediction_tokens;
 const _errs7 = errors;
 if(!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))){
-validate268.errors = [{instancePath:instancePath+"/rejected_prediction_tokens",schemaPath:"#/properties/rejected_prediction_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema114.properties.rejected_prediction_tokens.type,parentSchema:schema114.properties.rejected_prediction_tokens,data:data3}];
+validate270.errors = [{instancePath:instancePath+"/rejected_prediction_tokens",schemaPath:"#/properties/rejected_prediction_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema115.properties.rejected_prediction_tokens.type,parentSchema:schema115.properties.rejected_prediction_tokens,data:data3}];
 return false;
 }
 if(errors === _errs7){
 if((typeof data3 == "number") && (isFinite(data3))){
 if(data3 < 0 || isNaN(data3)){
-validate268.errors = [{instancePath:instancePath+"/rejected_prediction_tokens",schemaPath:"#/properties/rejected_prediction_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema114.properties.rejected_prediction_tokens,data:data3}];
+validate270.errors = [{instancePath:instancePath+"/rejected_prediction_tokens",schemaPath:"#/properties/rejected_prediction_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema115.properties.rejected_prediction_tokens,data:data3}];
 return false;
 }
 }
@@ -11088,25 +11225,25 @@ var valid0 = true;
 }
 }
 else {
-validate268.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema114.type,parentSchema:schema114,data}];
+validate270.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema115.type,parentSchema:schema115,data}];
 return false;
 }
 }
-validate268.errors = vErrors;
+validate270.errors = vErrors;
 return errors === 0;
 }
 
-export const readChatUsage = validate269;
-const schema115 = {"type":"object","required":["prompt_tokens","completion_tokens","total_tokens"],"properties":{"prompt_tokens":{"type":"integer","minimum":0},"completion_tokens":{"type":"integer","minimum":0},"total_tokens":{"type":"integer","minimum":0},"prompt_tokens_details":{"$ref":"#/components/schemas/ChatPromptTokensDetails"},"completion_tokens_details":{"$ref":"#/components/schemas/ChatCompletionTokensDetails"}}};
+export const readChatUsage = validate271;
+const schema116 = {"type":"object","required":["prompt_tokens","completion_tokens","total_tokens"],"properties":{"prompt_tokens":{"type":"integer","minimum":0},"completion_tokens":{"type":"integer","minimum":0},"total_tokens":{"type":"integer","minimum":0},"prompt_tokens_details":{"$ref":"#/components/schemas/ChatPromptTokensDetails"},"completion_tokens_details":{"$ref":"#/components/schemas/ChatCompletionTokensDetails"}}};
 
-function validate269(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate271(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((((data.prompt_tokens === undefined) && (missing0 = "prompt_tokens")) || ((data.completion_tokens === undefined) && (missing0 = "completion_tokens"))) || ((data.total_tokens === undefined) && (missing0 = "total_tokens"))){
-validate269.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema115.required,parentSchema:schema115,data}];
+validate271.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema116.required,parentSchema:schema116,data}];
 return false;
 }
 else {
@@ -11114,13 +11251,13 @@ if(data.prompt_tokens !== undefined){
 let data0 = data.prompt_tokens;
 const _errs1 = errors;
 if(!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))){
-validate269.errors = [{instancePath:instancePath+"/prompt_tokens",schemaPath:"#/properties/prompt_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema115.properties.prompt_tokens.type,parentSchema:schema115.properties.prompt_tokens,data:data0}];
+validate271.errors = [{instancePath:instancePath+"/prompt_tokens",schemaPath:"#/properties/prompt_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema116.properties.prompt_tokens.type,parentSchema:schema116.properties.prompt_tokens,data:data0}];
 return false;
 }
 if(errors === _errs1){
 if((typeof data0 == "number") && (isFinite(data0))){
 if(data0 < 0 || isNaN(data0)){
-validate269.errors = [{instancePath:instancePath+"/prompt_tokens",schemaPath:"#/properties/prompt_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema115.properties.prompt_tokens,data:data0}];
+validate271.errors = [{instancePath:instancePath+"/prompt_tokens",schemaPath:"#/properties/prompt_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema116.properties.prompt_tokens,data:data0}];
 return false;
 }
 }
@@ -11135,13 +11272,13 @@ if(data.completion_tokens !== undefined){
 let data1 = data.completion_tokens;
 const _errs3 = errors;
 if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate269.errors = [{instancePath:instancePath+"/completion_tokens",schemaPath:"#/properties/completion_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema115.properties.completion_tokens.type,parentSchema:schema115.properties.completion_tokens,data:data1}];
+validate271.errors = [{instancePath:instancePath+"/completion_tokens",schemaPath:"#/properties/completion_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema116.properties.completion_tokens.type,parentSchema:schema116.properties.completion_tokens,data:data1}];
 return false;
 }
 if(errors === _errs3){
 if((typeof data1 == "number") && (isFinite(data1))){
 if(data1 < 0 || isNaN(data1)){
-validate269.errors = [{instancePath:instancePath+"/completion_tokens",schemaPath:"#/properties/completion_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema115.properties.completion_tokens,data:data1}];
+validate271.errors = [{instancePath:instancePath+"/completion_tokens",schemaPath:"#/properties/completion_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema116.properties.completion_tokens,data:data1}];
 return false;
 }
 }
@@ -11156,13 +11293,13 @@ if(data.total_tokens !== undefined){
 let data2 = data.total_tokens;
 const _errs5 = errors;
 if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate269.errors = [{instancePath:instancePath+"/total_tokens",schemaPath:"#/properties/total_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema115.properties.total_tokens.type,parentSchema:schema115.properties.total_tokens,data:data2}];
+validate271.errors = [{instancePath:instancePath+"/total_tokens",schemaPath:"#/properties/total_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema116.properties.total_tokens.type,parentSchema:schema116.properties.total_tokens,data:data2}];
 return false;
 }
 if(errors === _errs5){
 if((typeof data2 == "number") && (isFinite(data2))){
 if(data2 < 0 || isNaN(data2)){
-validate269.errors = [{instancePath:instancePath+"/total_tokens",schemaPath:"#/properties/total_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema115.properties.total_tokens,data:data2}];
+validate271.errors = [{instancePath:instancePath+"/total_tokens",schemaPath:"#/properties/total_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema116.properties.total_tokens,data:data2}];
 return false;
 }
 }
@@ -11175,8 +11312,8 @@ var valid0 = true;
 if(valid0){
 if(data.prompt_tokens_details !== undefined){
 const _errs7 = errors;
-if(!(validate267(data.prompt_tokens_details, {instancePath:instancePath+"/prompt_tokens_details",parentData:data,parentDataProperty:"prompt_tokens_details",rootData}))){
-vErrors = vErrors === null ? validate267.errors : vErrors.concat(validate267.errors);
+if(!(validate269(data.prompt_tokens_details, {instancePath:instancePath+"/prompt_tokens_details",parentData:data,parentDataProperty:"prompt_tokens_details",rootData}))){
+vErrors = vErrors === null ? validate269.errors : vErrors.concat(validate269.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs7 === errors;
@@ -11187,8 +11324,8 @@ var valid0 = true;
 if(valid0){
 if(data.completion_tokens_details !== undefined){
 const _errs8 = errors;
-if(!(validate268(data.completion_tokens_details, {instancePath:instancePath+"/completion_tokens_details",parentData:data,parentDataProperty:"completion_tokens_details",rootData}))){
-vErrors = vErrors === null ? validate268.errors : vErrors.concat(validate268.errors);
+if(!(validate270(data.completion_tokens_details, {instancePath:instancePath+"/completion_tokens_details",parentData:data,parentDataProperty:"completion_tokens_details",rootData}))){
+vErrors = vErrors === null ? validate270.errors : vErrors.concat(validate270.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs8 === errors;
@@ -11203,25 +11340,25 @@ var valid0 = true;
 }
 }
 else {
-validate269.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema115.type,parentSchema:schema115,data}];
+validate271.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema116.type,parentSchema:schema116,data}];
 return false;
 }
 }
-validate269.errors = vErrors;
+validate271.errors = vErrors;
 return errors === 0;
 }
 
-export const readChatCompletion = validate272;
-const schema116 = {"type":"object","required":["id","choices"],"properties":{"id":{"type":"string"},"object":{"type":"string","const":"chat.completion"},"created":{"type":"integer"},"model":{"type":"string"},"choices":{"type":"array","items":{"$ref":"#/components/schemas/ChatChoice"}},"usage":{"anyOf":[{"$ref":"#/components/schemas/ChatUsage"},{"type":"null"}]},"service_tier":{"type":["string","null"]},"system_fingerprint":{"type":["string","null"]},"metadata":{"anyOf":[{"$ref":"#/components/schemas/Metadata"},{"type":"null"}]}}};
+export const readChatCompletion = validate274;
+const schema117 = {"type":"object","required":["id","choices"],"properties":{"id":{"type":"string"},"object":{"type":"string","const":"chat.completion"},"created":{"type":"integer"},"model":{"type":"string"},"choices":{"type":"array","items":{"$ref":"#/components/schemas/ChatChoice"}},"usage":{"anyOf":[{"$ref":"#/components/schemas/ChatUsage"},{"type":"null"}]},"service_tier":{"type":["string","null"]},"system_fingerprint":{"type":["string","null"]},"metadata":{"anyOf":[{"$ref":"#/components/schemas/Metadata"},{"type":"null"}]}}};
 
-function validate272(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate274(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((data.id === undefined) && (missing0 = "id")) || ((data.choices === undefined) && (missing0 = "choices"))){
-validate272.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema116.required,parentSchema:schema116,data}];
+validate274.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema117.required,parentSchema:schema117,data}];
 return false;
 }
 else {
@@ -11229,7 +11366,7 @@ if(data.id !== undefined){
 let data0 = data.id;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate272.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema116.properties.id.type,parentSchema:schema116.properties.id,data:data0}];
+validate274.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema117.properties.id.type,parentSchema:schema117.properties.id,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -11242,11 +11379,11 @@ if(data.object !== undefined){
 let data1 = data.object;
 const _errs3 = errors;
 if(typeof data1 !== "string"){
-validate272.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema116.properties.object.type,parentSchema:schema116.properties.object,data:data1}];
+validate274.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema117.properties.object.type,parentSchema:schema117.properties.object,data:data1}];
 return false;
 }
 if("chat.completion" !== data1){
-validate272.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "chat.completion"},message:"must be equal to constant",schema:"chat.completion",parentSchema:schema116.properties.object,data:data1}];
+validate274.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "chat.completion"},message:"must be equal to constant",schema:"chat.completion",parentSchema:schema117.properties.object,data:data1}];
 return false;
 }
 var valid0 = _errs3 === errors;
@@ -11259,7 +11396,7 @@ if(data.created !== undefined){
 let data2 = data.created;
 const _errs5 = errors;
 if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate272.errors = [{instancePath:instancePath+"/created",schemaPath:"#/properties/created/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema116.properties.created.type,parentSchema:schema116.properties.created,data:data2}];
+validate274.errors = [{instancePath:instancePath+"/created",schemaPath:"#/properties/created/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema117.properties.created.type,parentSchema:schema117.properties.created,data:data2}];
 return false;
 }
 var valid0 = _errs5 === errors;
@@ -11272,7 +11409,7 @@ if(data.model !== undefined){
 let data3 = data.model;
 const _errs7 = errors;
 if(typeof data3 !== "string"){
-validate272.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema116.properties.model.type,parentSchema:schema116.properties.model,data:data3}];
+validate274.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema117.properties.model.type,parentSchema:schema117.properties.model,data:data3}];
 return false;
 }
 var valid0 = _errs7 === errors;
@@ -11290,8 +11427,8 @@ var valid1 = true;
 const len0 = data4.length;
 for(let i0=0; i0<len0; i0++){
 const _errs11 = errors;
-if(!(validate263(data4[i0], {instancePath:instancePath+"/choices/" + i0,parentData:data4,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate263.errors : vErrors.concat(validate263.errors);
+if(!(validate265(data4[i0], {instancePath:instancePath+"/choices/" + i0,parentData:data4,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate265.errors : vErrors.concat(validate265.errors);
 errors = vErrors.length;
 }
 var valid1 = _errs11 === errors;
@@ -11301,7 +11438,7 @@ break;
 }
 }
 else {
-validate272.errors = [{instancePath:instancePath+"/choices",schemaPath:"#/properties/choices/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema116.properties.choices.type,parentSchema:schema116.properties.choices,data:data4}];
+validate274.errors = [{instancePath:instancePath+"/choices",schemaPath:"#/properties/choices/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema117.properties.choices.type,parentSchema:schema117.properties.choices,data:data4}];
 return false;
 }
 }
@@ -11317,8 +11454,8 @@ const _errs12 = errors;
 const _errs13 = errors;
 let valid2 = false;
 const _errs14 = errors;
-if(!(validate269(data6, {instancePath:instancePath+"/usage",parentData:data,parentDataProperty:"usage",rootData}))){
-vErrors = vErrors === null ? validate269.errors : vErrors.concat(validate269.errors);
+if(!(validate271(data6, {instancePath:instancePath+"/usage",parentData:data,parentDataProperty:"usage",rootData}))){
+vErrors = vErrors === null ? validate271.errors : vErrors.concat(validate271.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs14 === errors;
@@ -11326,7 +11463,7 @@ valid2 = valid2 || _valid0;
 if(!valid2){
 const _errs15 = errors;
 if(data6 !== null){
-const err0 = {instancePath:instancePath+"/usage",schemaPath:"#/properties/usage/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema116.properties.usage.anyOf[1].type,parentSchema:schema116.properties.usage.anyOf[1],data:data6};
+const err0 = {instancePath:instancePath+"/usage",schemaPath:"#/properties/usage/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema117.properties.usage.anyOf[1].type,parentSchema:schema117.properties.usage.anyOf[1],data:data6};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -11339,7 +11476,7 @@ var _valid0 = _errs15 === errors;
 valid2 = valid2 || _valid0;
 }
 if(!valid2){
-const err1 = {instancePath:instancePath+"/usage",schemaPath:"#/properties/usage/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema116.properties.usage.anyOf,parentSchema:schema116.properties.usage,data:data6};
+const err1 = {instancePath:instancePath+"/usage",schemaPath:"#/properties/usage/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema117.properties.usage.anyOf,parentSchema:schema117.properties.usage,data:data6};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -11347,7 +11484,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate272.errors = vErrors;
+validate274.errors = vErrors;
 return false;
 }
 else {
@@ -11371,7 +11508,7 @@ if(data.service_tier !== undefined){
 let data7 = data.service_tier;
 const _errs17 = errors;
 if((typeof data7 !== "string") && (data7 !== null)){
-validate272.errors = [{instancePath:instancePath+"/service_tier",schemaPath:"#/properties/service_tier/type",keyword:"type",params:{type: schema116.properties.service_tier.type},message:"must be string,null",schema:schema116.properties.service_tier.type,parentSchema:schema116.properties.service_tier,data:data7}];
+validate274.errors = [{instancePath:instancePath+"/service_tier",schemaPath:"#/properties/service_tier/type",keyword:"type",params:{type: schema117.properties.service_tier.type},message:"must be string,null",schema:schema117.properties.service_tier.type,parentSchema:schema117.properties.service_tier,data:data7}];
 return false;
 }
 var valid0 = _errs17 === errors;
@@ -11384,7 +11521,7 @@ if(data.system_fingerprint !== undefined){
 let data8 = data.system_fingerprint;
 const _errs19 = errors;
 if((typeof data8 !== "string") && (data8 !== null)){
-validate272.errors = [{instancePath:instancePath+"/system_fingerprint",schemaPath:"#/properties/system_fingerprint/type",keyword:"type",params:{type: schema116.properties.system_fingerprint.type},message:"must be string,null",schema:schema116.properties.system_fingerprint.type,parentSchema:schema116.properties.system_fingerprint,data:data8}];
+validate274.errors = [{instancePath:instancePath+"/system_fingerprint",schemaPath:"#/properties/system_fingerprint/type",keyword:"type",params:{type: schema117.properties.system_fingerprint.type},message:"must be string,null",schema:schema117.properties.system_fingerprint.type,parentSchema:schema117.properties.system_fingerprint,data:data8}];
 return false;
 }
 var valid0 = _errs19 === errors;
@@ -11408,7 +11545,7 @@ valid3 = valid3 || _valid1;
 if(!valid3){
 const _errs24 = errors;
 if(data9 !== null){
-const err2 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema116.properties.metadata.anyOf[1].type,parentSchema:schema116.properties.metadata.anyOf[1],data:data9};
+const err2 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema117.properties.metadata.anyOf[1].type,parentSchema:schema117.properties.metadata.anyOf[1],data:data9};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -11421,7 +11558,7 @@ var _valid1 = _errs24 === errors;
 valid3 = valid3 || _valid1;
 }
 if(!valid3){
-const err3 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema116.properties.metadata.anyOf,parentSchema:schema116.properties.metadata,data:data9};
+const err3 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema117.properties.metadata.anyOf,parentSchema:schema117.properties.metadata,data:data9};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -11429,7 +11566,7 @@ else {
 vErrors.push(err3);
 }
 errors++;
-validate272.errors = vErrors;
+validate274.errors = vErrors;
 return false;
 }
 else {
@@ -11459,18 +11596,18 @@ var valid0 = true;
 }
 }
 else {
-validate272.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema116.type,parentSchema:schema116,data}];
+validate274.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema117.type,parentSchema:schema117,data}];
 return false;
 }
 }
-validate272.errors = vErrors;
+validate274.errors = vErrors;
 return errors === 0;
 }
 
-export const readChatFunctionPiece = validate276;
-const schema117 = {"type":"object","properties":{"name":{"type":"string"},"arguments":{"type":"string"}}};
+export const readChatFunctionPiece = validate278;
+const schema118 = {"type":"object","properties":{"name":{"type":"string"},"arguments":{"type":"string"}}};
 
-function validate276(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate278(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
@@ -11479,7 +11616,7 @@ if(data.name !== undefined){
 let data0 = data.name;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate276.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema117.properties.name.type,parentSchema:schema117.properties.name,data:data0}];
+validate278.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema118.properties.name.type,parentSchema:schema118.properties.name,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -11492,7 +11629,7 @@ if(data.arguments !== undefined){
 let data1 = data.arguments;
 const _errs3 = errors;
 if(typeof data1 !== "string"){
-validate276.errors = [{instancePath:instancePath+"/arguments",schemaPath:"#/properties/arguments/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema117.properties.arguments.type,parentSchema:schema117.properties.arguments,data:data1}];
+validate278.errors = [{instancePath:instancePath+"/arguments",schemaPath:"#/properties/arguments/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema118.properties.arguments.type,parentSchema:schema118.properties.arguments,data:data1}];
 return false;
 }
 var valid0 = _errs3 === errors;
@@ -11503,18 +11640,18 @@ var valid0 = true;
 }
 }
 else {
-validate276.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema117.type,parentSchema:schema117,data}];
+validate278.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema118.type,parentSchema:schema118,data}];
 return false;
 }
 }
-validate276.errors = vErrors;
+validate278.errors = vErrors;
 return errors === 0;
 }
 
-export const readChatCustomPiece = validate277;
-const schema118 = {"type":"object","properties":{"name":{"type":"string"},"input":{"type":"string"}}};
+export const readChatCustomPiece = validate279;
+const schema119 = {"type":"object","properties":{"name":{"type":"string"},"input":{"type":"string"}}};
 
-function validate277(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate279(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
@@ -11523,7 +11660,7 @@ if(data.name !== undefined){
 let data0 = data.name;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate277.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema118.properties.name.type,parentSchema:schema118.properties.name,data:data0}];
+validate279.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema119.properties.name.type,parentSchema:schema119.properties.name,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -11536,7 +11673,7 @@ if(data.input !== undefined){
 let data1 = data.input;
 const _errs3 = errors;
 if(typeof data1 !== "string"){
-validate277.errors = [{instancePath:instancePath+"/input",schemaPath:"#/properties/input/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema118.properties.input.type,parentSchema:schema118.properties.input,data:data1}];
+validate279.errors = [{instancePath:instancePath+"/input",schemaPath:"#/properties/input/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema119.properties.input.type,parentSchema:schema119.properties.input,data:data1}];
 return false;
 }
 var valid0 = _errs3 === errors;
@@ -11547,25 +11684,25 @@ var valid0 = true;
 }
 }
 else {
-validate277.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema118.type,parentSchema:schema118,data}];
+validate279.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema119.type,parentSchema:schema119,data}];
 return false;
 }
 }
-validate277.errors = vErrors;
+validate279.errors = vErrors;
 return errors === 0;
 }
 
-export const readChatToolCallPiece = validate278;
-const schema119 = {"type":"object","required":["index"],"properties":{"index":{"type":"integer","minimum":0},"id":{"type":"string"},"type":{"type":"string","enum":["function","custom"]},"function":{"$ref":"#/components/schemas/ChatFunctionPiece"},"custom":{"$ref":"#/components/schemas/ChatCustomPiece"}}};
+export const readChatToolCallPiece = validate280;
+const schema120 = {"type":"object","required":["index"],"properties":{"index":{"type":"integer","minimum":0},"id":{"type":"string"},"type":{"type":"string","enum":["function","custom"]},"function":{"$ref":"#/components/schemas/ChatFunctionPiece"},"custom":{"$ref":"#/components/schemas/ChatCustomPiece"}}};
 
-function validate278(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate280(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.index === undefined) && (missing0 = "index")){
-validate278.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema119.required,parentSchema:schema119,data}];
+validate280.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema120.required,parentSchema:schema120,data}];
 return false;
 }
 else {
@@ -11573,13 +11710,13 @@ if(data.index !== undefined){
 let data0 = data.index;
 const _errs1 = errors;
 if(!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))){
-validate278.errors = [{instancePath:instancePath+"/index",schemaPath:"#/properties/index/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema119.properties.index.type,parentSchema:schema119.properties.index,data:data0}];
+validate280.errors = [{instancePath:instancePath+"/index",schemaPath:"#/properties/index/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema120.properties.index.type,parentSchema:schema120.properties.index,data:data0}];
 return false;
 }
 if(errors === _errs1){
 if((typeof data0 == "number") && (isFinite(data0))){
 if(data0 < 0 || isNaN(data0)){
-validate278.errors = [{instancePath:instancePath+"/index",schemaPath:"#/properties/index/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema119.properties.index,data:data0}];
+validate280.errors = [{instancePath:instancePath+"/index",schemaPath:"#/properties/index/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema120.properties.index,data:data0}];
 return false;
 }
 }
@@ -11594,7 +11731,7 @@ if(data.id !== undefined){
 let data1 = data.id;
 const _errs3 = errors;
 if(typeof data1 !== "string"){
-validate278.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema119.properties.id.type,parentSchema:schema119.properties.id,data:data1}];
+validate280.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema120.properties.id.type,parentSchema:schema120.properties.id,data:data1}];
 return false;
 }
 var valid0 = _errs3 === errors;
@@ -11607,11 +11744,11 @@ if(data.type !== undefined){
 let data2 = data.type;
 const _errs5 = errors;
 if(typeof data2 !== "string"){
-validate278.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema119.properties.type.type,parentSchema:schema119.properties.type,data:data2}];
+validate280.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema120.properties.type.type,parentSchema:schema120.properties.type,data:data2}];
 return false;
 }
 if(!((data2 === "function") || (data2 === "custom"))){
-validate278.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/enum",keyword:"enum",params:{allowedValues: schema119.properties.type.enum},message:"must be equal to one of the allowed values",schema:schema119.properties.type.enum,parentSchema:schema119.properties.type,data:data2}];
+validate280.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/enum",keyword:"enum",params:{allowedValues: schema120.properties.type.enum},message:"must be equal to one of the allowed values",schema:schema120.properties.type.enum,parentSchema:schema120.properties.type,data:data2}];
 return false;
 }
 var valid0 = _errs5 === errors;
@@ -11622,8 +11759,8 @@ var valid0 = true;
 if(valid0){
 if(data.function !== undefined){
 const _errs7 = errors;
-if(!(validate276(data.function, {instancePath:instancePath+"/function",parentData:data,parentDataProperty:"function",rootData}))){
-vErrors = vErrors === null ? validate276.errors : vErrors.concat(validate276.errors);
+if(!(validate278(data.function, {instancePath:instancePath+"/function",parentData:data,parentDataProperty:"function",rootData}))){
+vErrors = vErrors === null ? validate278.errors : vErrors.concat(validate278.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs7 === errors;
@@ -11634,8 +11771,8 @@ var valid0 = true;
 if(valid0){
 if(data.custom !== undefined){
 const _errs8 = errors;
-if(!(validate277(data.custom, {instancePath:instancePath+"/custom",parentData:data,parentDataProperty:"custom",rootData}))){
-vErrors = vErrors === null ? validate277.errors : vErrors.concat(validate277.errors);
+if(!(validate279(data.custom, {instancePath:instancePath+"/custom",parentData:data,parentDataProperty:"custom",rootData}))){
+vErrors = vErrors === null ? validate279.errors : vErrors.concat(validate279.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs8 === errors;
@@ -11650,18 +11787,18 @@ var valid0 = true;
 }
 }
 else {
-validate278.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema119.type,parentSchema:schema119,data}];
+validate280.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema120.type,parentSchema:schema120,data}];
 return false;
 }
 }
-validate278.errors = vErrors;
+validate280.errors = vErrors;
 return errors === 0;
 }
 
-export const readChatAudioPiece = validate281;
-const schema120 = {"type":"object","properties":{"id":{"type":"string"},"data":{"type":"string"},"transcript":{"type":"string"},"expires_at":{"type":"integer"}}};
+export const readChatAudioPiece = validate283;
+const schema121 = {"type":"object","properties":{"id":{"type":"string"},"data":{"type":"string"},"transcript":{"type":"string"},"expires_at":{"type":"integer"}}};
 
-function validate281(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate283(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
@@ -11670,7 +11807,7 @@ if(data.id !== undefined){
 let data0 = data.id;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate281.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema120.properties.id.type,parentSchema:schema120.properties.id,data:data0}];
+validate283.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema121.properties.id.type,parentSchema:schema121.properties.id,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -11683,7 +11820,7 @@ if(data.data !== undefined){
 let data1 = data.data;
 const _errs3 = errors;
 if(typeof data1 !== "string"){
-validate281.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema120.properties.data.type,parentSchema:schema120.properties.data,data:data1}];
+validate283.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema121.properties.data.type,parentSchema:schema121.properties.data,data:data1}];
 return false;
 }
 var valid0 = _errs3 === errors;
@@ -11696,7 +11833,7 @@ if(data.transcript !== undefined){
 let data2 = data.transcript;
 const _errs5 = errors;
 if(typeof data2 !== "string"){
-validate281.errors = [{instancePath:instancePath+"/transcript",schemaPath:"#/properties/transcript/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema120.properties.transcript.type,parentSchema:schema120.properties.transcript,data:data2}];
+validate283.errors = [{instancePath:instancePath+"/transcript",schemaPath:"#/properties/transcript/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema121.properties.transcript.type,parentSchema:schema121.properties.transcript,data:data2}];
 return false;
 }
 var valid0 = _errs5 === errors;
@@ -11709,7 +11846,7 @@ if(data.expires_at !== undefined){
 let data3 = data.expires_at;
 const _errs7 = errors;
 if(!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))){
-validate281.errors = [{instancePath:instancePath+"/expires_at",schemaPath:"#/properties/expires_at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema120.properties.expires_at.type,parentSchema:schema120.properties.expires_at,data:data3}];
+validate283.errors = [{instancePath:instancePath+"/expires_at",schemaPath:"#/properties/expires_at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema121.properties.expires_at.type,parentSchema:schema121.properties.expires_at,data:data3}];
 return false;
 }
 var valid0 = _errs7 === errors;
@@ -11722,18 +11859,18 @@ var valid0 = true;
 }
 }
 else {
-validate281.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema120.type,parentSchema:schema120,data}];
+validate283.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema121.type,parentSchema:schema121,data}];
 return false;
 }
 }
-validate281.errors = vErrors;
+validate283.errors = vErrors;
 return errors === 0;
 }
 
-export const readChatDelta = validate282;
-const schema121 = {"type":"object","properties":{"role":{"type":"string","const":"assistant"},"content":{"type":["string","null"]},"refusal":{"type":["string","null"]},"reasoning_content":{"type":"string"},"reasoning":{"type":"string"},"annotations":{"type":"array","items":{"$ref":"#/components/schemas/ChatUrlCitation"}},"tool_calls":{"type":"array","items":{"$ref":"#/components/schemas/ChatToolCallPiece"}},"function_call":{"$ref":"#/components/schemas/ChatFunctionPiece"},"audio":{"$ref":"#/components/schemas/ChatAudioPiece"}}};
+export const readChatDelta = validate284;
+const schema122 = {"type":"object","properties":{"role":{"type":"string","const":"assistant"},"content":{"type":["string","null"]},"refusal":{"type":["string","null"]},"reasoning_content":{"type":"string"},"reasoning":{"type":"string"},"annotations":{"type":"array","items":{"$ref":"#/components/schemas/ChatUrlCitation"}},"tool_calls":{"type":"array","items":{"$ref":"#/components/schemas/ChatToolCallPiece"}},"function_call":{"$ref":"#/components/schemas/ChatFunctionPiece"},"audio":{"$ref":"#/components/schemas/ChatAudioPiece"}}};
 
-function validate282(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate284(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
@@ -11742,11 +11879,11 @@ if(data.role !== undefined){
 let data0 = data.role;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate282.errors = [{instancePath:instancePath+"/role",schemaPath:"#/properties/role/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema121.properties.role.type,parentSchema:schema121.properties.role,data:data0}];
+validate284.errors = [{instancePath:instancePath+"/role",schemaPath:"#/properties/role/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema122.properties.role.type,parentSchema:schema122.properties.role,data:data0}];
 return false;
 }
 if("assistant" !== data0){
-validate282.errors = [{instancePath:instancePath+"/role",schemaPath:"#/properties/role/const",keyword:"const",params:{allowedValue: "assistant"},message:"must be equal to constant",schema:"assistant",parentSchema:schema121.properties.role,data:data0}];
+validate284.errors = [{instancePath:instancePath+"/role",schemaPath:"#/properties/role/const",keyword:"const",params:{allowedValue: "assistant"},message:"must be equal to constant",schema:"assistant",parentSchema:schema122.properties.role,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -11759,7 +11896,7 @@ if(data.content !== undefined){
 let data1 = data.content;
 const _errs3 = errors;
 if((typeof data1 !== "string") && (data1 !== null)){
-validate282.errors = [{instancePath:instancePath+"/content",schemaPath:"#/properties/content/type",keyword:"type",params:{type: schema121.properties.content.type},message:"must be string,null",schema:schema121.properties.content.type,parentSchema:schema121.properties.content,data:data1}];
+validate284.errors = [{instancePath:instancePath+"/content",schemaPath:"#/properties/content/type",keyword:"type",params:{type: schema122.properties.content.type},message:"must be string,null",schema:schema122.properties.content.type,parentSchema:schema122.properties.content,data:data1}];
 return false;
 }
 var valid0 = _errs3 === errors;
@@ -11772,7 +11909,7 @@ if(data.refusal !== undefined){
 let data2 = data.refusal;
 const _errs5 = errors;
 if((typeof data2 !== "string") && (data2 !== null)){
-validate282.errors = [{instancePath:instancePath+"/refusal",schemaPath:"#/properties/refusal/type",keyword:"type",params:{type: schema121.properties.refusal.type},message:"must be string,null",schema:schema121.properties.refusal.type,parentSchema:schema121.properties.refusal,data:data2}];
+validate284.errors = [{instancePath:instancePath+"/refusal",schemaPath:"#/properties/refusal/type",keyword:"type",params:{type: schema122.properties.refusal.type},message:"must be string,null",schema:schema122.properties.refusal.type,parentSchema:schema122.properties.refusal,data:data2}];
 return false;
 }
 var valid0 = _errs5 === errors;
@@ -11785,7 +11922,7 @@ if(data.reasoning_content !== undefined){
 let data3 = data.reasoning_content;
 const _errs7 = errors;
 if(typeof data3 !== "string"){
-validate282.errors = [{instancePath:instancePath+"/reasoning_content",schemaPath:"#/properties/reasoning_content/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema121.properties.reasoning_content.type,parentSchema:schema121.properties.reasoning_content,data:data3}];
+validate284.errors = [{instancePath:instancePath+"/reasoning_content",schemaPath:"#/properties/reasoning_content/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema122.properties.reasoning_content.type,parentSchema:schema122.properties.reasoning_content,data:data3}];
 return false;
 }
 var valid0 = _errs7 === errors;
@@ -11798,7 +11935,7 @@ if(data.reasoning !== undefined){
 let data4 = data.reasoning;
 const _errs9 = errors;
 if(typeof data4 !== "string"){
-validate282.errors = [{instancePath:instancePath+"/reasoning",schemaPath:"#/properties/reasoning/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema121.properties.reasoning.type,parentSchema:schema121.properties.reasoning,data:data4}];
+validate284.errors = [{instancePath:instancePath+"/reasoning",schemaPath:"#/properties/reasoning/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema122.properties.reasoning.type,parentSchema:schema122.properties.reasoning,data:data4}];
 return false;
 }
 var valid0 = _errs9 === errors;
@@ -11816,8 +11953,8 @@ var valid1 = true;
 const len0 = data5.length;
 for(let i0=0; i0<len0; i0++){
 const _errs13 = errors;
-if(!(validate251(data5[i0], {instancePath:instancePath+"/annotations/" + i0,parentData:data5,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate251.errors : vErrors.concat(validate251.errors);
+if(!(validate253(data5[i0], {instancePath:instancePath+"/annotations/" + i0,parentData:data5,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate253.errors : vErrors.concat(validate253.errors);
 errors = vErrors.length;
 }
 var valid1 = _errs13 === errors;
@@ -11827,7 +11964,7 @@ break;
 }
 }
 else {
-validate282.errors = [{instancePath:instancePath+"/annotations",schemaPath:"#/properties/annotations/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema121.properties.annotations.type,parentSchema:schema121.properties.annotations,data:data5}];
+validate284.errors = [{instancePath:instancePath+"/annotations",schemaPath:"#/properties/annotations/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema122.properties.annotations.type,parentSchema:schema122.properties.annotations,data:data5}];
 return false;
 }
 }
@@ -11846,8 +11983,8 @@ var valid2 = true;
 const len1 = data7.length;
 for(let i1=0; i1<len1; i1++){
 const _errs16 = errors;
-if(!(validate278(data7[i1], {instancePath:instancePath+"/tool_calls/" + i1,parentData:data7,parentDataProperty:i1,rootData}))){
-vErrors = vErrors === null ? validate278.errors : vErrors.concat(validate278.errors);
+if(!(validate280(data7[i1], {instancePath:instancePath+"/tool_calls/" + i1,parentData:data7,parentDataProperty:i1,rootData}))){
+vErrors = vErrors === null ? validate280.errors : vErrors.concat(validate280.errors);
 errors = vErrors.length;
 }
 var valid2 = _errs16 === errors;
@@ -11857,7 +11994,7 @@ break;
 }
 }
 else {
-validate282.errors = [{instancePath:instancePath+"/tool_calls",schemaPath:"#/properties/tool_calls/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema121.properties.tool_calls.type,parentSchema:schema121.properties.tool_calls,data:data7}];
+validate284.errors = [{instancePath:instancePath+"/tool_calls",schemaPath:"#/properties/tool_calls/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema122.properties.tool_calls.type,parentSchema:schema122.properties.tool_calls,data:data7}];
 return false;
 }
 }
@@ -11869,8 +12006,8 @@ var valid0 = true;
 if(valid0){
 if(data.function_call !== undefined){
 const _errs17 = errors;
-if(!(validate276(data.function_call, {instancePath:instancePath+"/function_call",parentData:data,parentDataProperty:"function_call",rootData}))){
-vErrors = vErrors === null ? validate276.errors : vErrors.concat(validate276.errors);
+if(!(validate278(data.function_call, {instancePath:instancePath+"/function_call",parentData:data,parentDataProperty:"function_call",rootData}))){
+vErrors = vErrors === null ? validate278.errors : vErrors.concat(validate278.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs17 === errors;
@@ -11881,8 +12018,8 @@ var valid0 = true;
 if(valid0){
 if(data.audio !== undefined){
 const _errs18 = errors;
-if(!(validate281(data.audio, {instancePath:instancePath+"/audio",parentData:data,parentDataProperty:"audio",rootData}))){
-vErrors = vErrors === null ? validate281.errors : vErrors.concat(validate281.errors);
+if(!(validate283(data.audio, {instancePath:instancePath+"/audio",parentData:data,parentDataProperty:"audio",rootData}))){
+vErrors = vErrors === null ? validate283.errors : vErrors.concat(validate283.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs18 === errors;
@@ -11900,25 +12037,25 @@ var valid0 = true;
 }
 }
 else {
-validate282.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema121.type,parentSchema:schema121,data}];
+validate284.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema122.type,parentSchema:schema122,data}];
 return false;
 }
 }
-validate282.errors = vErrors;
+validate284.errors = vErrors;
 return errors === 0;
 }
 
-export const readChatChunkChoice = validate287;
-const schema122 = {"type":"object","required":["index","delta"],"properties":{"index":{"type":"integer","minimum":0},"delta":{"$ref":"#/components/schemas/ChatDelta"},"logprobs":{"anyOf":[{"$ref":"#/components/schemas/ChatLogprobs"},{"type":"null"}]},"finish_reason":{"anyOf":[{"$ref":"#/components/schemas/ChatFinishReason"},{"type":"null"}]}}};
+export const readChatChunkChoice = validate289;
+const schema123 = {"type":"object","required":["index","delta"],"properties":{"index":{"type":"integer","minimum":0},"delta":{"$ref":"#/components/schemas/ChatDelta"},"logprobs":{"anyOf":[{"$ref":"#/components/schemas/ChatLogprobs"},{"type":"null"}]},"finish_reason":{"anyOf":[{"$ref":"#/components/schemas/ChatFinishReason"},{"type":"null"}]}}};
 
-function validate287(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate289(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((data.index === undefined) && (missing0 = "index")) || ((data.delta === undefined) && (missing0 = "delta"))){
-validate287.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema122.required,parentSchema:schema122,data}];
+validate289.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema123.required,parentSchema:schema123,data}];
 return false;
 }
 else {
@@ -11926,13 +12063,13 @@ if(data.index !== undefined){
 let data0 = data.index;
 const _errs1 = errors;
 if(!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))){
-validate287.errors = [{instancePath:instancePath+"/index",schemaPath:"#/properties/index/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema122.properties.index.type,parentSchema:schema122.properties.index,data:data0}];
+validate289.errors = [{instancePath:instancePath+"/index",schemaPath:"#/properties/index/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema123.properties.index.type,parentSchema:schema123.properties.index,data:data0}];
 return false;
 }
 if(errors === _errs1){
 if((typeof data0 == "number") && (isFinite(data0))){
 if(data0 < 0 || isNaN(data0)){
-validate287.errors = [{instancePath:instancePath+"/index",schemaPath:"#/properties/index/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema122.properties.index,data:data0}];
+validate289.errors = [{instancePath:instancePath+"/index",schemaPath:"#/properties/index/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema123.properties.index,data:data0}];
 return false;
 }
 }
@@ -11945,8 +12082,8 @@ var valid0 = true;
 if(valid0){
 if(data.delta !== undefined){
 const _errs3 = errors;
-if(!(validate282(data.delta, {instancePath:instancePath+"/delta",parentData:data,parentDataProperty:"delta",rootData}))){
-vErrors = vErrors === null ? validate282.errors : vErrors.concat(validate282.errors);
+if(!(validate284(data.delta, {instancePath:instancePath+"/delta",parentData:data,parentDataProperty:"delta",rootData}))){
+vErrors = vErrors === null ? validate284.errors : vErrors.concat(validate284.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs3 === errors;
@@ -11961,8 +12098,8 @@ const _errs4 = errors;
 const _errs5 = errors;
 let valid1 = false;
 const _errs6 = errors;
-if(!(validate259(data2, {instancePath:instancePath+"/logprobs",parentData:data,parentDataProperty:"logprobs",rootData}))){
-vErrors = vErrors === null ? validate259.errors : vErrors.concat(validate259.errors);
+if(!(validate261(data2, {instancePath:instancePath+"/logprobs",parentData:data,parentDataProperty:"logprobs",rootData}))){
+vErrors = vErrors === null ? validate261.errors : vErrors.concat(validate261.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs6 === errors;
@@ -11970,7 +12107,7 @@ valid1 = valid1 || _valid0;
 if(!valid1){
 const _errs7 = errors;
 if(data2 !== null){
-const err0 = {instancePath:instancePath+"/logprobs",schemaPath:"#/properties/logprobs/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema122.properties.logprobs.anyOf[1].type,parentSchema:schema122.properties.logprobs.anyOf[1],data:data2};
+const err0 = {instancePath:instancePath+"/logprobs",schemaPath:"#/properties/logprobs/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema123.properties.logprobs.anyOf[1].type,parentSchema:schema123.properties.logprobs.anyOf[1],data:data2};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -11983,7 +12120,7 @@ var _valid0 = _errs7 === errors;
 valid1 = valid1 || _valid0;
 }
 if(!valid1){
-const err1 = {instancePath:instancePath+"/logprobs",schemaPath:"#/properties/logprobs/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema122.properties.logprobs.anyOf,parentSchema:schema122.properties.logprobs,data:data2};
+const err1 = {instancePath:instancePath+"/logprobs",schemaPath:"#/properties/logprobs/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema123.properties.logprobs.anyOf,parentSchema:schema123.properties.logprobs,data:data2};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -11991,7 +12128,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate287.errors = vErrors;
+validate289.errors = vErrors;
 return false;
 }
 else {
@@ -12017,8 +12154,8 @@ const _errs9 = errors;
 const _errs10 = errors;
 let valid2 = false;
 const _errs11 = errors;
-if(!(validate262(data3, {instancePath:instancePath+"/finish_reason",parentData:data,parentDataProperty:"finish_reason",rootData}))){
-vErrors = vErrors === null ? validate262.errors : vErrors.concat(validate262.errors);
+if(!(validate264(data3, {instancePath:instancePath+"/finish_reason",parentData:data,parentDataProperty:"finish_reason",rootData}))){
+vErrors = vErrors === null ? validate264.errors : vErrors.concat(validate264.errors);
 errors = vErrors.length;
 }
 var _valid1 = _errs11 === errors;
@@ -12026,7 +12163,7 @@ valid2 = valid2 || _valid1;
 if(!valid2){
 const _errs12 = errors;
 if(data3 !== null){
-const err2 = {instancePath:instancePath+"/finish_reason",schemaPath:"#/properties/finish_reason/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema122.properties.finish_reason.anyOf[1].type,parentSchema:schema122.properties.finish_reason.anyOf[1],data:data3};
+const err2 = {instancePath:instancePath+"/finish_reason",schemaPath:"#/properties/finish_reason/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema123.properties.finish_reason.anyOf[1].type,parentSchema:schema123.properties.finish_reason.anyOf[1],data:data3};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -12039,7 +12176,7 @@ var _valid1 = _errs12 === errors;
 valid2 = valid2 || _valid1;
 }
 if(!valid2){
-const err3 = {instancePath:instancePath+"/finish_reason",schemaPath:"#/properties/finish_reason/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema122.properties.finish_reason.anyOf,parentSchema:schema122.properties.finish_reason,data:data3};
+const err3 = {instancePath:instancePath+"/finish_reason",schemaPath:"#/properties/finish_reason/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema123.properties.finish_reason.anyOf,parentSchema:schema123.properties.finish_reason,data:data3};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -12047,7 +12184,7 @@ else {
 vErrors.push(err3);
 }
 errors++;
-validate287.errors = vErrors;
+validate289.errors = vErrors;
 return false;
 }
 else {
@@ -12072,25 +12209,25 @@ var valid0 = true;
 }
 }
 else {
-validate287.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema122.type,parentSchema:schema122,data}];
+validate289.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema123.type,parentSchema:schema123,data}];
 return false;
 }
 }
-validate287.errors = vErrors;
+validate289.errors = vErrors;
 return errors === 0;
 }
 
-export const readChatCompletionChunk = validate291;
-const schema123 = {"type":"object","required":["choices"],"properties":{"id":{"type":"string"},"object":{"type":"string","const":"chat.completion.chunk"},"created":{"type":"integer"},"model":{"type":"string"},"service_tier":{"type":["string","null"]},"system_fingerprint":{"type":["string","null"]},"choices":{"type":"array","items":{"$ref":"#/components/schemas/ChatChunkChoice"}},"usage":{"anyOf":[{"$ref":"#/components/schemas/ChatUsage"},{"type":"null"}]}}};
+export const readChatCompletionChunk = validate293;
+const schema124 = {"type":"object","required":["choices"],"properties":{"id":{"type":"string"},"object":{"type":"string","const":"chat.completion.chunk"},"created":{"type":"integer"},"model":{"type":"string"},"service_tier":{"type":["string","null"]},"system_fingerprint":{"type":["string","null"]},"choices":{"type":"array","items":{"$ref":"#/components/schemas/ChatChunkChoice"}},"usage":{"anyOf":[{"$ref":"#/components/schemas/ChatUsage"},{"type":"null"}]}}};
 
-function validate291(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate293(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.choices === undefined) && (missing0 = "choices")){
-validate291.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema123.required,parentSchema:schema123,data}];
+validate293.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema124.required,parentSchema:schema124,data}];
 return false;
 }
 else {
@@ -12098,7 +12235,7 @@ if(data.id !== undefined){
 let data0 = data.id;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate291.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema123.properties.id.type,parentSchema:schema123.properties.id,data:data0}];
+validate293.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema124.properties.id.type,parentSchema:schema124.properties.id,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -12111,11 +12248,11 @@ if(data.object !== undefined){
 let data1 = data.object;
 const _errs3 = errors;
 if(typeof data1 !== "string"){
-validate291.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema123.properties.object.type,parentSchema:schema123.properties.object,data:data1}];
+validate293.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema124.properties.object.type,parentSchema:schema124.properties.object,data:data1}];
 return false;
 }
 if("chat.completion.chunk" !== data1){
-validate291.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "chat.completion.chunk"},message:"must be equal to constant",schema:"chat.completion.chunk",parentSchema:schema123.properties.object,data:data1}];
+validate293.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "chat.completion.chunk"},message:"must be equal to constant",schema:"chat.completion.chunk",parentSchema:schema124.properties.object,data:data1}];
 return false;
 }
 var valid0 = _errs3 === errors;
@@ -12128,7 +12265,7 @@ if(data.created !== undefined){
 let data2 = data.created;
 const _errs5 = errors;
 if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate291.errors = [{instancePath:instancePath+"/created",schemaPath:"#/properties/created/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema123.properties.created.type,parentSchema:schema123.properties.created,data:data2}];
+validate293.errors = [{instancePath:instancePath+"/created",schemaPath:"#/properties/created/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema124.properties.created.type,parentSchema:schema124.properties.created,data:data2}];
 return false;
 }
 var valid0 = _errs5 === errors;
@@ -12141,7 +12278,7 @@ if(data.model !== undefined){
 let data3 = data.model;
 const _errs7 = errors;
 if(typeof data3 !== "string"){
-validate291.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema123.properties.model.type,parentSchema:schema123.properties.model,data:data3}];
+validate293.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema124.properties.model.type,parentSchema:schema124.properties.model,data:data3}];
 return false;
 }
 var valid0 = _errs7 === errors;
@@ -12154,7 +12291,7 @@ if(data.service_tier !== undefined){
 let data4 = data.service_tier;
 const _errs9 = errors;
 if((typeof data4 !== "string") && (data4 !== null)){
-validate291.errors = [{instancePath:instancePath+"/service_tier",schemaPath:"#/properties/service_tier/type",keyword:"type",params:{type: schema123.properties.service_tier.type},message:"must be string,null",schema:schema123.properties.service_tier.type,parentSchema:schema123.properties.service_tier,data:data4}];
+validate293.errors = [{instancePath:instancePath+"/service_tier",schemaPath:"#/properties/service_tier/type",keyword:"type",params:{type: schema124.properties.service_tier.type},message:"must be string,null",schema:schema124.properties.service_tier.type,parentSchema:schema124.properties.service_tier,data:data4}];
 return false;
 }
 var valid0 = _errs9 === errors;
@@ -12167,7 +12304,7 @@ if(data.system_fingerprint !== undefined){
 let data5 = data.system_fingerprint;
 const _errs11 = errors;
 if((typeof data5 !== "string") && (data5 !== null)){
-validate291.errors = [{instancePath:instancePath+"/system_fingerprint",schemaPath:"#/properties/system_fingerprint/type",keyword:"type",params:{type: schema123.properties.system_fingerprint.type},message:"must be string,null",schema:schema123.properties.system_fingerprint.type,parentSchema:schema123.properties.system_fingerprint,data:data5}];
+validate293.errors = [{instancePath:instancePath+"/system_fingerprint",schemaPath:"#/properties/system_fingerprint/type",keyword:"type",params:{type: schema124.properties.system_fingerprint.type},message:"must be string,null",schema:schema124.properties.system_fingerprint.type,parentSchema:schema124.properties.system_fingerprint,data:data5}];
 return false;
 }
 var valid0 = _errs11 === errors;
@@ -12185,8 +12322,8 @@ var valid1 = true;
 const len0 = data6.length;
 for(let i0=0; i0<len0; i0++){
 const _errs15 = errors;
-if(!(validate287(data6[i0], {instancePath:instancePath+"/choices/" + i0,parentData:data6,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate287.errors : vErrors.concat(validate287.errors);
+if(!(validate289(data6[i0], {instancePath:instancePath+"/choices/" + i0,parentData:data6,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate289.errors : vErrors.concat(validate289.errors);
 errors = vErrors.length;
 }
 var valid1 = _errs15 === errors;
@@ -12196,7 +12333,7 @@ break;
 }
 }
 else {
-validate291.errors = [{instancePath:instancePath+"/choices",schemaPath:"#/properties/choices/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema123.properties.choices.type,parentSchema:schema123.properties.choices,data:data6}];
+validate293.errors = [{instancePath:instancePath+"/choices",schemaPath:"#/properties/choices/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema124.properties.choices.type,parentSchema:schema124.properties.choices,data:data6}];
 return false;
 }
 }
@@ -12212,8 +12349,8 @@ const _errs16 = errors;
 const _errs17 = errors;
 let valid2 = false;
 const _errs18 = errors;
-if(!(validate269(data8, {instancePath:instancePath+"/usage",parentData:data,parentDataProperty:"usage",rootData}))){
-vErrors = vErrors === null ? validate269.errors : vErrors.concat(validate269.errors);
+if(!(validate271(data8, {instancePath:instancePath+"/usage",parentData:data,parentDataProperty:"usage",rootData}))){
+vErrors = vErrors === null ? validate271.errors : vErrors.concat(validate271.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs18 === errors;
@@ -12221,7 +12358,7 @@ valid2 = valid2 || _valid0;
 if(!valid2){
 const _errs19 = errors;
 if(data8 !== null){
-const err0 = {instancePath:instancePath+"/usage",schemaPath:"#/properties/usage/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema123.properties.usage.anyOf[1].type,parentSchema:schema123.properties.usage.anyOf[1],data:data8};
+const err0 = {instancePath:instancePath+"/usage",schemaPath:"#/properties/usage/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema124.properties.usage.anyOf[1].type,parentSchema:schema124.properties.usage.anyOf[1],data:data8};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -12234,7 +12371,7 @@ var _valid0 = _errs19 === errors;
 valid2 = valid2 || _valid0;
 }
 if(!valid2){
-const err1 = {instancePath:instancePath+"/usage",schemaPath:"#/properties/usage/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema123.properties.usage.anyOf,parentSchema:schema123.properties.usage,data:data8};
+const err1 = {instancePath:instancePath+"/usage",schemaPath:"#/properties/usage/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema124.properties.usage.anyOf,parentSchema:schema124.properties.usage,data:data8};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -12242,7 +12379,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate291.errors = vErrors;
+validate293.errors = vErrors;
 return false;
 }
 else {
@@ -12271,25 +12408,25 @@ var valid0 = true;
 }
 }
 else {
-validate291.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema123.type,parentSchema:schema123,data}];
+validate293.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema124.type,parentSchema:schema124,data}];
 return false;
 }
 }
-validate291.errors = vErrors;
+validate293.errors = vErrors;
 return errors === 0;
 }
 
-export const readChatStreamFault = validate294;
-const schema124 = {"type":"object","required":["error"],"properties":{"error":{"$ref":"#/components/schemas/ErrorObject"}}};
+export const readChatStreamFault = validate296;
+const schema125 = {"type":"object","required":["error"],"properties":{"error":{"$ref":"#/components/schemas/ErrorObject"}}};
 
-function validate294(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate296(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.error === undefined) && (missing0 = "error")){
-validate294.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema124.required,parentSchema:schema124,data}];
+validate296.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema125.required,parentSchema:schema125,data}];
 return false;
 }
 else {
@@ -12302,40 +12439,40 @@ errors = vErrors.length;
 }
 }
 else {
-validate294.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema124.type,parentSchema:schema124,data}];
+validate296.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema125.type,parentSchema:schema125,data}];
 return false;
 }
 }
-validate294.errors = vErrors;
+validate296.errors = vErrors;
 return errors === 0;
 }
 
-export const readChatStreamData = validate296;
-const schema125 = {"anyOf":[{"$ref":"#/components/schemas/ChatCompletionChunk"},{"$ref":"#/components/schemas/ChatStreamFault"}]};
+export const readChatStreamData = validate298;
+const schema126 = {"anyOf":[{"$ref":"#/components/schemas/ChatCompletionChunk"},{"$ref":"#/components/schemas/ChatStreamFault"}]};
 
-function validate296(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate298(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
 let valid0 = false;
 const _errs1 = errors;
-if(!(validate291(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate291.errors : vErrors.concat(validate291.errors);
+if(!(validate293(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate293.errors : vErrors.concat(validate293.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs1 === errors;
 valid0 = valid0 || _valid0;
 if(!valid0){
 const _errs2 = errors;
-if(!(validate294(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate294.errors : vErrors.concat(validate294.errors);
+if(!(validate296(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate296.errors : vErrors.concat(validate296.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs2 === errors;
 valid0 = valid0 || _valid0;
 }
 if(!valid0){
-const err0 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema125.anyOf,parentSchema:schema125,data};
+const err0 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema126.anyOf,parentSchema:schema126,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -12343,7 +12480,7 @@ else {
 vErrors.push(err0);
 }
 errors++;
-validate296.errors = vErrors;
+validate298.errors = vErrors;
 return false;
 }
 else {
@@ -12357,21 +12494,21 @@ vErrors = null;
 }
 }
 }
-validate296.errors = vErrors;
+validate298.errors = vErrors;
 return errors === 0;
 }
 
-export const readUpdateChatCompletionRequest = validate299;
-const schema126 = {"type":"object","required":["metadata"],"properties":{"metadata":{"anyOf":[{"$ref":"#/components/schemas/Metadata"},{"type":"null"}]}}};
+export const readUpdateChatCompletionRequest = validate301;
+const schema127 = {"type":"object","required":["metadata"],"properties":{"metadata":{"anyOf":[{"$ref":"#/components/schemas/Metadata"},{"type":"null"}]}}};
 
-function validate299(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate301(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.metadata === undefined) && (missing0 = "metadata")){
-validate299.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema126.required,parentSchema:schema126,data}];
+validate301.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema127.required,parentSchema:schema127,data}];
 return false;
 }
 else {
@@ -12389,7 +12526,7 @@ valid1 = valid1 || _valid0;
 if(!valid1){
 const _errs4 = errors;
 if(data0 !== null){
-const err0 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema126.properties.metadata.anyOf[1].type,parentSchema:schema126.properties.metadata.anyOf[1],data:data0};
+const err0 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema127.properties.metadata.anyOf[1].type,parentSchema:schema127.properties.metadata.anyOf[1],data:data0};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -12402,7 +12539,7 @@ var _valid0 = _errs4 === errors;
 valid1 = valid1 || _valid0;
 }
 if(!valid1){
-const err1 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema126.properties.metadata.anyOf,parentSchema:schema126.properties.metadata,data:data0};
+const err1 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema127.properties.metadata.anyOf,parentSchema:schema127.properties.metadata,data:data0};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -12410,7 +12547,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate299.errors = vErrors;
+validate301.errors = vErrors;
 return false;
 }
 else {
@@ -12428,25 +12565,25 @@ vErrors = null;
 }
 }
 else {
-validate299.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema126.type,parentSchema:schema126,data}];
+validate301.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema127.type,parentSchema:schema127,data}];
 return false;
 }
 }
-validate299.errors = vErrors;
+validate301.errors = vErrors;
 return errors === 0;
 }
 
-export const readChatCompletionDeleted = validate301;
-const schema127 = {"type":"object","required":["id"],"properties":{"object":{"type":"string","const":"chat.completion.deleted"},"id":{"type":"string"},"deleted":{"type":"boolean","const":true}}};
+export const readChatCompletionDeleted = validate303;
+const schema128 = {"type":"object","required":["id"],"properties":{"object":{"type":"string","const":"chat.completion.deleted"},"id":{"type":"string"},"deleted":{"type":"boolean","const":true}}};
 
-function validate301(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate303(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.id === undefined) && (missing0 = "id")){
-validate301.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema127.required,parentSchema:schema127,data}];
+validate303.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema128.required,parentSchema:schema128,data}];
 return false;
 }
 else {
@@ -12454,11 +12591,11 @@ if(data.object !== undefined){
 let data0 = data.object;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate301.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema127.properties.object.type,parentSchema:schema127.properties.object,data:data0}];
+validate303.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema128.properties.object.type,parentSchema:schema128.properties.object,data:data0}];
 return false;
 }
 if("chat.completion.deleted" !== data0){
-validate301.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "chat.completion.deleted"},message:"must be equal to constant",schema:"chat.completion.deleted",parentSchema:schema127.properties.object,data:data0}];
+validate303.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "chat.completion.deleted"},message:"must be equal to constant",schema:"chat.completion.deleted",parentSchema:schema128.properties.object,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -12471,7 +12608,7 @@ if(data.id !== undefined){
 let data1 = data.id;
 const _errs3 = errors;
 if(typeof data1 !== "string"){
-validate301.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema127.properties.id.type,parentSchema:schema127.properties.id,data:data1}];
+validate303.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema128.properties.id.type,parentSchema:schema128.properties.id,data:data1}];
 return false;
 }
 var valid0 = _errs3 === errors;
@@ -12484,11 +12621,11 @@ if(data.deleted !== undefined){
 let data2 = data.deleted;
 const _errs5 = errors;
 if(typeof data2 !== "boolean"){
-validate301.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema127.properties.deleted.type,parentSchema:schema127.properties.deleted,data:data2}];
+validate303.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema128.properties.deleted.type,parentSchema:schema128.properties.deleted,data:data2}];
 return false;
 }
 if(true !== data2){
-validate301.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/const",keyword:"const",params:{allowedValue: true},message:"must be equal to constant",schema:true,parentSchema:schema127.properties.deleted,data:data2}];
+validate303.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/const",keyword:"const",params:{allowedValue: true},message:"must be equal to constant",schema:true,parentSchema:schema128.properties.deleted,data:data2}];
 return false;
 }
 var valid0 = _errs5 === errors;
@@ -12501,25 +12638,25 @@ var valid0 = true;
 }
 }
 else {
-validate301.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema127.type,parentSchema:schema127,data}];
+validate303.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema128.type,parentSchema:schema128,data}];
 return false;
 }
 }
-validate301.errors = vErrors;
+validate303.errors = vErrors;
 return errors === 0;
 }
 
-export const readChatCompletionList = validate302;
-const schema128 = {"type":"object","required":["data"],"properties":{"object":{"type":"string","const":"list"},"data":{"type":"array","items":{"$ref":"#/components/schemas/ChatCompletion"}},"first_id":{"type":["string","null"]},"last_id":{"type":["string","null"]},"has_more":{"type":"boolean"}}};
+export const readChatCompletionList = validate304;
+const schema129 = {"type":"object","required":["data"],"properties":{"object":{"type":"string","const":"list"},"data":{"type":"array","items":{"$ref":"#/components/schemas/ChatCompletion"}},"first_id":{"type":["string","null"]},"last_id":{"type":["string","null"]},"has_more":{"type":"boolean"}}};
 
-function validate302(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate304(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.data === undefined) && (missing0 = "data")){
-validate302.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema128.required,parentSchema:schema128,data}];
+validate304.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema129.required,parentSchema:schema129,data}];
 return false;
 }
 else {
@@ -12527,11 +12664,11 @@ if(data.object !== undefined){
 let data0 = data.object;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate302.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema128.properties.object.type,parentSchema:schema128.properties.object,data:data0}];
+validate304.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema129.properties.object.type,parentSchema:schema129.properties.object,data:data0}];
 return false;
 }
 if("list" !== data0){
-validate302.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "list"},message:"must be equal to constant",schema:"list",parentSchema:schema128.properties.object,data:data0}];
+validate304.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "list"},message:"must be equal to constant",schema:"list",parentSchema:schema129.properties.object,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -12549,8 +12686,8 @@ var valid1 = true;
 const len0 = data1.length;
 for(let i0=0; i0<len0; i0++){
 const _errs5 = errors;
-if(!(validate272(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate272.errors : vErrors.concat(validate272.errors);
+if(!(validate274(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate274.errors : vErrors.concat(validate274.errors);
 errors = vErrors.length;
 }
 var valid1 = _errs5 === errors;
@@ -12560,7 +12697,7 @@ break;
 }
 }
 else {
-validate302.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema128.properties.data.type,parentSchema:schema128.properties.data,data:data1}];
+validate304.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema129.properties.data.type,parentSchema:schema129.properties.data,data:data1}];
 return false;
 }
 }
@@ -12574,7 +12711,7 @@ if(data.first_id !== undefined){
 let data3 = data.first_id;
 const _errs6 = errors;
 if((typeof data3 !== "string") && (data3 !== null)){
-validate302.errors = [{instancePath:instancePath+"/first_id",schemaPath:"#/properties/first_id/type",keyword:"type",params:{type: schema128.properties.first_id.type},message:"must be string,null",schema:schema128.properties.first_id.type,parentSchema:schema128.properties.first_id,data:data3}];
+validate304.errors = [{instancePath:instancePath+"/first_id",schemaPath:"#/properties/first_id/type",keyword:"type",params:{type: schema129.properties.first_id.type},message:"must be string,null",schema:schema129.properties.first_id.type,parentSchema:schema129.properties.first_id,data:data3}];
 return false;
 }
 var valid0 = _errs6 === errors;
@@ -12587,7 +12724,7 @@ if(data.last_id !== undefined){
 let data4 = data.last_id;
 const _errs8 = errors;
 if((typeof data4 !== "string") && (data4 !== null)){
-validate302.errors = [{instancePath:instancePath+"/last_id",schemaPath:"#/properties/last_id/type",keyword:"type",params:{type: schema128.properties.last_id.type},message:"must be string,null",schema:schema128.properties.last_id.type,parentSchema:schema128.properties.last_id,data:data4}];
+validate304.errors = [{instancePath:instancePath+"/last_id",schemaPath:"#/properties/last_id/type",keyword:"type",params:{type: schema129.properties.last_id.type},message:"must be string,null",schema:schema129.properties.last_id.type,parentSchema:schema129.properties.last_id,data:data4}];
 return false;
 }
 var valid0 = _errs8 === errors;
@@ -12600,7 +12737,7 @@ if(data.has_more !== undefined){
 let data5 = data.has_more;
 const _errs10 = errors;
 if(typeof data5 !== "boolean"){
-validate302.errors = [{instancePath:instancePath+"/has_more",schemaPath:"#/properties/has_more/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema128.properties.has_more.type,parentSchema:schema128.properties.has_more,data:data5}];
+validate304.errors = [{instancePath:instancePath+"/has_more",schemaPath:"#/properties/has_more/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema129.properties.has_more.type,parentSchema:schema129.properties.has_more,data:data5}];
 return false;
 }
 var valid0 = _errs10 === errors;
@@ -12615,25 +12752,25 @@ var valid0 = true;
 }
 }
 else {
-validate302.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema128.type,parentSchema:schema128,data}];
+validate304.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema129.type,parentSchema:schema129,data}];
 return false;
 }
 }
-validate302.errors = vErrors;
+validate304.errors = vErrors;
 return errors === 0;
 }
 
-export const readChatStoredMessage = validate304;
-const schema129 = {"type":"object","required":["id","role"],"properties":{"id":{"type":"string"},"role":{"type":"string","enum":["developer","system","user","assistant","tool"]},"content":{"type":["string","null"]},"content_parts":{"anyOf":[{"type":"array","items":{"$ref":"#/components/schemas/ChatUserPart"}},{"type":"null"}]},"refusal":{"type":["string","null"]},"tool_calls":{"type":"array","items":{"$ref":"#/components/schemas/ChatToolCall"}},"tool_call_id":{"type":"string"}}};
+export const readChatStoredMessage = validate306;
+const schema130 = {"type":"object","required":["id","role"],"properties":{"id":{"type":"string"},"role":{"type":"string","enum":["developer","system","user","assistant","tool"]},"content":{"type":["string","null"]},"content_parts":{"anyOf":[{"type":"array","items":{"$ref":"#/components/schemas/ChatUserPart"}},{"type":"null"}]},"refusal":{"type":["string","null"]},"tool_calls":{"type":"array","items":{"$ref":"#/components/schemas/ChatToolCall"}},"tool_call_id":{"type":"string"}}};
 
-function validate304(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate306(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((data.id === undefined) && (missing0 = "id")) || ((data.role === undefined) && (missing0 = "role"))){
-validate304.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema129.required,parentSchema:schema129,data}];
+validate306.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema130.required,parentSchema:schema130,data}];
 return false;
 }
 else {
@@ -12641,7 +12778,7 @@ if(data.id !== undefined){
 let data0 = data.id;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate304.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema129.properties.id.type,parentSchema:schema129.properties.id,data:data0}];
+validate306.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema130.properties.id.type,parentSchema:schema130.properties.id,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -12654,11 +12791,11 @@ if(data.role !== undefined){
 let data1 = data.role;
 const _errs3 = errors;
 if(typeof data1 !== "string"){
-validate304.errors = [{instancePath:instancePath+"/role",schemaPath:"#/properties/role/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema129.properties.role.type,parentSchema:schema129.properties.role,data:data1}];
+validate306.errors = [{instancePath:instancePath+"/role",schemaPath:"#/properties/role/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema130.properties.role.type,parentSchema:schema130.properties.role,data:data1}];
 return false;
 }
 if(!(((((data1 === "developer") || (data1 === "system")) || (data1 === "user")) || (data1 === "assistant")) || (data1 === "tool"))){
-validate304.errors = [{instancePath:instancePath+"/role",schemaPath:"#/properties/role/enum",keyword:"enum",params:{allowedValues: schema129.properties.role.enum},message:"must be equal to one of the allowed values",schema:schema129.properties.role.enum,parentSchema:schema129.properties.role,data:data1}];
+validate306.errors = [{instancePath:instancePath+"/role",schemaPath:"#/properties/role/enum",keyword:"enum",params:{allowedValues: schema130.properties.role.enum},message:"must be equal to one of the allowed values",schema:schema130.properties.role.enum,parentSchema:schema130.properties.role,data:data1}];
 return false;
 }
 var valid0 = _errs3 === errors;
@@ -12671,7 +12808,7 @@ if(data.content !== undefined){
 let data2 = data.content;
 const _errs5 = errors;
 if((typeof data2 !== "string") && (data2 !== null)){
-validate304.errors = [{instancePath:instancePath+"/content",schemaPath:"#/properties/content/type",keyword:"type",params:{type: schema129.properties.content.type},message:"must be string,null",schema:schema129.properties.content.type,parentSchema:schema129.properties.content,data:data2}];
+validate306.errors = [{instancePath:instancePath+"/content",schemaPath:"#/properties/content/type",keyword:"type",params:{type: schema130.properties.content.type},message:"must be string,null",schema:schema130.properties.content.type,parentSchema:schema130.properties.content,data:data2}];
 return false;
 }
 var valid0 = _errs5 === errors;
@@ -12692,8 +12829,8 @@ var valid2 = true;
 const len0 = data3.length;
 for(let i0=0; i0<len0; i0++){
 const _errs11 = errors;
-if(!(validate130(data3[i0], {instancePath:instancePath+"/content_parts/" + i0,parentData:data3,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate130.errors : vErrors.concat(validate130.errors);
+if(!(validate131(data3[i0], {instancePath:instancePath+"/content_parts/" + i0,parentData:data3,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate131.errors : vErrors.concat(validate131.errors);
 errors = vErrors.length;
 }
 var valid2 = _errs11 === errors;
@@ -12703,7 +12840,7 @@ break;
 }
 }
 else {
-const err0 = {instancePath:instancePath+"/content_parts",schemaPath:"#/properties/content_parts/anyOf/0/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema129.properties.content_parts.anyOf[0].type,parentSchema:schema129.properties.content_parts.anyOf[0],data:data3};
+const err0 = {instancePath:instancePath+"/content_parts",schemaPath:"#/properties/content_parts/anyOf/0/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema130.properties.content_parts.anyOf[0].type,parentSchema:schema130.properties.content_parts.anyOf[0],data:data3};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -12718,7 +12855,7 @@ valid1 = valid1 || _valid0;
 if(!valid1){
 const _errs12 = errors;
 if(data3 !== null){
-const err1 = {instancePath:instancePath+"/content_parts",schemaPath:"#/properties/content_parts/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema129.properties.content_parts.anyOf[1].type,parentSchema:schema129.properties.content_parts.anyOf[1],data:data3};
+const err1 = {instancePath:instancePath+"/content_parts",schemaPath:"#/properties/content_parts/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema130.properties.content_parts.anyOf[1].type,parentSchema:schema130.properties.content_parts.anyOf[1],data:data3};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -12731,7 +12868,7 @@ var _valid0 = _errs12 === errors;
 valid1 = valid1 || _valid0;
 }
 if(!valid1){
-const err2 = {instancePath:instancePath+"/content_parts",schemaPath:"#/properties/content_parts/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema129.properties.content_parts.anyOf,parentSchema:schema129.properties.content_parts,data:data3};
+const err2 = {instancePath:instancePath+"/content_parts",schemaPath:"#/properties/content_parts/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema130.properties.content_parts.anyOf,parentSchema:schema130.properties.content_parts,data:data3};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -12739,7 +12876,7 @@ else {
 vErrors.push(err2);
 }
 errors++;
-validate304.errors = vErrors;
+validate306.errors = vErrors;
 return false;
 }
 else {
@@ -12763,7 +12900,7 @@ if(data.refusal !== undefined){
 let data5 = data.refusal;
 const _errs14 = errors;
 if((typeof data5 !== "string") && (data5 !== null)){
-validate304.errors = [{instancePath:instancePath+"/refusal",schemaPath:"#/properties/refusal/type",keyword:"type",params:{type: schema129.properties.refusal.type},message:"must be string,null",schema:schema129.properties.refusal.type,parentSchema:schema129.properties.refusal,data:data5}];
+validate306.errors = [{instancePath:instancePath+"/refusal",schemaPath:"#/properties/refusal/type",keyword:"type",params:{type: schema130.properties.refusal.type},message:"must be string,null",schema:schema130.properties.refusal.type,parentSchema:schema130.properties.refusal,data:data5}];
 return false;
 }
 var valid0 = _errs14 === errors;
@@ -12781,8 +12918,8 @@ var valid3 = true;
 const len1 = data6.length;
 for(let i1=0; i1<len1; i1++){
 const _errs18 = errors;
-if(!(validate147(data6[i1], {instancePath:instancePath+"/tool_calls/" + i1,parentData:data6,parentDataProperty:i1,rootData}))){
-vErrors = vErrors === null ? validate147.errors : vErrors.concat(validate147.errors);
+if(!(validate148(data6[i1], {instancePath:instancePath+"/tool_calls/" + i1,parentData:data6,parentDataProperty:i1,rootData}))){
+vErrors = vErrors === null ? validate148.errors : vErrors.concat(validate148.errors);
 errors = vErrors.length;
 }
 var valid3 = _errs18 === errors;
@@ -12792,7 +12929,7 @@ break;
 }
 }
 else {
-validate304.errors = [{instancePath:instancePath+"/tool_calls",schemaPath:"#/properties/tool_calls/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema129.properties.tool_calls.type,parentSchema:schema129.properties.tool_calls,data:data6}];
+validate306.errors = [{instancePath:instancePath+"/tool_calls",schemaPath:"#/properties/tool_calls/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema130.properties.tool_calls.type,parentSchema:schema130.properties.tool_calls,data:data6}];
 return false;
 }
 }
@@ -12806,7 +12943,7 @@ if(data.tool_call_id !== undefined){
 let data8 = data.tool_call_id;
 const _errs19 = errors;
 if(typeof data8 !== "string"){
-validate304.errors = [{instancePath:instancePath+"/tool_call_id",schemaPath:"#/properties/tool_call_id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema129.properties.tool_call_id.type,parentSchema:schema129.properties.tool_call_id,data:data8}];
+validate306.errors = [{instancePath:instancePath+"/tool_call_id",schemaPath:"#/properties/tool_call_id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema130.properties.tool_call_id.type,parentSchema:schema130.properties.tool_call_id,data:data8}];
 return false;
 }
 var valid0 = _errs19 === errors;
@@ -12823,25 +12960,25 @@ var valid0 = true;
 }
 }
 else {
-validate304.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema129.type,parentSchema:schema129,data}];
+validate306.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema130.type,parentSchema:schema130,data}];
 return false;
 }
 }
-validate304.errors = vErrors;
+validate306.errors = vErrors;
 return errors === 0;
 }
 
-export const readChatMessageList = validate307;
-const schema130 = {"type":"object","required":["data"],"properties":{"object":{"type":"string","const":"list"},"data":{"type":"array","items":{"$ref":"#/components/schemas/ChatStoredMessage"}},"first_id":{"type":["string","null"]},"last_id":{"type":["string","null"]},"has_more":{"type":"boolean"}}};
+export const readChatMessageList = validate309;
+const schema131 = {"type":"object","required":["data"],"properties":{"object":{"type":"string","const":"list"},"data":{"type":"array","items":{"$ref":"#/components/schemas/ChatStoredMessage"}},"first_id":{"type":["string","null"]},"last_id":{"type":["string","null"]},"has_more":{"type":"boolean"}}};
 
-function validate307(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate309(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.data === undefined) && (missing0 = "data")){
-validate307.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema130.required,parentSchema:schema130,data}];
+validate309.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema131.required,parentSchema:schema131,data}];
 return false;
 }
 else {
@@ -12849,11 +12986,11 @@ if(data.object !== undefined){
 let data0 = data.object;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate307.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema130.properties.object.type,parentSchema:schema130.properties.object,data:data0}];
+validate309.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema131.properties.object.type,parentSchema:schema131.properties.object,data:data0}];
 return false;
 }
 if("list" !== data0){
-validate307.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "list"},message:"must be equal to constant",schema:"list",parentSchema:schema130.properties.object,data:data0}];
+validate309.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "list"},message:"must be equal to constant",schema:"list",parentSchema:schema131.properties.object,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -12871,8 +13008,8 @@ var valid1 = true;
 const len0 = data1.length;
 for(let i0=0; i0<len0; i0++){
 const _errs5 = errors;
-if(!(validate304(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate304.errors : vErrors.concat(validate304.errors);
+if(!(validate306(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate306.errors : vErrors.concat(validate306.errors);
 errors = vErrors.length;
 }
 var valid1 = _errs5 === errors;
@@ -12882,7 +13019,7 @@ break;
 }
 }
 else {
-validate307.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema130.properties.data.type,parentSchema:schema130.properties.data,data:data1}];
+validate309.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema131.properties.data.type,parentSchema:schema131.properties.data,data:data1}];
 return false;
 }
 }
@@ -12896,7 +13033,7 @@ if(data.first_id !== undefined){
 let data3 = data.first_id;
 const _errs6 = errors;
 if((typeof data3 !== "string") && (data3 !== null)){
-validate307.errors = [{instancePath:instancePath+"/first_id",schemaPath:"#/properties/first_id/type",keyword:"type",params:{type: schema130.properties.first_id.type},message:"must be string,null",schema:schema130.properties.first_id.type,parentSchema:schema130.properties.first_id,data:data3}];
+validate309.errors = [{instancePath:instancePath+"/first_id",schemaPath:"#/properties/first_id/type",keyword:"type",params:{type: schema131.properties.first_id.type},message:"must be string,null",schema:schema131.properties.first_id.type,parentSchema:schema131.properties.first_id,data:data3}];
 return false;
 }
 var valid0 = _errs6 === errors;
@@ -12909,7 +13046,7 @@ if(data.last_id !== undefined){
 let data4 = data.last_id;
 const _errs8 = errors;
 if((typeof data4 !== "string") && (data4 !== null)){
-validate307.errors = [{instancePath:instancePath+"/last_id",schemaPath:"#/properties/last_id/type",keyword:"type",params:{type: schema130.properties.last_id.type},message:"must be string,null",schema:schema130.properties.last_id.type,parentSchema:schema130.properties.last_id,data:data4}];
+validate309.errors = [{instancePath:instancePath+"/last_id",schemaPath:"#/properties/last_id/type",keyword:"type",params:{type: schema131.properties.last_id.type},message:"must be string,null",schema:schema131.properties.last_id.type,parentSchema:schema131.properties.last_id,data:data4}];
 return false;
 }
 var valid0 = _errs8 === errors;
@@ -12922,7 +13059,7 @@ if(data.has_more !== undefined){
 let data5 = data.has_more;
 const _errs10 = errors;
 if(typeof data5 !== "boolean"){
-validate307.errors = [{instancePath:instancePath+"/has_more",schemaPath:"#/properties/has_more/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema130.properties.has_more.type,parentSchema:schema130.properties.has_more,data:data5}];
+validate309.errors = [{instancePath:instancePath+"/has_more",schemaPath:"#/properties/has_more/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema131.properties.has_more.type,parentSchema:schema131.properties.has_more,data:data5}];
 return false;
 }
 var valid0 = _errs10 === errors;
@@ -12937,25 +13074,25 @@ var valid0 = true;
 }
 }
 else {
-validate307.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema130.type,parentSchema:schema130,data}];
+validate309.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema131.type,parentSchema:schema131,data}];
 return false;
 }
 }
-validate307.errors = vErrors;
+validate309.errors = vErrors;
 return errors === 0;
 }
 
-export const readCreateCompletionRequest = validate309;
-const schema131 = {"type":"object","required":["model"],"properties":{"model":{"type":"string","minLength":1},"prompt":{"anyOf":[{"type":"string","maxLength":10485760},{"type":"array","minItems":1,"maxItems":8,"items":{"type":"string","maxLength":10485760}}]},"best_of":{"type":["integer","null"],"minimum":1},"echo":{"type":["boolean","null"]},"frequency_penalty":{"type":["number","null"],"minimum":-2,"maximum":2},"logit_bias":{"anyOf":[{"type":"object","additionalProperties":{"type":"number"}},{"type":"null"}]},"logprobs":{"type":["integer","null"],"minimum":0,"maximum":5},"max_tokens":{"type":["integer","null"],"minimum":1},"n":{"type":["integer","null"],"minimum":1,"maximum":8},"presence_penalty":{"type":["number","null"],"minimum":-2,"maximum":2},"seed":{"type":["integer","null"]},"stop":{"anyOf":[{"type":"string"},{"type":"array","items":{"type":"string"}},{"type":"null"}]},"stream":{"type":["boolean","null"]},"stream_options":{"anyOf":[{"$ref":"#/components/schemas/ChatStreamOptions"},{"type":"null"}]},"suffix":{"type":["string","null"]},"temperature":{"type":["number","null"],"minimum":0,"maximum":2},"top_p":{"type":["number","null"],"minimum":0,"maximum":1},"user":{"type":["string","null"]}}};
+export const readCreateCompletionRequest = validate311;
+const schema132 = {"type":"object","required":["model"],"properties":{"model":{"type":"string","minLength":1},"prompt":{"anyOf":[{"type":"string","maxLength":10485760},{"type":"array","minItems":1,"maxItems":8,"items":{"type":"string","maxLength":10485760}},{"type":"null"}]},"best_of":{"type":["integer","null"],"minimum":1},"echo":{"type":["boolean","null"]},"frequency_penalty":{"type":["number","null"],"minimum":-2,"maximum":2},"logit_bias":{"anyOf":[{"type":"object","additionalProperties":{"type":"number"}},{"type":"null"}]},"logprobs":{"type":["integer","null"],"minimum":0,"maximum":5},"max_tokens":{"type":["integer","null"],"minimum":1},"n":{"type":["integer","null"],"minimum":1,"maximum":8},"presence_penalty":{"type":["number","null"],"minimum":-2,"maximum":2},"seed":{"type":["integer","null"]},"stop":{"anyOf":[{"type":"string"},{"type":"array","items":{"type":"string"}},{"type":"null"}]},"stream":{"type":["boolean","null"]},"stream_options":{"anyOf":[{"$ref":"#/components/schemas/ChatStreamOptions"},{"type":"null"}]},"suffix":{"type":["string","null"]},"temperature":{"type":["number","null"],"minimum":0,"maximum":2},"top_p":{"type":["number","null"],"minimum":0,"maximum":1},"user":{"type":["string","null"]}}};
 
-function validate309(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate311(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.model === undefined) && (missing0 = "model")){
-validate309.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema131.required,parentSchema:schema131,data}];
+validate311.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema132.required,parentSchema:schema132,data}];
 return false;
 }
 else {
@@ -12965,12 +13102,12 @@ const _errs1 = errors;
 if(errors === _errs1){
 if(typeof data0 === "string"){
 if(data0.length < 2 * 1 && func2(data0) < 1){
-validate309.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema131.properties.model,data:data0}];
+validate311.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema132.properties.model,data:data0}];
 return false;
 }
 }
 else {
-validate309.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema131.properties.model.type,parentSchema:schema131.properties.model,data:data0}];
+validate311.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema132.properties.model.type,parentSchema:schema132.properties.model,data:data0}];
 return false;
 }
 }
@@ -12989,7 +13126,7 @@ const _errs5 = errors;
 if(errors === _errs5){
 if(typeof data1 === "string"){
 if(data1.length > 2 * 10485760 || (data1.length > 10485760 && func2(data1) > 10485760)){
-const err0 = {instancePath:instancePath+"/prompt",schemaPath:"#/properties/prompt/anyOf/0/maxLength",keyword:"maxLength",params:{limit: 10485760},message:"must NOT have more than 10485760 characters",schema:10485760,parentSchema:schema131.properties.prompt.anyOf[0],data:data1};
+const err0 = {instancePath:instancePath+"/prompt",schemaPath:"#/properties/prompt/anyOf/0/maxLength",keyword:"maxLength",params:{limit: 10485760},message:"must NOT have more than 10485760 characters",schema:10485760,parentSchema:schema132.properties.prompt.anyOf[0],data:data1};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -13000,7 +13137,7 @@ errors++;
 }
 }
 else {
-const err1 = {instancePath:instancePath+"/prompt",schemaPath:"#/properties/prompt/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema131.properties.prompt.anyOf[0].type,parentSchema:schema131.properties.prompt.anyOf[0],data:data1};
+const err1 = {instancePath:instancePath+"/prompt",schemaPath:"#/properties/prompt/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema132.properties.prompt.anyOf[0].type,parentSchema:schema132.properties.prompt.anyOf[0],data:data1};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -13017,7 +13154,7 @@ const _errs7 = errors;
 if(errors === _errs7){
 if(Array.isArray(data1)){
 if(data1.length > 8){
-const err2 = {instancePath:instancePath+"/prompt",schemaPath:"#/properties/prompt/anyOf/1/maxItems",keyword:"maxItems",params:{limit: 8},message:"must NOT have more than 8 items",schema:8,parentSchema:schema131.properties.prompt.anyOf[1],data:data1};
+const err2 = {instancePath:instancePath+"/prompt",schemaPath:"#/properties/prompt/anyOf/1/maxItems",keyword:"maxItems",params:{limit: 8},message:"must NOT have more than 8 items",schema:8,parentSchema:schema132.properties.prompt.anyOf[1],data:data1};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -13028,7 +13165,7 @@ errors++;
 }
 else {
 if(data1.length < 1){
-const err3 = {instancePath:instancePath+"/prompt",schemaPath:"#/properties/prompt/anyOf/1/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema131.properties.prompt.anyOf[1],data:data1};
+const err3 = {instancePath:instancePath+"/prompt",schemaPath:"#/properties/prompt/anyOf/1/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema132.properties.prompt.anyOf[1],data:data1};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -13046,7 +13183,7 @@ const _errs9 = errors;
 if(errors === _errs9){
 if(typeof data2 === "string"){
 if(data2.length > 2 * 10485760 || (data2.length > 10485760 && func2(data2) > 10485760)){
-const err4 = {instancePath:instancePath+"/prompt/" + i0,schemaPath:"#/properties/prompt/anyOf/1/items/maxLength",keyword:"maxLength",params:{limit: 10485760},message:"must NOT have more than 10485760 characters",schema:10485760,parentSchema:schema131.properties.prompt.anyOf[1].items,data:data2};
+const err4 = {instancePath:instancePath+"/prompt/" + i0,schemaPath:"#/properties/prompt/anyOf/1/items/maxLength",keyword:"maxLength",params:{limit: 10485760},message:"must NOT have more than 10485760 characters",schema:10485760,parentSchema:schema132.properties.prompt.anyOf[1].items,data:data2};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -13057,7 +13194,7 @@ errors++;
 }
 }
 else {
-const err5 = {instancePath:instancePath+"/prompt/" + i0,schemaPath:"#/properties/prompt/anyOf/1/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema131.properties.prompt.anyOf[1].items.type,parentSchema:schema131.properties.prompt.anyOf[1].items,data:data2};
+const err5 = {instancePath:instancePath+"/prompt/" + i0,schemaPath:"#/properties/prompt/anyOf/1/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema132.properties.prompt.anyOf[1].items.type,parentSchema:schema132.properties.prompt.anyOf[1].items,data:data2};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -13076,7 +13213,7 @@ break;
 }
 }
 else {
-const err6 = {instancePath:instancePath+"/prompt",schemaPath:"#/properties/prompt/anyOf/1/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema131.properties.prompt.anyOf[1].type,parentSchema:schema131.properties.prompt.anyOf[1],data:data1};
+const err6 = {instancePath:instancePath+"/prompt",schemaPath:"#/properties/prompt/anyOf/1/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema132.properties.prompt.anyOf[1].type,parentSchema:schema132.properties.prompt.anyOf[1],data:data1};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -13088,9 +13225,10 @@ errors++;
 }
 var _valid0 = _errs7 === errors;
 valid1 = valid1 || _valid0;
-}
 if(!valid1){
-const err7 = {instancePath:instancePath+"/prompt",schemaPath:"#/properties/prompt/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema131.properties.prompt.anyOf,parentSchema:schema131.properties.prompt,data:data1};
+const _errs11 = errors;
+if(data1 !== null){
+const err7 = {instancePath:instancePath+"/prompt",schemaPath:"#/properties/prompt/anyOf/2/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema132.properties.prompt.anyOf[2].type,parentSchema:schema132.properties.prompt.anyOf[2],data:data1};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -13098,7 +13236,21 @@ else {
 vErrors.push(err7);
 }
 errors++;
-validate309.errors = vErrors;
+}
+var _valid0 = _errs11 === errors;
+valid1 = valid1 || _valid0;
+}
+}
+if(!valid1){
+const err8 = {instancePath:instancePath+"/prompt",schemaPath:"#/properties/prompt/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema132.properties.prompt.anyOf,parentSchema:schema132.properties.prompt,data:data1};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+validate311.errors = vErrors;
 return false;
 }
 else {
@@ -13120,31 +13272,18 @@ var valid0 = true;
 if(valid0){
 if(data.best_of !== undefined){
 let data3 = data.best_of;
-const _errs11 = errors;
+const _errs13 = errors;
 if((!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))) && (data3 !== null)){
-validate309.errors = [{instancePath:instancePath+"/best_of",schemaPath:"#/properties/best_of/type",keyword:"type",params:{type: schema131.properties.best_of.type},message:"must be integer,null",schema:schema131.properties.best_of.type,parentSchema:schema131.properties.best_of,data:data3}];
+validate311.errors = [{instancePath:instancePath+"/best_of",schemaPath:"#/properties/best_of/type",keyword:"type",params:{type: schema132.properties.best_of.type},message:"must be integer,null",schema:schema132.properties.best_of.type,parentSchema:schema132.properties.best_of,data:data3}];
 return false;
 }
-if(errors === _errs11){
+if(errors === _errs13){
 if((typeof data3 == "number") && (isFinite(data3))){
 if(data3 < 1 || isNaN(data3)){
-validate309.errors = [{instancePath:instancePath+"/best_of",schemaPath:"#/properties/best_of/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema131.properties.best_of,data:data3}];
+validate311.errors = [{instancePath:instancePath+"/best_of",schemaPath:"#/properties/best_of/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema132.properties.best_of,data:data3}];
 return false;
 }
 }
-}
-var valid0 = _errs11 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.echo !== undefined){
-let data4 = data.echo;
-const _errs13 = errors;
-if((typeof data4 !== "boolean") && (data4 !== null)){
-validate309.errors = [{instancePath:instancePath+"/echo",schemaPath:"#/properties/echo/type",keyword:"type",params:{type: schema131.properties.echo.type},message:"must be boolean,null",schema:schema131.properties.echo.type,parentSchema:schema131.properties.echo,data:data4}];
-return false;
 }
 var valid0 = _errs13 === errors;
 }
@@ -13152,26 +13291,12 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.frequency_penalty !== undefined){
-let data5 = data.frequency_penalty;
+if(data.echo !== undefined){
+let data4 = data.echo;
 const _errs15 = errors;
-if((!((typeof data5 == "number") && (isFinite(data5)))) && (data5 !== null)){
-validate309.errors = [{instancePath:instancePath+"/frequency_penalty",schemaPath:"#/properties/frequency_penalty/type",keyword:"type",params:{type: schema131.properties.frequency_penalty.type},message:"must be number,null",schema:schema131.properties.frequency_penalty.type,parentSchema:schema131.properties.frequency_penalty,data:data5}];
+if((typeof data4 !== "boolean") && (data4 !== null)){
+validate311.errors = [{instancePath:instancePath+"/echo",schemaPath:"#/properties/echo/type",keyword:"type",params:{type: schema132.properties.echo.type},message:"must be boolean,null",schema:schema132.properties.echo.type,parentSchema:schema132.properties.echo,data:data4}];
 return false;
-}
-if(errors === _errs15){
-if((typeof data5 == "number") && (isFinite(data5))){
-if(data5 > 2 || isNaN(data5)){
-validate309.errors = [{instancePath:instancePath+"/frequency_penalty",schemaPath:"#/properties/frequency_penalty/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2",schema:2,parentSchema:schema131.properties.frequency_penalty,data:data5}];
-return false;
-}
-else {
-if(data5 < -2 || isNaN(data5)){
-validate309.errors = [{instancePath:instancePath+"/frequency_penalty",schemaPath:"#/properties/frequency_penalty/minimum",keyword:"minimum",params:{comparison: ">=", limit: -2},message:"must be >= -2",schema:-2,parentSchema:schema131.properties.frequency_penalty,data:data5}];
-return false;
-}
-}
-}
 }
 var valid0 = _errs15 === errors;
 }
@@ -13179,81 +13304,24 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.logit_bias !== undefined){
-let data6 = data.logit_bias;
+if(data.frequency_penalty !== undefined){
+let data5 = data.frequency_penalty;
 const _errs17 = errors;
-const _errs18 = errors;
-let valid3 = false;
-const _errs19 = errors;
-if(errors === _errs19){
-if(data6 && typeof data6 == "object" && !Array.isArray(data6)){
-for(const key0 in data6){
-let data7 = data6[key0];
-const _errs22 = errors;
-if(!((typeof data7 == "number") && (isFinite(data7)))){
-const err8 = {instancePath:instancePath+"/logit_bias/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/logit_bias/anyOf/0/additionalProperties/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema131.properties.logit_bias.anyOf[0].additionalProperties.type,parentSchema:schema131.properties.logit_bias.anyOf[0].additionalProperties,data:data7};
-if(vErrors === null){
-vErrors = [err8];
+if((!((typeof data5 == "number") && (isFinite(data5)))) && (data5 !== null)){
+validate311.errors = [{instancePath:instancePath+"/frequency_penalty",schemaPath:"#/properties/frequency_penalty/type",keyword:"type",params:{type: schema132.properties.frequency_penalty.type},message:"must be number,null",schema:schema132.properties.frequency_penalty.type,parentSchema:schema132.properties.frequency_penalty,data:data5}];
+return false;
 }
-else {
-vErrors.push(err8);
-}
-errors++;
-}
-var valid4 = _errs22 === errors;
-if(!valid4){
-break;
-}
-}
-}
-else {
-const err9 = {instancePath:instancePath+"/logit_bias",schemaPath:"#/properties/logit_bias/anyOf/0/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema131.properties.logit_bias.anyOf[0].type,parentSchema:schema131.properties.logit_bias.anyOf[0],data:data6};
-if(vErrors === null){
-vErrors = [err9];
-}
-else {
-vErrors.push(err9);
-}
-errors++;
-}
-}
-var _valid1 = _errs19 === errors;
-valid3 = valid3 || _valid1;
-if(!valid3){
-const _errs24 = errors;
-if(data6 !== null){
-const err10 = {instancePath:instancePath+"/logit_bias",schemaPath:"#/properties/logit_bias/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema131.properties.logit_bias.anyOf[1].type,parentSchema:schema131.properties.logit_bias.anyOf[1],data:data6};
-if(vErrors === null){
-vErrors = [err10];
-}
-else {
-vErrors.push(err10);
-}
-errors++;
-}
-var _valid1 = _errs24 === errors;
-valid3 = valid3 || _valid1;
-}
-if(!valid3){
-const err11 = {instancePath:instancePath+"/logit_bias",schemaPath:"#/properties/logit_bias/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema131.properties.logit_bias.anyOf,parentSchema:schema131.properties.logit_bias,data:data6};
-if(vErrors === null){
-vErrors = [err11];
-}
-else {
-vErrors.push(err11);
-}
-errors++;
-validate309.errors = vErrors;
+if(errors === _errs17){
+if((typeof data5 == "number") && (isFinite(data5))){
+if(data5 > 2 || isNaN(data5)){
+validate311.errors = [{instancePath:instancePath+"/frequency_penalty",schemaPath:"#/properties/frequency_penalty/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2",schema:2,parentSchema:schema132.properties.frequency_penalty,data:data5}];
 return false;
 }
 else {
-errors = _errs18;
-if(vErrors !== null){
-if(_errs18){
-vErrors.length = _errs18;
+if(data5 < -2 || isNaN(data5)){
+validate311.errors = [{instancePath:instancePath+"/frequency_penalty",schemaPath:"#/properties/frequency_penalty/minimum",keyword:"minimum",params:{comparison: ">=", limit: -2},message:"must be >= -2",schema:-2,parentSchema:schema132.properties.frequency_penalty,data:data5}];
+return false;
 }
-else {
-vErrors = null;
 }
 }
 }
@@ -13263,45 +13331,108 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.logprobs !== undefined){
-let data8 = data.logprobs;
-const _errs26 = errors;
-if((!(((typeof data8 == "number") && (!(data8 % 1) && !isNaN(data8))) && (isFinite(data8)))) && (data8 !== null)){
-validate309.errors = [{instancePath:instancePath+"/logprobs",schemaPath:"#/properties/logprobs/type",keyword:"type",params:{type: schema131.properties.logprobs.type},message:"must be integer,null",schema:schema131.properties.logprobs.type,parentSchema:schema131.properties.logprobs,data:data8}];
-return false;
+if(data.logit_bias !== undefined){
+let data6 = data.logit_bias;
+const _errs19 = errors;
+const _errs20 = errors;
+let valid3 = false;
+const _errs21 = errors;
+if(errors === _errs21){
+if(data6 && typeof data6 == "object" && !Array.isArray(data6)){
+for(const key0 in data6){
+let data7 = data6[key0];
+const _errs24 = errors;
+if(!((typeof data7 == "number") && (isFinite(data7)))){
+const err9 = {instancePath:instancePath+"/logit_bias/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/logit_bias/anyOf/0/additionalProperties/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema132.properties.logit_bias.anyOf[0].additionalProperties.type,parentSchema:schema132.properties.logit_bias.anyOf[0].additionalProperties,data:data7};
+if(vErrors === null){
+vErrors = [err9];
 }
-if(errors === _errs26){
-if((typeof data8 == "number") && (isFinite(data8))){
-if(data8 > 5 || isNaN(data8)){
-validate309.errors = [{instancePath:instancePath+"/logprobs",schemaPath:"#/properties/logprobs/maximum",keyword:"maximum",params:{comparison: "<=", limit: 5},message:"must be <= 5",schema:5,parentSchema:schema131.properties.logprobs,data:data8}];
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+var valid4 = _errs24 === errors;
+if(!valid4){
+break;
+}
+}
+}
+else {
+const err10 = {instancePath:instancePath+"/logit_bias",schemaPath:"#/properties/logit_bias/anyOf/0/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema132.properties.logit_bias.anyOf[0].type,parentSchema:schema132.properties.logit_bias.anyOf[0],data:data6};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+}
+var _valid1 = _errs21 === errors;
+valid3 = valid3 || _valid1;
+if(!valid3){
+const _errs26 = errors;
+if(data6 !== null){
+const err11 = {instancePath:instancePath+"/logit_bias",schemaPath:"#/properties/logit_bias/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema132.properties.logit_bias.anyOf[1].type,parentSchema:schema132.properties.logit_bias.anyOf[1],data:data6};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+var _valid1 = _errs26 === errors;
+valid3 = valid3 || _valid1;
+}
+if(!valid3){
+const err12 = {instancePath:instancePath+"/logit_bias",schemaPath:"#/properties/logit_bias/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema132.properties.logit_bias.anyOf,parentSchema:schema132.properties.logit_bias,data:data6};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+validate311.errors = vErrors;
 return false;
 }
 else {
-if(data8 < 0 || isNaN(data8)){
-validate309.errors = [{instancePath:instancePath+"/logprobs",schemaPath:"#/properties/logprobs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema131.properties.logprobs,data:data8}];
-return false;
+errors = _errs20;
+if(vErrors !== null){
+if(_errs20){
+vErrors.length = _errs20;
+}
+else {
+vErrors = null;
 }
 }
 }
-}
-var valid0 = _errs26 === errors;
+var valid0 = _errs19 === errors;
 }
 else {
 var valid0 = true;
 }
 if(valid0){
-if(data.max_tokens !== undefined){
-let data9 = data.max_tokens;
+if(data.logprobs !== undefined){
+let data8 = data.logprobs;
 const _errs28 = errors;
-if((!(((typeof data9 == "number") && (!(data9 % 1) && !isNaN(data9))) && (isFinite(data9)))) && (data9 !== null)){
-validate309.errors = [{instancePath:instancePath+"/max_tokens",schemaPath:"#/properties/max_tokens/type",keyword:"type",params:{type: schema131.properties.max_tokens.type},message:"must be integer,null",schema:schema131.properties.max_tokens.type,parentSchema:schema131.properties.max_tokens,data:data9}];
+if((!(((typeof data8 == "number") && (!(data8 % 1) && !isNaN(data8))) && (isFinite(data8)))) && (data8 !== null)){
+validate311.errors = [{instancePath:instancePath+"/logprobs",schemaPath:"#/properties/logprobs/type",keyword:"type",params:{type: schema132.properties.logprobs.type},message:"must be integer,null",schema:schema132.properties.logprobs.type,parentSchema:schema132.properties.logprobs,data:data8}];
 return false;
 }
 if(errors === _errs28){
-if((typeof data9 == "number") && (isFinite(data9))){
-if(data9 < 1 || isNaN(data9)){
-validate309.errors = [{instancePath:instancePath+"/max_tokens",schemaPath:"#/properties/max_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema131.properties.max_tokens,data:data9}];
+if((typeof data8 == "number") && (isFinite(data8))){
+if(data8 > 5 || isNaN(data8)){
+validate311.errors = [{instancePath:instancePath+"/logprobs",schemaPath:"#/properties/logprobs/maximum",keyword:"maximum",params:{comparison: "<=", limit: 5},message:"must be <= 5",schema:5,parentSchema:schema132.properties.logprobs,data:data8}];
 return false;
+}
+else {
+if(data8 < 0 || isNaN(data8)){
+validate311.errors = [{instancePath:instancePath+"/logprobs",schemaPath:"#/properties/logprobs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema132.properties.logprobs,data:data8}];
+return false;
+}
 }
 }
 }
@@ -13311,24 +13442,18 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.n !== undefined){
-let data10 = data.n;
+if(data.max_tokens !== undefined){
+let data9 = data.max_tokens;
 const _errs30 = errors;
-if((!(((typeof data10 == "number") && (!(data10 % 1) && !isNaN(data10))) && (isFinite(data10)))) && (data10 !== null)){
-validate309.errors = [{instancePath:instancePath+"/n",schemaPath:"#/properties/n/type",keyword:"type",params:{type: schema131.properties.n.type},message:"must be integer,null",schema:schema131.properties.n.type,parentSchema:schema131.properties.n,data:data10}];
+if((!(((typeof data9 == "number") && (!(data9 % 1) && !isNaN(data9))) && (isFinite(data9)))) && (data9 !== null)){
+validate311.errors = [{instancePath:instancePath+"/max_tokens",schemaPath:"#/properties/max_tokens/type",keyword:"type",params:{type: schema132.properties.max_tokens.type},message:"must be integer,null",schema:schema132.properties.max_tokens.type,parentSchema:schema132.properties.max_tokens,data:data9}];
 return false;
 }
 if(errors === _errs30){
-if((typeof data10 == "number") && (isFinite(data10))){
-if(data10 > 8 || isNaN(data10)){
-validate309.errors = [{instancePath:instancePath+"/n",schemaPath:"#/properties/n/maximum",keyword:"maximum",params:{comparison: "<=", limit: 8},message:"must be <= 8",schema:8,parentSchema:schema131.properties.n,data:data10}];
+if((typeof data9 == "number") && (isFinite(data9))){
+if(data9 < 1 || isNaN(data9)){
+validate311.errors = [{instancePath:instancePath+"/max_tokens",schemaPath:"#/properties/max_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema132.properties.max_tokens,data:data9}];
 return false;
-}
-else {
-if(data10 < 1 || isNaN(data10)){
-validate309.errors = [{instancePath:instancePath+"/n",schemaPath:"#/properties/n/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema131.properties.n,data:data10}];
-return false;
-}
 }
 }
 }
@@ -13338,22 +13463,22 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.presence_penalty !== undefined){
-let data11 = data.presence_penalty;
+if(data.n !== undefined){
+let data10 = data.n;
 const _errs32 = errors;
-if((!((typeof data11 == "number") && (isFinite(data11)))) && (data11 !== null)){
-validate309.errors = [{instancePath:instancePath+"/presence_penalty",schemaPath:"#/properties/presence_penalty/type",keyword:"type",params:{type: schema131.properties.presence_penalty.type},message:"must be number,null",schema:schema131.properties.presence_penalty.type,parentSchema:schema131.properties.presence_penalty,data:data11}];
+if((!(((typeof data10 == "number") && (!(data10 % 1) && !isNaN(data10))) && (isFinite(data10)))) && (data10 !== null)){
+validate311.errors = [{instancePath:instancePath+"/n",schemaPath:"#/properties/n/type",keyword:"type",params:{type: schema132.properties.n.type},message:"must be integer,null",schema:schema132.properties.n.type,parentSchema:schema132.properties.n,data:data10}];
 return false;
 }
 if(errors === _errs32){
-if((typeof data11 == "number") && (isFinite(data11))){
-if(data11 > 2 || isNaN(data11)){
-validate309.errors = [{instancePath:instancePath+"/presence_penalty",schemaPath:"#/properties/presence_penalty/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2",schema:2,parentSchema:schema131.properties.presence_penalty,data:data11}];
+if((typeof data10 == "number") && (isFinite(data10))){
+if(data10 > 8 || isNaN(data10)){
+validate311.errors = [{instancePath:instancePath+"/n",schemaPath:"#/properties/n/maximum",keyword:"maximum",params:{comparison: "<=", limit: 8},message:"must be <= 8",schema:8,parentSchema:schema132.properties.n,data:data10}];
 return false;
 }
 else {
-if(data11 < -2 || isNaN(data11)){
-validate309.errors = [{instancePath:instancePath+"/presence_penalty",schemaPath:"#/properties/presence_penalty/minimum",keyword:"minimum",params:{comparison: ">=", limit: -2},message:"must be >= -2",schema:-2,parentSchema:schema131.properties.presence_penalty,data:data11}];
+if(data10 < 1 || isNaN(data10)){
+validate311.errors = [{instancePath:instancePath+"/n",schemaPath:"#/properties/n/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema132.properties.n,data:data10}];
 return false;
 }
 }
@@ -13365,12 +13490,26 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.seed !== undefined){
-let data12 = data.seed;
+if(data.presence_penalty !== undefined){
+let data11 = data.presence_penalty;
 const _errs34 = errors;
-if((!(((typeof data12 == "number") && (!(data12 % 1) && !isNaN(data12))) && (isFinite(data12)))) && (data12 !== null)){
-validate309.errors = [{instancePath:instancePath+"/seed",schemaPath:"#/properties/seed/type",keyword:"type",params:{type: schema131.properties.seed.type},message:"must be integer,null",schema:schema131.properties.seed.type,parentSchema:schema131.properties.seed,data:data12}];
+if((!((typeof data11 == "number") && (isFinite(data11)))) && (data11 !== null)){
+validate311.errors = [{instancePath:instancePath+"/presence_penalty",schemaPath:"#/properties/presence_penalty/type",keyword:"type",params:{type: schema132.properties.presence_penalty.type},message:"must be number,null",schema:schema132.properties.presence_penalty.type,parentSchema:schema132.properties.presence_penalty,data:data11}];
 return false;
+}
+if(errors === _errs34){
+if((typeof data11 == "number") && (isFinite(data11))){
+if(data11 > 2 || isNaN(data11)){
+validate311.errors = [{instancePath:instancePath+"/presence_penalty",schemaPath:"#/properties/presence_penalty/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2",schema:2,parentSchema:schema132.properties.presence_penalty,data:data11}];
+return false;
+}
+else {
+if(data11 < -2 || isNaN(data11)){
+validate311.errors = [{instancePath:instancePath+"/presence_penalty",schemaPath:"#/properties/presence_penalty/minimum",keyword:"minimum",params:{comparison: ">=", limit: -2},message:"must be >= -2",schema:-2,parentSchema:schema132.properties.presence_penalty,data:data11}];
+return false;
+}
+}
+}
 }
 var valid0 = _errs34 === errors;
 }
@@ -13378,35 +13517,27 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.stop !== undefined){
-let data13 = data.stop;
+if(data.seed !== undefined){
+let data12 = data.seed;
 const _errs36 = errors;
-const _errs37 = errors;
-let valid5 = false;
-const _errs38 = errors;
-if(typeof data13 !== "string"){
-const err12 = {instancePath:instancePath+"/stop",schemaPath:"#/properties/stop/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema131.properties.stop.anyOf[0].type,parentSchema:schema131.properties.stop.anyOf[0],data:data13};
-if(vErrors === null){
-vErrors = [err12];
+if((!(((typeof data12 == "number") && (!(data12 % 1) && !isNaN(data12))) && (isFinite(data12)))) && (data12 !== null)){
+validate311.errors = [{instancePath:instancePath+"/seed",schemaPath:"#/properties/seed/type",keyword:"type",params:{type: schema132.properties.seed.type},message:"must be integer,null",schema:schema132.properties.seed.type,parentSchema:schema132.properties.seed,data:data12}];
+return false;
+}
+var valid0 = _errs36 === errors;
 }
 else {
-vErrors.push(err12);
+var valid0 = true;
 }
-errors++;
-}
-var _valid2 = _errs38 === errors;
-valid5 = valid5 || _valid2;
-if(!valid5){
+if(valid0){
+if(data.stop !== undefined){
+let data13 = data.stop;
+const _errs38 = errors;
+const _errs39 = errors;
+let valid5 = false;
 const _errs40 = errors;
-if(errors === _errs40){
-if(Array.isArray(data13)){
-var valid6 = true;
-const len1 = data13.length;
-for(let i1=0; i1<len1; i1++){
-let data14 = data13[i1];
-const _errs42 = errors;
-if(typeof data14 !== "string"){
-const err13 = {instancePath:instancePath+"/stop/" + i1,schemaPath:"#/properties/stop/anyOf/1/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema131.properties.stop.anyOf[1].items.type,parentSchema:schema131.properties.stop.anyOf[1].items,data:data14};
+if(typeof data13 !== "string"){
+const err13 = {instancePath:instancePath+"/stop",schemaPath:"#/properties/stop/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema132.properties.stop.anyOf[0].type,parentSchema:schema132.properties.stop.anyOf[0],data:data13};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -13415,14 +13546,19 @@ vErrors.push(err13);
 }
 errors++;
 }
-var valid6 = _errs42 === errors;
-if(!valid6){
-break;
-}
-}
-}
-else {
-const err14 = {instancePath:instancePath+"/stop",schemaPath:"#/properties/stop/anyOf/1/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema131.properties.stop.anyOf[1].type,parentSchema:schema131.properties.stop.anyOf[1],data:data13};
+var _valid2 = _errs40 === errors;
+valid5 = valid5 || _valid2;
+if(!valid5){
+const _errs42 = errors;
+if(errors === _errs42){
+if(Array.isArray(data13)){
+var valid6 = true;
+const len1 = data13.length;
+for(let i1=0; i1<len1; i1++){
+let data14 = data13[i1];
+const _errs44 = errors;
+if(typeof data14 !== "string"){
+const err14 = {instancePath:instancePath+"/stop/" + i1,schemaPath:"#/properties/stop/anyOf/1/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema132.properties.stop.anyOf[1].items.type,parentSchema:schema132.properties.stop.anyOf[1].items,data:data14};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -13431,13 +13567,14 @@ vErrors.push(err14);
 }
 errors++;
 }
+var valid6 = _errs44 === errors;
+if(!valid6){
+break;
 }
-var _valid2 = _errs40 === errors;
-valid5 = valid5 || _valid2;
-if(!valid5){
-const _errs44 = errors;
-if(data13 !== null){
-const err15 = {instancePath:instancePath+"/stop",schemaPath:"#/properties/stop/anyOf/2/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema131.properties.stop.anyOf[2].type,parentSchema:schema131.properties.stop.anyOf[2],data:data13};
+}
+}
+else {
+const err15 = {instancePath:instancePath+"/stop",schemaPath:"#/properties/stop/anyOf/1/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema132.properties.stop.anyOf[1].type,parentSchema:schema132.properties.stop.anyOf[1],data:data13};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -13446,12 +13583,13 @@ vErrors.push(err15);
 }
 errors++;
 }
-var _valid2 = _errs44 === errors;
+}
+var _valid2 = _errs42 === errors;
 valid5 = valid5 || _valid2;
-}
-}
 if(!valid5){
-const err16 = {instancePath:instancePath+"/stop",schemaPath:"#/properties/stop/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema131.properties.stop.anyOf,parentSchema:schema131.properties.stop,data:data13};
+const _errs46 = errors;
+if(data13 !== null){
+const err16 = {instancePath:instancePath+"/stop",schemaPath:"#/properties/stop/anyOf/2/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema132.properties.stop.anyOf[2].type,parentSchema:schema132.properties.stop.anyOf[2],data:data13};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -13459,55 +13597,13 @@ else {
 vErrors.push(err16);
 }
 errors++;
-validate309.errors = vErrors;
-return false;
 }
-else {
-errors = _errs37;
-if(vErrors !== null){
-if(_errs37){
-vErrors.length = _errs37;
-}
-else {
-vErrors = null;
+var _valid2 = _errs46 === errors;
+valid5 = valid5 || _valid2;
 }
 }
-}
-var valid0 = _errs36 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.stream !== undefined){
-let data15 = data.stream;
-const _errs46 = errors;
-if((typeof data15 !== "boolean") && (data15 !== null)){
-validate309.errors = [{instancePath:instancePath+"/stream",schemaPath:"#/properties/stream/type",keyword:"type",params:{type: schema131.properties.stream.type},message:"must be boolean,null",schema:schema131.properties.stream.type,parentSchema:schema131.properties.stream,data:data15}];
-return false;
-}
-var valid0 = _errs46 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.stream_options !== undefined){
-let data16 = data.stream_options;
-const _errs48 = errors;
-const _errs49 = errors;
-let valid7 = false;
-const _errs50 = errors;
-if(!(validate227(data16, {instancePath:instancePath+"/stream_options",parentData:data,parentDataProperty:"stream_options",rootData}))){
-vErrors = vErrors === null ? validate227.errors : vErrors.concat(validate227.errors);
-errors = vErrors.length;
-}
-var _valid3 = _errs50 === errors;
-valid7 = valid7 || _valid3;
-if(!valid7){
-const _errs51 = errors;
-if(data16 !== null){
-const err17 = {instancePath:instancePath+"/stream_options",schemaPath:"#/properties/stream_options/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema131.properties.stream_options.anyOf[1].type,parentSchema:schema131.properties.stream_options.anyOf[1],data:data16};
+if(!valid5){
+const err17 = {instancePath:instancePath+"/stop",schemaPath:"#/properties/stop/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema132.properties.stop.anyOf,parentSchema:schema132.properties.stop,data:data13};
 if(vErrors === null){
 vErrors = [err17];
 }
@@ -13515,32 +13611,32 @@ else {
 vErrors.push(err17);
 }
 errors++;
-}
-var _valid3 = _errs51 === errors;
-valid7 = valid7 || _valid3;
-}
-if(!valid7){
-const err18 = {instancePath:instancePath+"/stream_options",schemaPath:"#/properties/stream_options/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema131.properties.stream_options.anyOf,parentSchema:schema131.properties.stream_options,data:data16};
-if(vErrors === null){
-vErrors = [err18];
-}
-else {
-vErrors.push(err18);
-}
-errors++;
-validate309.errors = vErrors;
+validate311.errors = vErrors;
 return false;
 }
 else {
-errors = _errs49;
+errors = _errs39;
 if(vErrors !== null){
-if(_errs49){
-vErrors.length = _errs49;
+if(_errs39){
+vErrors.length = _errs39;
 }
 else {
 vErrors = null;
 }
 }
+}
+var valid0 = _errs38 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.stream !== undefined){
+let data15 = data.stream;
+const _errs48 = errors;
+if((typeof data15 !== "boolean") && (data15 !== null)){
+validate311.errors = [{instancePath:instancePath+"/stream",schemaPath:"#/properties/stream/type",keyword:"type",params:{type: schema132.properties.stream.type},message:"must be boolean,null",schema:schema132.properties.stream.type,parentSchema:schema132.properties.stream,data:data15}];
+return false;
 }
 var valid0 = _errs48 === errors;
 }
@@ -13548,39 +13644,68 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.suffix !== undefined){
-let data17 = data.suffix;
+if(data.stream_options !== undefined){
+let data16 = data.stream_options;
+const _errs50 = errors;
+const _errs51 = errors;
+let valid7 = false;
+const _errs52 = errors;
+if(!(validate228(data16, {instancePath:instancePath+"/stream_options",parentData:data,parentDataProperty:"stream_options",rootData}))){
+vErrors = vErrors === null ? validate228.errors : vErrors.concat(validate228.errors);
+errors = vErrors.length;
+}
+var _valid3 = _errs52 === errors;
+valid7 = valid7 || _valid3;
+if(!valid7){
 const _errs53 = errors;
-if((typeof data17 !== "string") && (data17 !== null)){
-validate309.errors = [{instancePath:instancePath+"/suffix",schemaPath:"#/properties/suffix/type",keyword:"type",params:{type: schema131.properties.suffix.type},message:"must be string,null",schema:schema131.properties.suffix.type,parentSchema:schema131.properties.suffix,data:data17}];
+if(data16 !== null){
+const err18 = {instancePath:instancePath+"/stream_options",schemaPath:"#/properties/stream_options/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema132.properties.stream_options.anyOf[1].type,parentSchema:schema132.properties.stream_options.anyOf[1],data:data16};
+if(vErrors === null){
+vErrors = [err18];
+}
+else {
+vErrors.push(err18);
+}
+errors++;
+}
+var _valid3 = _errs53 === errors;
+valid7 = valid7 || _valid3;
+}
+if(!valid7){
+const err19 = {instancePath:instancePath+"/stream_options",schemaPath:"#/properties/stream_options/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema132.properties.stream_options.anyOf,parentSchema:schema132.properties.stream_options,data:data16};
+if(vErrors === null){
+vErrors = [err19];
+}
+else {
+vErrors.push(err19);
+}
+errors++;
+validate311.errors = vErrors;
 return false;
 }
-var valid0 = _errs53 === errors;
+else {
+errors = _errs51;
+if(vErrors !== null){
+if(_errs51){
+vErrors.length = _errs51;
+}
+else {
+vErrors = null;
+}
+}
+}
+var valid0 = _errs50 === errors;
 }
 else {
 var valid0 = true;
 }
 if(valid0){
-if(data.temperature !== undefined){
-let data18 = data.temperature;
+if(data.suffix !== undefined){
+let data17 = data.suffix;
 const _errs55 = errors;
-if((!((typeof data18 == "number") && (isFinite(data18)))) && (data18 !== null)){
-validate309.errors = [{instancePath:instancePath+"/temperature",schemaPath:"#/properties/temperature/type",keyword:"type",params:{type: schema131.properties.temperature.type},message:"must be number,null",schema:schema131.properties.temperature.type,parentSchema:schema131.properties.temperature,data:data18}];
+if((typeof data17 !== "string") && (data17 !== null)){
+validate311.errors = [{instancePath:instancePath+"/suffix",schemaPath:"#/properties/suffix/type",keyword:"type",params:{type: schema132.properties.suffix.type},message:"must be string,null",schema:schema132.properties.suffix.type,parentSchema:schema132.properties.suffix,data:data17}];
 return false;
-}
-if(errors === _errs55){
-if((typeof data18 == "number") && (isFinite(data18))){
-if(data18 > 2 || isNaN(data18)){
-validate309.errors = [{instancePath:instancePath+"/temperature",schemaPath:"#/properties/temperature/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2",schema:2,parentSchema:schema131.properties.temperature,data:data18}];
-return false;
-}
-else {
-if(data18 < 0 || isNaN(data18)){
-validate309.errors = [{instancePath:instancePath+"/temperature",schemaPath:"#/properties/temperature/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema131.properties.temperature,data:data18}];
-return false;
-}
-}
-}
 }
 var valid0 = _errs55 === errors;
 }
@@ -13588,22 +13713,22 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.top_p !== undefined){
-let data19 = data.top_p;
+if(data.temperature !== undefined){
+let data18 = data.temperature;
 const _errs57 = errors;
-if((!((typeof data19 == "number") && (isFinite(data19)))) && (data19 !== null)){
-validate309.errors = [{instancePath:instancePath+"/top_p",schemaPath:"#/properties/top_p/type",keyword:"type",params:{type: schema131.properties.top_p.type},message:"must be number,null",schema:schema131.properties.top_p.type,parentSchema:schema131.properties.top_p,data:data19}];
+if((!((typeof data18 == "number") && (isFinite(data18)))) && (data18 !== null)){
+validate311.errors = [{instancePath:instancePath+"/temperature",schemaPath:"#/properties/temperature/type",keyword:"type",params:{type: schema132.properties.temperature.type},message:"must be number,null",schema:schema132.properties.temperature.type,parentSchema:schema132.properties.temperature,data:data18}];
 return false;
 }
 if(errors === _errs57){
-if((typeof data19 == "number") && (isFinite(data19))){
-if(data19 > 1 || isNaN(data19)){
-validate309.errors = [{instancePath:instancePath+"/top_p",schemaPath:"#/properties/top_p/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1},message:"must be <= 1",schema:1,parentSchema:schema131.properties.top_p,data:data19}];
+if((typeof data18 == "number") && (isFinite(data18))){
+if(data18 > 2 || isNaN(data18)){
+validate311.errors = [{instancePath:instancePath+"/temperature",schemaPath:"#/properties/temperature/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2",schema:2,parentSchema:schema132.properties.temperature,data:data18}];
 return false;
 }
 else {
-if(data19 < 0 || isNaN(data19)){
-validate309.errors = [{instancePath:instancePath+"/top_p",schemaPath:"#/properties/top_p/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema131.properties.top_p,data:data19}];
+if(data18 < 0 || isNaN(data18)){
+validate311.errors = [{instancePath:instancePath+"/temperature",schemaPath:"#/properties/temperature/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema132.properties.temperature,data:data18}];
 return false;
 }
 }
@@ -13615,122 +13740,58 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.user !== undefined){
-let data20 = data.user;
+if(data.top_p !== undefined){
+let data19 = data.top_p;
 const _errs59 = errors;
-if((typeof data20 !== "string") && (data20 !== null)){
-validate309.errors = [{instancePath:instancePath+"/user",schemaPath:"#/properties/user/type",keyword:"type",params:{type: schema131.properties.user.type},message:"must be string,null",schema:schema131.properties.user.type,parentSchema:schema131.properties.user,data:data20}];
+if((!((typeof data19 == "number") && (isFinite(data19)))) && (data19 !== null)){
+validate311.errors = [{instancePath:instancePath+"/top_p",schemaPath:"#/properties/top_p/type",keyword:"type",params:{type: schema132.properties.top_p.type},message:"must be number,null",schema:schema132.properties.top_p.type,parentSchema:schema132.properties.top_p,data:data19}];
 return false;
+}
+if(errors === _errs59){
+if((typeof data19 == "number") && (isFinite(data19))){
+if(data19 > 1 || isNaN(data19)){
+validate311.errors = [{instancePath:instancePath+"/top_p",schemaPath:"#/properties/top_p/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1},message:"must be <= 1",schema:1,parentSchema:schema132.properties.top_p,data:data19}];
+return false;
+}
+else {
+if(data19 < 0 || isNaN(data19)){
+validate311.errors = [{instancePath:instancePath+"/top_p",schemaPath:"#/properties/top_p/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema132.properties.top_p,data:data19}];
+return false;
+}
+}
+}
 }
 var valid0 = _errs59 === errors;
 }
 else {
 var valid0 = true;
 }
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-else {
-validate309.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema131.type,parentSchema:schema131,data}];
-return false;
-}
-}
-validate309.errors = vErrors;
-return errors === 0;
-}
-
-export const readCompletionChoice = validate311;
-const schema132 = {"type":"object","required":["text"],"properties":{"text":{"type":"string"},"index":{"type":"integer","minimum":0},"logprobs":{"type":["object","null"],"additionalProperties":true},"finish_reason":{"type":["string","null"],"enum":["stop","length","content_filter",null]}}};
-
-function validate311(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((data.text === undefined) && (missing0 = "text")){
-validate311.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema132.required,parentSchema:schema132,data}];
-return false;
-}
-else {
-if(data.text !== undefined){
-let data0 = data.text;
-const _errs1 = errors;
-if(typeof data0 !== "string"){
-validate311.errors = [{instancePath:instancePath+"/text",schemaPath:"#/properties/text/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema132.properties.text.type,parentSchema:schema132.properties.text,data:data0}];
-return false;
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
 if(valid0){
-if(data.index !== undefined){
-let data1 = data.index;
-const _errs3 = errors;
-if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate311.errors = [{instancePath:instancePath+"/index",schemaPath:"#/properties/index/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema132.properties.index.type,parentSchema:schema132.properties.index,data:data1}];
+if(data.user !== undefined){
+let data20 = data.user;
+const _errs61 = errors;
+if((typeof data20 !== "string") && (data20 !== null)){
+validate311.errors = [{instancePath:instancePath+"/user",schemaPath:"#/properties/user/type",keyword:"type",params:{type: schema132.properties.user.type},message:"must be string,null",schema:schema132.properties.user.type,parentSchema:schema132.properties.user,data:data20}];
 return false;
 }
-if(errors === _errs3){
-if((typeof data1 == "number") && (isFinite(data1))){
-if(data1 < 0 || isNaN(data1)){
-validate311.errors = [{instancePath:instancePath+"/index",schemaPath:"#/properties/index/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema132.properties.index,data:data1}];
-return false;
-}
-}
-}
-var valid0 = _errs3 === errors;
+var valid0 = _errs61 === errors;
 }
 else {
 var valid0 = true;
 }
-if(valid0){
-if(data.logprobs !== undefined){
-let data2 = data.logprobs;
-const _errs5 = errors;
-if((!(data2 && typeof data2 == "object" && !Array.isArray(data2))) && (data2 !== null)){
-validate311.errors = [{instancePath:instancePath+"/logprobs",schemaPath:"#/properties/logprobs/type",keyword:"type",params:{type: schema132.properties.logprobs.type},message:"must be object,null",schema:schema132.properties.logprobs.type,parentSchema:schema132.properties.logprobs,data:data2}];
-return false;
 }
-var valid0 = _errs5 === errors;
 }
-else {
-var valid0 = true;
 }
-if(valid0){
-if(data.finish_reason !== undefined){
-let data3 = data.finish_reason;
-const _errs8 = errors;
-if((typeof data3 !== "string") && (data3 !== null)){
-validate311.errors = [{instancePath:instancePath+"/finish_reason",schemaPath:"#/properties/finish_reason/type",keyword:"type",params:{type: schema132.properties.finish_reason.type},message:"must be string,null",schema:schema132.properties.finish_reason.type,parentSchema:schema132.properties.finish_reason,data:data3}];
-return false;
 }
-if(!((((data3 === "stop") || (data3 === "length")) || (data3 === "content_filter")) || (data3 === null))){
-validate311.errors = [{instancePath:instancePath+"/finish_reason",schemaPath:"#/properties/finish_reason/enum",keyword:"enum",params:{allowedValues: schema132.properties.finish_reason.enum},message:"must be equal to one of the allowed values",schema:schema132.properties.finish_reason.enum,parentSchema:schema132.properties.finish_reason,data:data3}];
-return false;
 }
-var valid0 = _errs8 === errors;
 }
-else {
-var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
 }
 }
 }
@@ -13746,17 +13807,108 @@ validate311.errors = vErrors;
 return errors === 0;
 }
 
-export const readTextCompletion = validate312;
-const schema133 = {"type":"object","required":["choices"],"properties":{"id":{"type":"string"},"object":{"type":"string","const":"text_completion"},"created":{"type":"integer"},"model":{"type":"string"},"choices":{"type":"array","items":{"$ref":"#/components/schemas/CompletionChoice"}},"usage":{"anyOf":[{"$ref":"#/components/schemas/ChatUsage"},{"type":"null"}]}}};
+export const readCompletionChoice = validate313;
+const schema133 = {"type":"object","required":["text"],"properties":{"text":{"type":"string"},"index":{"type":"integer","minimum":0},"logprobs":{"type":["object","null"],"additionalProperties":true},"finish_reason":{"type":["string","null"],"enum":["stop","length","content_filter",null]}}};
 
-function validate312(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate313(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.text === undefined) && (missing0 = "text")){
+validate313.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema133.required,parentSchema:schema133,data}];
+return false;
+}
+else {
+if(data.text !== undefined){
+let data0 = data.text;
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate313.errors = [{instancePath:instancePath+"/text",schemaPath:"#/properties/text/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema133.properties.text.type,parentSchema:schema133.properties.text,data:data0}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.index !== undefined){
+let data1 = data.index;
+const _errs3 = errors;
+if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
+validate313.errors = [{instancePath:instancePath+"/index",schemaPath:"#/properties/index/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema133.properties.index.type,parentSchema:schema133.properties.index,data:data1}];
+return false;
+}
+if(errors === _errs3){
+if((typeof data1 == "number") && (isFinite(data1))){
+if(data1 < 0 || isNaN(data1)){
+validate313.errors = [{instancePath:instancePath+"/index",schemaPath:"#/properties/index/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema133.properties.index,data:data1}];
+return false;
+}
+}
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.logprobs !== undefined){
+let data2 = data.logprobs;
+const _errs5 = errors;
+if((!(data2 && typeof data2 == "object" && !Array.isArray(data2))) && (data2 !== null)){
+validate313.errors = [{instancePath:instancePath+"/logprobs",schemaPath:"#/properties/logprobs/type",keyword:"type",params:{type: schema133.properties.logprobs.type},message:"must be object,null",schema:schema133.properties.logprobs.type,parentSchema:schema133.properties.logprobs,data:data2}];
+return false;
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.finish_reason !== undefined){
+let data3 = data.finish_reason;
+const _errs8 = errors;
+if((typeof data3 !== "string") && (data3 !== null)){
+validate313.errors = [{instancePath:instancePath+"/finish_reason",schemaPath:"#/properties/finish_reason/type",keyword:"type",params:{type: schema133.properties.finish_reason.type},message:"must be string,null",schema:schema133.properties.finish_reason.type,parentSchema:schema133.properties.finish_reason,data:data3}];
+return false;
+}
+if(!((((data3 === "stop") || (data3 === "length")) || (data3 === "content_filter")) || (data3 === null))){
+validate313.errors = [{instancePath:instancePath+"/finish_reason",schemaPath:"#/properties/finish_reason/enum",keyword:"enum",params:{allowedValues: schema133.properties.finish_reason.enum},message:"must be equal to one of the allowed values",schema:schema133.properties.finish_reason.enum,parentSchema:schema133.properties.finish_reason,data:data3}];
+return false;
+}
+var valid0 = _errs8 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+else {
+validate313.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema133.type,parentSchema:schema133,data}];
+return false;
+}
+}
+validate313.errors = vErrors;
+return errors === 0;
+}
+
+export const readTextCompletion = validate314;
+const schema134 = {"type":"object","required":["choices"],"properties":{"id":{"type":"string"},"object":{"type":"string","const":"text_completion"},"created":{"type":"integer"},"model":{"type":"string"},"choices":{"type":"array","items":{"$ref":"#/components/schemas/CompletionChoice"}},"usage":{"anyOf":[{"$ref":"#/components/schemas/ChatUsage"},{"type":"null"}]}}};
+
+function validate314(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.choices === undefined) && (missing0 = "choices")){
-validate312.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema133.required,parentSchema:schema133,data}];
+validate314.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema134.required,parentSchema:schema134,data}];
 return false;
 }
 else {
@@ -13764,7 +13916,7 @@ if(data.id !== undefined){
 let data0 = data.id;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate312.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema133.properties.id.type,parentSchema:schema133.properties.id,data:data0}];
+validate314.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema134.properties.id.type,parentSchema:schema134.properties.id,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -13777,11 +13929,11 @@ if(data.object !== undefined){
 let data1 = data.object;
 const _errs3 = errors;
 if(typeof data1 !== "string"){
-validate312.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema133.properties.object.type,parentSchema:schema133.properties.object,data:data1}];
+validate314.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema134.properties.object.type,parentSchema:schema134.properties.object,data:data1}];
 return false;
 }
 if("text_completion" !== data1){
-validate312.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "text_completion"},message:"must be equal to constant",schema:"text_completion",parentSchema:schema133.properties.object,data:data1}];
+validate314.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "text_completion"},message:"must be equal to constant",schema:"text_completion",parentSchema:schema134.properties.object,data:data1}];
 return false;
 }
 var valid0 = _errs3 === errors;
@@ -13794,7 +13946,7 @@ if(data.created !== undefined){
 let data2 = data.created;
 const _errs5 = errors;
 if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate312.errors = [{instancePath:instancePath+"/created",schemaPath:"#/properties/created/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema133.properties.created.type,parentSchema:schema133.properties.created,data:data2}];
+validate314.errors = [{instancePath:instancePath+"/created",schemaPath:"#/properties/created/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema134.properties.created.type,parentSchema:schema134.properties.created,data:data2}];
 return false;
 }
 var valid0 = _errs5 === errors;
@@ -13807,7 +13959,7 @@ if(data.model !== undefined){
 let data3 = data.model;
 const _errs7 = errors;
 if(typeof data3 !== "string"){
-validate312.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema133.properties.model.type,parentSchema:schema133.properties.model,data:data3}];
+validate314.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema134.properties.model.type,parentSchema:schema134.properties.model,data:data3}];
 return false;
 }
 var valid0 = _errs7 === errors;
@@ -13825,8 +13977,8 @@ var valid1 = true;
 const len0 = data4.length;
 for(let i0=0; i0<len0; i0++){
 const _errs11 = errors;
-if(!(validate311(data4[i0], {instancePath:instancePath+"/choices/" + i0,parentData:data4,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate311.errors : vErrors.concat(validate311.errors);
+if(!(validate313(data4[i0], {instancePath:instancePath+"/choices/" + i0,parentData:data4,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate313.errors : vErrors.concat(validate313.errors);
 errors = vErrors.length;
 }
 var valid1 = _errs11 === errors;
@@ -13836,7 +13988,7 @@ break;
 }
 }
 else {
-validate312.errors = [{instancePath:instancePath+"/choices",schemaPath:"#/properties/choices/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema133.properties.choices.type,parentSchema:schema133.properties.choices,data:data4}];
+validate314.errors = [{instancePath:instancePath+"/choices",schemaPath:"#/properties/choices/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema134.properties.choices.type,parentSchema:schema134.properties.choices,data:data4}];
 return false;
 }
 }
@@ -13852,8 +14004,8 @@ const _errs12 = errors;
 const _errs13 = errors;
 let valid2 = false;
 const _errs14 = errors;
-if(!(validate269(data6, {instancePath:instancePath+"/usage",parentData:data,parentDataProperty:"usage",rootData}))){
-vErrors = vErrors === null ? validate269.errors : vErrors.concat(validate269.errors);
+if(!(validate271(data6, {instancePath:instancePath+"/usage",parentData:data,parentDataProperty:"usage",rootData}))){
+vErrors = vErrors === null ? validate271.errors : vErrors.concat(validate271.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs14 === errors;
@@ -13861,7 +14013,7 @@ valid2 = valid2 || _valid0;
 if(!valid2){
 const _errs15 = errors;
 if(data6 !== null){
-const err0 = {instancePath:instancePath+"/usage",schemaPath:"#/properties/usage/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema133.properties.usage.anyOf[1].type,parentSchema:schema133.properties.usage.anyOf[1],data:data6};
+const err0 = {instancePath:instancePath+"/usage",schemaPath:"#/properties/usage/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema134.properties.usage.anyOf[1].type,parentSchema:schema134.properties.usage.anyOf[1],data:data6};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -13874,7 +14026,7 @@ var _valid0 = _errs15 === errors;
 valid2 = valid2 || _valid0;
 }
 if(!valid2){
-const err1 = {instancePath:instancePath+"/usage",schemaPath:"#/properties/usage/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema133.properties.usage.anyOf,parentSchema:schema133.properties.usage,data:data6};
+const err1 = {instancePath:instancePath+"/usage",schemaPath:"#/properties/usage/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema134.properties.usage.anyOf,parentSchema:schema134.properties.usage,data:data6};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -13882,7 +14034,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate312.errors = vErrors;
+validate314.errors = vErrors;
 return false;
 }
 else {
@@ -13909,40 +14061,40 @@ var valid0 = true;
 }
 }
 else {
-validate312.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema133.type,parentSchema:schema133,data}];
+validate314.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema134.type,parentSchema:schema134,data}];
 return false;
 }
 }
-validate312.errors = vErrors;
+validate314.errors = vErrors;
 return errors === 0;
 }
 
-export const readCompletionStreamData = validate315;
-const schema134 = {"anyOf":[{"$ref":"#/components/schemas/TextCompletion"},{"$ref":"#/components/schemas/ChatStreamFault"}]};
+export const readCompletionStreamData = validate317;
+const schema135 = {"anyOf":[{"$ref":"#/components/schemas/TextCompletion"},{"$ref":"#/components/schemas/ChatStreamFault"}]};
 
-function validate315(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate317(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
 let valid0 = false;
 const _errs1 = errors;
-if(!(validate312(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate312.errors : vErrors.concat(validate312.errors);
+if(!(validate314(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate314.errors : vErrors.concat(validate314.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs1 === errors;
 valid0 = valid0 || _valid0;
 if(!valid0){
 const _errs2 = errors;
-if(!(validate294(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate294.errors : vErrors.concat(validate294.errors);
+if(!(validate296(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate296.errors : vErrors.concat(validate296.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs2 === errors;
 valid0 = valid0 || _valid0;
 }
 if(!valid0){
-const err0 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema134.anyOf,parentSchema:schema134,data};
+const err0 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema135.anyOf,parentSchema:schema135,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -13950,7 +14102,7 @@ else {
 vErrors.push(err0);
 }
 errors++;
-validate315.errors = vErrors;
+validate317.errors = vErrors;
 return false;
 }
 else {
@@ -13964,6 +14116,6 @@ vErrors = null;
 }
 }
 }
-validate315.errors = vErrors;
+validate317.errors = vErrors;
 return errors === 0;
 }

@@ -519,6 +519,20 @@ export interface components {
          * @enum {string}
          */
         ToolChoiceMode: "none" | "auto" | "required";
+        /** @description How the prompt is cached. */
+        PromptCacheOptionsInput: {
+            /** @description An earlier response to compare the cached prefix with. */
+            comparison_response_id?: string | null;
+            /**
+             * @description Whether prefixes end only at marked parts, or also where the server chooses.
+             * @enum {string|null}
+             */
+            mode?: "explicit" | "implicit" | null;
+            /** @description Whether to fill the cache ahead of use. */
+            prewarm?: boolean | null;
+            /** @enum {string|null} */
+            ttl?: "12h" | "30m" | null;
+        };
         /** @description A text. */
         ChatTextPart: {
             /** @constant */
@@ -864,6 +878,7 @@ export interface components {
             } | null;
             presence_penalty?: number | null;
             prompt_cache_key?: string | null;
+            prompt_cache_options?: components["schemas"]["PromptCacheOptionsInput"] | null;
             /** @description Accepted without effect. */
             prompt_cache_retention?: string | null;
             reasoning_effort?: components["schemas"]["ReasoningEffort"] | null;
@@ -1098,7 +1113,7 @@ export interface components {
             /** @description The name of a model; see listModels. */
             model: string;
             /** @description A text, or several. Lists of tokens are refused. */
-            prompt?: string | string[];
+            prompt?: string | string[] | null;
             /** @description Refused unless it is n. */
             best_of?: number | null;
             /**
@@ -1235,6 +1250,7 @@ export type McpToolInput = components['schemas']['McpToolInput'];
 export type ToolSearchToolInput = components['schemas']['ToolSearchToolInput'];
 export type ShellTool = components['schemas']['ShellTool'];
 export type ToolChoiceMode = components['schemas']['ToolChoiceMode'];
+export type PromptCacheOptionsInput = components['schemas']['PromptCacheOptionsInput'];
 export type ChatTextPart = components['schemas']['ChatTextPart'];
 export type ChatRefusalPart = components['schemas']['ChatRefusalPart'];
 export type ChatImageUrl = components['schemas']['ChatImageUrl'];

@@ -55,6 +55,7 @@ export declare const validateMcpToolInput: Validate<Schema.McpToolInput>;
 export declare const validateToolSearchToolInput: Validate<Schema.ToolSearchToolInput>;
 export declare const validateShellTool: Validate<Schema.ShellTool>;
 export declare const validateToolChoiceMode: Validate<Schema.ToolChoiceMode>;
+export declare const validatePromptCacheOptionsInput: Validate<Schema.PromptCacheOptionsInput>;
 export declare const validateChatTextPart: Validate<Schema.ChatTextPart>;
 export declare const validateChatRefusalPart: Validate<Schema.ChatRefusalPart>;
 export declare const validateChatImageUrl: Validate<Schema.ChatImageUrl>;

@@ -17,9 +17,9 @@ export interface TextWish {
 
 /** The texts that a request asks for, in the order of their choices. Throws an `ApiError` for what no chat can do. */
 export function textWishes(body: CreateCompletionRequest): TextWish[] {
-  const { prompt = "", best_of: best, logprobs, suffix, echo: _echo, n, ...others } = body;
+  const { prompt, best_of: best, logprobs, suffix, echo: _echo, n, ...others } = body;
   const count = n ?? 1;
-  const prompts = typeof prompt === "string" ? [prompt] : prompt;
+  const prompts = typeof prompt === "string" ? [prompt] : (prompt ?? [""]);
   if (logprobs != null) throw unsupportedParameter("logprobs", "POST /v1/chat/completions has them");
   if (suffix != null && suffix !== "") throw unsupportedParameter("suffix", "texts are only continued");
   if (best != null && best !== count) throw unsupportedParameter("best_of", "ask for n texts, and choose");

@@ -79,7 +79,9 @@ function foldEvents(events: readonly MessagesStreamEvent[]): MessagesMessage {
   return {
     ...message,
     content: content.map((block, index) =>
-      "input" in block ? { ...block, input: objectIn(inputs[index] ?? "") } : block,
+      block.type === "tool_use" || block.type === "server_tool_use"
+        ? { ...block, input: objectIn(inputs[index] ?? "") }
+        : block,
     ),
   };
 }

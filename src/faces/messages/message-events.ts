@@ -143,10 +143,9 @@ export class MessageWriter {
     return start + frame + this.#stop();
   }
 
-  /** A block that is complete when it begins. The input of a call still follows its start. */
+  /** A block that is complete when it begins. Clients expect the input of a call after its start, but for MCP. */
   #whole(block: MessagesBlock): string {
-    if (block.type !== "server_tool_use" && block.type !== "mcp_tool_use")
-      return this.#begin(null, block) + this.#stop();
+    if (block.type !== "server_tool_use") return this.#begin(null, block) + this.#stop();
     const start = this.#begin(null, { ...block, input: {} });
     return start + this.#delta({ type: "input_json_delta", partial_json: JSON.stringify(block.input) }) + this.#stop();
   }

@@ -20,7 +20,6 @@ const EMPTY_AT_START: Readonly<Record<string, (block: Members) => boolean>> = {
   thinking: (block) => block["thinking"] === "" && typeof block["signature"] === "string",
   tool_use: hasNoInput,
   server_tool_use: hasNoInput,
-  mcp_tool_use: hasNoInput,
 };
 
 function hasNoInput({ id, name, input }: Members): boolean {
