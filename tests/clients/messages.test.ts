@@ -1,4 +1,4 @@
-import { createAnthropic } from "@ai-sdk/anthropic";
+import { anthropic, createAnthropic } from "@ai-sdk/anthropic";
 import { ChatAnthropic } from "@langchain/anthropic";
 import { type AIMessageChunk, HumanMessage } from "@langchain/core/messages";
 import { tool as langChainTool } from "@langchain/core/tools";
@@ -8,6 +8,7 @@ import { z } from "zod";
 import { startTestServer, type TestServer } from "../kit/test-server.ts";
 import { verifies } from "../verifies.ts";
 import { installedVersion } from "./installed-version.ts";
+import { startToolServers } from "./tool-servers.ts";
 
 const SCENARIO = `
 models: [claude-test]
@@ -24,15 +25,20 @@ scenarios:
     events: [{ reasoning: Let me see. }, { text: I thought. }]
   - when: { input_contains: too long }
     events: [{ text: This is too }, { finish: length }]
+  - when: { input_contains: herons, tool_outputs: 0 }
+    events: [{ call: { name: web_search, arguments: { queries: [herons water] } } }]
+  - when: { input_contains: herons }
+    events: [{ text: They wait.【web:1】 }]
   - when: { input_contains: a place }
     events: [{ text: '{"city":"Paris"}' }]
 `;
 
 const CITY = z.object({ city: z.string() });
 
+const others = await startToolServers();
 let server: TestServer;
 beforeAll(async () => {
-  server = await startTestServer({ scenario: SCENARIO });
+  server = await startTestServer({ env: others.env, scenario: SCENARIO });
 });
 afterAll(() => server.close());
 
@@ -72,6 +78,17 @@ describe(`@langchain/anthropic ${installedVersion("@langchain/anthropic")}`, () 
     const outputs = await Promise.all((whole.tool_calls ?? []).map((call) => weather.invoke(call)));
     expect((await model.invoke([question, whole, ...outputs])).text).toBe("Warm in both.");
   });
+
+  test("a web search of the server comes with its results and citations", async () => {
+    verifies("messages.tools.server-tools");
+    const model = chat().bindTools([{ type: "web_search_20250305", name: "web_search" }]);
+    const { content } = await model.invoke("herons");
+    expect(content).toMatchObject([
+      { type: "server_tool_use", name: "web_search" },
+      { type: "web_search_tool_result", content: [{ url: others.page }] },
+      { type: "text", citations: [{ url: others.page }] },
+    ]);
+  });
 });
 
 describe(`@ai-sdk/anthropic ${installedVersion("@ai-sdk/anthropic")}`, () => {
@@ -91,6 +108,20 @@ describe(`@ai-sdk/anthropic ${installedVersion("@ai-sdk/anthropic")}`, () => {
     expect(text).toBe("Warm in both.");
     expect(steps[0]?.toolCalls.map(({ input }) => input)).toEqual([{ city: "Paris" }, { city: "Rome" }]);
     expect(steps[0]?.reasoningText).toBe("Two of them.");
+  });
+
+  test("a web search of the server is a call of the provider, with its sources, streamed or not", async () => {
+    verifies("messages.tools.server-tools");
+    const asked = { model: model(), prompt: "herons", tools: { web_search: anthropic.tools.webSearch_20250305() } };
+    const { sources, toolResults, text } = await generateText(asked);
+    expect(text).toContain("They wait.");
+    expect(sources).toContainEqual(expect.objectContaining({ sourceType: "url", url: others.page }));
+    expect(toolResults).toMatchObject([
+      { toolName: "web_search", output: [{ url: others.page, title: "All of herons" }] },
+    ]);
+    const streamed = streamText(asked);
+    expect(await streamed.text).toBe(text);
+    expect(await streamed.toolResults).toMatchObject([{ toolName: "web_search", input: { query: "herons water" } }]);
   });
 
   test("streamText() streams the same, and tells why it ended", async () => {

@@ -199,6 +199,42 @@ test.each<[string, object, object]>([
     },
   ],
   [
+    "a picture among the outputs of a call",
+    {
+      tools: [WEATHER],
+      messages: [
+        HELLO,
+        { role: "assistant", content: [{ type: "tool_use", id: "call_1", name: "weather", input: {} }] },
+        {
+          role: "user",
+          content: [
+            {
+              type: "tool_result",
+              tool_use_id: "call_1",
+              content: [
+                { type: "text", text: "Seen:" },
+                { type: "image", source: { type: "base64", media_type: "image/png", data: PIXEL } },
+              ],
+            },
+          ],
+        },
+      ],
+    },
+    {
+      messages: [
+        HELLO,
+        { role: "assistant", tool_calls: [{ id: "call_1" }] },
+        { role: "tool", tool_call_id: "call_1", content: expect.stringContaining("Seen:") },
+        {
+          role: "user",
+          content: expect.arrayContaining([
+            expect.objectContaining({ image_url: { url: `data:image/png;base64,${PIXEL}` } }),
+          ]),
+        },
+      ],
+    },
+  ],
+  [
     "the summary of a compaction in place of what was said before",
     {
       messages: [

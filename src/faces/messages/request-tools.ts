@@ -14,10 +14,10 @@ type FunctionTool = Extract<Tool, { type: "function" }>;
 type ToolChoice = NonNullable<CreateResponseRequest["tool_choice"]>;
 
 /** The members of a request that are about tools. */
-export type MessageTools = Pick<CreateMessageRequest, "messages" | "tools" | "tool_choice" | "mcp_servers">;
+export type ToolMembers = Pick<CreateMessageRequest, "messages" | "tools" | "tool_choice" | "mcp_servers">;
 
 /** The tools of a create request. Throws an `ApiError` for a tool that this server does not have. */
-export function messageTools({ tools, mcp_servers: servers, messages }: MessageTools): Tool[] {
+export function messageTools({ tools, mcp_servers: servers, messages }: ToolMembers): Tool[] {
   const sent = tools ?? [];
   const searches = sent.some(({ type }) => type?.startsWith("tool_search_tool_") === true);
   const referenced = searches ? null : referencedTools(messages);
@@ -166,7 +166,7 @@ export function callsMax(tools: CreateMessageRequest["tools"]): number | null {
 }
 
 /** Whether and what the model has to call; null if the request does not say. */
-export function messageToolChoice({ tool_choice: choice, tools }: MessageTools): ToolChoice | null {
+export function messageToolChoice({ tool_choice: choice, tools }: ToolMembers): ToolChoice | null {
   if (choice == null) return null;
   switch (choice.type) {
     case "auto":
@@ -179,7 +179,7 @@ export function messageToolChoice({ tool_choice: choice, tools }: MessageTools):
   }
 }
 
-function namedTool(name: string | null, tools: MessageTools["tools"]): ToolChoice {
+function namedTool(name: string | null, tools: ToolMembers["tools"]): ToolChoice {
   if (name === null) throw missingParameter("tool_choice.name");
   const type = tools?.find((tool) => tool.name === name)?.type ?? "custom";
   if (/^web_(?:search|fetch)_/.test(type)) return { type: "web_search" };
