@@ -45,11 +45,11 @@ class Cline {
     this.folder = folder;
   }
 
-  static async open(server: TestServer): Promise<Cline> {
+  static async open(server: TestServer, provider: Provider = "openai-native"): Promise<Cline> {
     const folder = temporaryFolder();
     await mkdir(join(folder, "work"));
     await mkdir(join(folder, "data/settings"), { recursive: true });
-    await writeFile(join(folder, "data/settings/providers.json"), JSON.stringify(settingsFor(server)));
+    await writeFile(join(folder, "data/settings/providers.json"), JSON.stringify(settingsFor(server, provider)));
     return new Cline(folder);
   }
 
@@ -79,11 +79,14 @@ class Cline {
   }
 }
 
+/** The first speaks responses, the second chat completions. */
+type Provider = "openai-native" | "openai-compatible";
+
 /** What `cline auth` writes. */
-function settingsFor({ url, apiKey }: TestServer) {
-  const settings = { provider: "openai-native", apiKey, model: "gpt-5-mini", baseUrl: `${url}/v1` };
+function settingsFor({ url, apiKey }: TestServer, provider: Provider) {
+  const settings = { provider, apiKey, model: "gpt-5-mini", baseUrl: `${url}/v1` };
   const entry = { settings, updatedAt: "2026-01-01T00:00:00.000Z", tokenSource: "manual" };
-  return { version: 1, lastUsedProvider: "openai-native", modes: {}, providers: { "openai-native": entry } };
+  return { version: 1, lastUsedProvider: provider, modes: {}, providers: { [provider]: entry } };
 }
 
 describe.skipIf(!existsSync(PROGRAM))(`cline ${VERSION}`, { timeout: TIMEOUT_MS }, () => {
@@ -92,6 +95,15 @@ describe.skipIf(!existsSync(PROGRAM))(`cline ${VERSION}`, { timeout: TIMEOUT_MS 
     const run = await cline.run("Take two steps.");
     expect(run).toMatchObject({ finishReason: "completed", text: "The file is there." });
     expect(await readFile(join(cline.folder, "work/steps.txt"), "utf8")).toBe("one\n");
+  });
+
+  test("works as a compatible provider, by chat completions", async () => {
+    const cline = await Cline.open(bare, "openai-compatible");
+    const run = await cline.run("Take two steps.");
+    expect(run).toMatchObject({ finishReason: "completed", text: "The file is there." });
+    expect(await readFile(join(cline.folder, "work/steps.txt"), "utf8")).toBe("one\n");
+    const metrics = await (await fetch(`${bare.url}/metrics`)).text();
+    expect(metrics).toMatch(/antiphon_runs_by_face_total\{face="chat"\} [1-9]/);
   });
 
   test("searches the web", async () => {
