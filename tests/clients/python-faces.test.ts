@@ -1,9 +1,12 @@
-import { spawn } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readFileSync } from "node:fs";
+import { writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { createInterface } from "node:readline";
+import { promisify } from "node:util";
 import { afterAll, describe, expect, test } from "vitest";
+import { temporaryFolder } from "../kit/temporary-folder.ts";
 import { startTestServer } from "../kit/test-server.ts";
 import { verifies } from "../verifies.ts";
 import { startToolServers, toolScenarios } from "./tool-servers.ts";
@@ -11,7 +14,11 @@ import { startToolServers, toolScenarios } from "./tool-servers.ts";
 const FOLDER = join(import.meta.dirname, "python");
 /** What `make test-setup` installs where there is a python3 with venv. Without it the tests are skipped. */
 const PYTHON = resolve(import.meta.dirname, "../../.cache/python-clients/bin/python");
-const REQUIREMENTS = readFileSync(join(FOLDER, "requirements.txt"), "utf8");
+/** What `make clients` installs beside them. */
+const DOORS = resolve(import.meta.dirname, "../../.cache/python-doors/bin");
+const REQUIREMENTS = ["requirements.txt", "doors-requirements.txt"]
+  .map((file) => readFileSync(join(FOLDER, file), "utf8"))
+  .join("\n");
 const TIMEOUT_MS = 60_000;
 
 const SCENARIOS = `
@@ -34,8 +41,8 @@ const server = await startTestServer({
 afterAll(() => server.close());
 
 /** Runs one of the programs for one thing, and returns what came of it. */
-async function run(program: string, way: string): Promise<unknown> {
-  const child = spawn(PYTHON, ["-u", join(FOLDER, program)], {
+async function run(program: string, way: string, python = PYTHON): Promise<unknown> {
+  const child = spawn(python, ["-u", join(FOLDER, program)], {
     env: {
       PATH: process.env["PATH"],
       OPENAI_BASE_URL: `${server.url}/v1`,
@@ -105,3 +112,34 @@ describe.skipIf(!existsSync(PYTHON))(
     });
   },
 );
+
+describe.skipIf(!existsSync(DOORS)).each([
+  ["openai", "langchain-openai", "chat.stream.folds-to-body"],
+  ["anthropic", "langchain-anthropic", "messages.stream.folds-to-body"],
+])("LangChain (Python) with %s", { timeout: TIMEOUT_MS }, (provider, name, requirement) => {
+  test(`${name} ${version(name)} adds up to two calls, and their outputs are taken`, async () => {
+    verifies(requirement);
+    expect(await run("langchain_client.py", provider, join(DOORS, "python"))).toEqual({
+      said: CALLED.text,
+      calls: CALLED.calls,
+      answer: "Warm in both.",
+      counted: true,
+    });
+  });
+});
+
+describe.skipIf(!existsSync(DOORS))(`llm ${version("llm")}`, { timeout: TIMEOUT_MS }, () => {
+  test("answers a prompt, streamed or not", async () => {
+    const folder = temporaryFolder();
+    const model = `- model_id: mine\n  model_name: gpt-5-mini\n  api_base: ${server.url}/v1\n  api_key_name: mine\n`;
+    await writeFile(join(folder, "extra-openai-models.yaml"), model);
+    await writeFile(join(folder, "keys.json"), JSON.stringify({ mine: server.apiKey }));
+    const env = { PATH: process.env["PATH"], LLM_USER_PATH: folder };
+    for (const more of [[], ["--no-stream"]]) {
+      const running = promisify(execFile)(join(DOORS, "llm"), ["-m", "mine", "a place", ...more], { env });
+      running.child.stdin?.end(); // It reads more of its prompt from there.
+      const { stdout } = await running;
+      expect(stdout.trim()).toBe('{"city":"Paris"}');
+    }
+  });
+});
