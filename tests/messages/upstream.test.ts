@@ -553,6 +553,16 @@ test("a client that leaves stops the model", async () => {
   await behind.upstream.calls[0]?.closed;
 });
 
+test("the limit of a key holds, with its headers", async () => {
+  verifies("messages.errors.own-types");
+  const behind = await serveBehind(says, { RATE_LIMIT_REQUESTS_PER_MINUTE: "1" });
+  const first = await post(behind, {});
+  expect([first.status, first.headers.get("x-ratelimit-limit-requests")]).toEqual([200, "1"]);
+  const limited = await post(behind, { stream: true });
+  expect([limited.status, await limited.json()]).toMatchObject([429, { error: { type: "rate_limit_error" } }]);
+  expect(limited.headers.get("retry-after")).not.toBeNull();
+});
+
 test("the ledger lists all members of the contract, and no other", () => {
   const specs = join(import.meta.dirname, "../../specs");
   const ledger: Record<string, object> = parse(readFileSync(join(specs, "messages-ledger.yaml"), "utf8"));
