@@ -1637,6 +1637,7 @@ export interface operations {
                     "x-request-id": components["headers"]["RequestId"];
                     /** @description The id of the response that this completion shows. */
                     "x-antiphon-response-id"?: string;
+                    "x-antiphon-emulated": components["headers"]["Emulated"];
                     /** @description Members of the request that were sent on to the model server as they are, separated by commas. Absent if there are none. */
                     "x-antiphon-passed-on"?: string;
                     [name: string]: unknown;

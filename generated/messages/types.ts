@@ -904,6 +904,8 @@ export interface operations {
                     "x-antiphon-response-id"?: string;
                     "x-antiphon-omitted-tools": components["headers"]["OmittedTools"];
                     "x-antiphon-emulated": components["headers"]["Emulated"];
+                    /** @description Members of the request that were sent on to the model server as they are, separated by commas. Absent if there are none. */
+                    "x-antiphon-passed-on"?: string;
                     [name: string]: unknown;
                 };
                 content: {

@@ -107,6 +107,15 @@ test("the reference's own hosts get only members that they know", async () => {
   expect(reply.headers.get("x-antiphon-passed-on")).toBe("seed");
 });
 
+test.each([
+  ["generic", "top_k, seed"],
+  ["openai", "seed"],
+])("a completion of a text names the members that a %s model server is sent", async (profile, names) => {
+  const { server } = await serveBehind(says, { MODEL_PROFILE: profile });
+  const reply = await server.post("/v1/completions", { model: "m", prompt: "Hi", top_k: 4, seed: 1 });
+  expect(reply.headers.get("x-antiphon-passed-on")).toBe(names);
+});
+
 test("a model server that goes on after a stop sequence is left", async () => {
   verifies("chat.create.stop");
   const behind = await serveBehind((response) => {

@@ -276,6 +276,12 @@ test("members and betas that nobody knows fail no request", async () => {
   expect(reply.headers.get("request-id")).toBe(reply.headers.get("x-request-id"));
 });
 
+test("a member that is sent on is named in a header", async () => {
+  verifies("messages.create.unknown-members");
+  const reply = await post(await serveBehind(says), { top_k: 4 });
+  expect(reply.headers.get("x-antiphon-passed-on")).toBe("top_k");
+});
+
 test("the answer has the model as asked, all members of both versions, and the counts of the model server", async () => {
   verifies("messages.create.answers");
   const reply = await post(await serveBehind(says), {});

@@ -5,17 +5,11 @@ import type {
   CreateChatCompletionReply,
 } from "@antiphon/contracts/chat-completions/operations.ts";
 import type { ChatStreamData, CreateChatCompletionRequest } from "@antiphon/contracts/chat-completions/types.ts";
-import type { CreateResponseRequest, Response, ResponseNote } from "@antiphon/contracts/responses-api/types.ts";
-import type { ModelExtras } from "@antiphon/domain/models/model-request.ts";
+import type { CreateResponseRequest } from "@antiphon/contracts/responses-api/types.ts";
 import type { Caller } from "../../responses-api/access/caller.ts";
-import {
-  answerResponse,
-  type BegunResponse,
-  beginResponse,
-  type CreateContext,
-} from "../../responses-api/create/begin-response.ts";
-import { emulatedHeader, omittedHeader } from "../../responses-api/show/reply-headers.ts";
-import { responseFailure } from "../response-failure.ts";
+import type { CreateContext } from "../../responses-api/create/begin-response.ts";
+import { omittedHeader } from "../../responses-api/show/reply-headers.ts";
+import { answerChoices, beginChoices, faceHeaders } from "../run-choices.ts";
 import { chatError, checkChatRequest } from "./chat-errors.ts";
 import { CHAT_FRAMES, type ChunkOptions } from "./chunks.ts";
 import { type ChatNotes, chatCompletion } from "./completion.ts";
@@ -75,14 +69,10 @@ async function plainReply(
   caller: Caller,
   { headers, notes }: PlainWishes,
 ): Promise<CreateChatCompletionReply> {
-  const [first, ...others] = await Promise.all(choices.map((request) => answerResponse(context, request, caller)));
-  if (first === undefined) throw new TypeError("a chat completion has a choice");
-  const responses: [Response, ...Response[]] = [first.response, ...others.map(({ response }) => response)];
-  const failed = responses.find(({ status }) => status === "failed" || status === "cancelled");
-  if (failed !== undefined) throw responseFailure(failed);
+  const { first, responses } = await answerChoices(context, choices, caller);
   return {
     status: 200,
-    headers: { ...headers, ...replyHeaders(first.response.id, first, caller) },
+    headers: { ...headers, ...faceHeaders(first.response.id, first, caller) },
     body: chatCompletion(responses, notes),
   };
 }
@@ -98,40 +88,11 @@ async function streamedReply(
   caller: Caller,
   { headers, options }: StreamWishes,
 ): Promise<CreateChatCompletionReply> {
-  const runs: BegunResponse[] = await Promise.all(choices.map((request) => beginResponse(context, request, caller)));
+  const runs = await beginChoices(context, choices, caller);
   const [first] = runs;
-  if (first === undefined) throw new TypeError("a chat completion has a choice");
   return {
     status: 200,
-    headers: { ...headers, ...replyHeaders(first.responseId, first, caller) },
+    headers: { ...headers, ...faceHeaders(first.responseId, first, caller) },
     events: new EventFrames<ChatStreamData>(chunksOf(runs, options), CHAT_FRAMES),
   };
-}
-
-interface RunFacts {
-  readonly headers: Readonly<Record<string, string>>;
-  readonly notes: readonly ResponseNote[];
-}
-
-function replyHeaders(
-  responseId: string,
-  { headers, notes }: RunFacts,
-  { extras }: Caller,
-): Readonly<Record<string, string>> {
-  return {
-    ...headers,
-    ...emulatedHeader(notes),
-    ...passedOnHeader(extras ?? null, notes),
-    "x-antiphon-response-id": responseId,
-  };
-}
-
-/** Names the members that are sent on to the model server as they are, but for those that it does not take. */
-export function passedOnHeader(
-  extras: ModelExtras | null,
-  notes: readonly ResponseNote[],
-): Readonly<Record<string, string>> {
-  const omitted = new Set(notes.map(({ what }) => what));
-  const passedOn = Object.keys({ ...extras?.unknown, ...extras?.standard }).filter((name) => !omitted.has(name));
-  return passedOn.length === 0 ? {} : { "x-antiphon-passed-on": passedOn.join(", ") };
 }

@@ -5,15 +5,13 @@ import type {
   CreateCompletionReply,
 } from "@antiphon/contracts/chat-completions/operations.ts";
 import type { CompletionStreamData, CreateCompletionRequest } from "@antiphon/contracts/chat-completions/types.ts";
-import type { Response } from "@antiphon/contracts/responses-api/types.ts";
 import type { Caller } from "../../responses-api/access/caller.ts";
-import { answerResponse, beginResponse, type CreateContext } from "../../responses-api/create/begin-response.ts";
+import type { CreateContext } from "../../responses-api/create/begin-response.ts";
 import { chatError, checkChatRequest } from "../chat-completions/chat-errors.ts";
 import { CHAT_FRAMES } from "../chat-completions/chunks.ts";
-import { passedOnHeader } from "../chat-completions/create-chat-completion.ts";
 import { createRequest, modelExtras } from "../chat-completions/create-request.ts";
 import { choicesOf } from "../chat-completions/stream-chunks.ts";
-import { responseFailure } from "../response-failure.ts";
+import { answerChoices, beginChoices, faceHeaders } from "../run-choices.ts";
 import { type TextWish, textWishes } from "./completion-request.ts";
 import { TextWriter, textCompletion } from "./text-completion.ts";
 
@@ -52,27 +50,20 @@ async function textReply(
   const requests = wishes.map(({ chat }) => ({ ...createRequest(chat), store: storesAll }));
   const prefixes = wishes.map(({ prompt }) => (body.echo === true ? prompt : ""));
   if (body.stream === true) {
-    const runs = await Promise.all(requests.map((request) => beginResponse(context, request, caller)));
+    const runs = await beginChoices(context, requests, caller);
+    const [first] = runs;
     const includeUsage = body.stream_options?.include_usage === true;
     const writers = prefixes.map((prefix, index) => new TextWriter(index, includeUsage, prefix));
     return {
       status: 200,
-      headers: { ...runs[0]?.headers, ...textHeaders(runs[0]?.responseId ?? "", caller) },
+      headers: faceHeaders(first.responseId, first, caller),
       events: new EventFrames<CompletionStreamData>(choicesOf(runs, writers, includeUsage), CHAT_FRAMES),
     };
   }
-  const [first, ...others] = await Promise.all(requests.map((request) => answerResponse(context, request, caller)));
-  if (first === undefined) throw new TypeError("a request asks for a text");
-  const responses: [Response, ...Response[]] = [first.response, ...others.map(({ response }) => response)];
-  const failed = responses.find(({ status }) => status === "failed" || status === "cancelled");
-  if (failed !== undefined) throw responseFailure(failed);
+  const { first, responses } = await answerChoices(context, requests, caller);
   return {
     status: 200,
-    headers: { ...first.headers, ...textHeaders(first.response.id, caller) },
+    headers: faceHeaders(first.response.id, first, caller),
     body: textCompletion(responses, prefixes),
   };
-}
-
-function textHeaders(responseId: string, { extras }: Caller): Readonly<Record<string, string>> {
-  return { ...passedOnHeader(extras ?? null, []), "x-antiphon-response-id": responseId };
 }

@@ -1,17 +1,13 @@
 import { EventFrames } from "@antiphon/base/event-frames.ts";
 import type { CreateMessageReply, MessagesHandlers } from "@antiphon/contracts/messages/operations.ts";
 import type { CreateMessageRequest, MessagesStreamEvent } from "@antiphon/contracts/messages/types.ts";
-import type { CreateResponseRequest, ResponseNote } from "@antiphon/contracts/responses-api/types.ts";
+import type { CreateResponseRequest } from "@antiphon/contracts/responses-api/types.ts";
 import type { Caller } from "../../responses-api/access/caller.ts";
-import {
-  answerResponse,
-  type BegunResponse,
-  beginResponse,
-  type CreateContext,
-} from "../../responses-api/create/begin-response.ts";
+import { type BegunResponse, beginResponse, type CreateContext } from "../../responses-api/create/begin-response.ts";
 import { sealScope } from "../../responses-api/input/resolve-input.ts";
-import { emulatedHeader, omittedHeader } from "../../responses-api/show/reply-headers.ts";
+import { omittedHeader } from "../../responses-api/show/reply-headers.ts";
 import { responseFailure } from "../response-failure.ts";
+import { answerChoices, faceHeaders } from "../run-choices.ts";
 import { createRequestOf, messageExtras } from "./create-request.ts";
 import { type MessageNotes, messageOf } from "./message.ts";
 import { threadsUnsupported } from "./message-errors.ts";
@@ -72,16 +68,15 @@ async function messageReply(
     const options = { ...notes, inputTokens: run.inputTokensEstimate };
     return {
       status: 200,
-      headers: { ...omitted, ...messageHeaders(run.responseId, run, caller) },
+      headers: { ...omitted, ...faceHeaders(run.responseId, run, caller), "request-id": caller.requestId },
       events: new EventFrames<MessagesStreamEvent>(eventsOf(run, options), MESSAGE_FRAMES),
     };
   }
-  const answer = await answerResponse(context, request, caller);
-  const { response } = answer;
-  if (response.status === "failed" || response.status === "cancelled") throw responseFailure(response);
+  const { first } = await answerChoices(context, [request], caller);
+  const { response } = first;
   return {
     status: 200,
-    headers: { ...omitted, ...messageHeaders(response.id, answer, caller) },
+    headers: { ...omitted, ...faceHeaders(response.id, first, caller), "request-id": caller.requestId },
     body: messageOf(response, notes),
   };
 }
@@ -101,17 +96,4 @@ async function* eventsOf(
   if (ended === null) throw new TypeError("the events of a run end with its last one");
   if (ended.status === "failed" || ended.status === "cancelled") throw responseFailure(ended);
   yield STOP_FRAME;
-}
-
-interface RunFacts {
-  readonly headers: Readonly<Record<string, string>>;
-  readonly notes: readonly ResponseNote[];
-}
-
-function messageHeaders(
-  responseId: string,
-  { headers, notes }: RunFacts,
-  { requestId }: Pick<Caller, "requestId">,
-): Readonly<Record<string, string>> {
-  return { ...headers, ...emulatedHeader(notes), "x-antiphon-response-id": responseId, "request-id": requestId };
 }
