@@ -1,6 +1,7 @@
+import type { StreamFault } from "./fault-list.ts";
 import { mutationsOf } from "./mutations.fixture.ts";
 import type { SampleEvent } from "./sample-streams.fixture.ts";
-import { lintEvents, type StreamFault } from "./stream-linter.ts";
+import { lintEvents } from "./stream-linter.ts";
 
 /** Lists the mutations of a legal stream for which the linter does not report the expected rule and event first. */
 export function misjudgedMutations(events: readonly SampleEvent[]): {

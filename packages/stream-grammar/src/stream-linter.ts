@@ -1,44 +1,16 @@
 import { isRecord } from "@antiphon/base/json/records.ts";
 import { type Dialect, dialectOf, toReferenceEvent } from "./dialect.ts";
 import { findMemberFaults, isAboutItem, nameOfType } from "./event-members.ts";
+import { FaultList, type StreamNote, type StreamReport } from "./fault-list.ts";
 import { SOUND_GRAMMAR, STREAM_GRAMMAR } from "./grammar.ts";
 import { Items } from "./items/items.ts";
 import { quoteValue } from "./items/texts.ts";
 import { textOf } from "./items/values.ts";
 import { OrderChecker } from "./order-checker.ts";
-import type { Note, NoteName, Report, RuleName } from "./rules.ts";
-
-/** A broken rule and its event. */
-export interface StreamFault {
-  readonly rule: RuleName;
-  /** The index of the event in its stream, from 0. Equals the sequence number if those are correct. */
-  readonly event: number;
-  /** Null if there is no event or it has no type. */
-  readonly type: string | null;
-  readonly says: string;
-}
-
-/** A deviation that breaks no rule, and its event. */
-export interface StreamNote {
-  readonly note: NoteName;
-  readonly event: number;
-  readonly type: string | null;
-  readonly says: string;
-}
-
-/** The result for one stream. */
-export interface StreamReport {
-  readonly responseId: string | null;
-  readonly events: number;
-  /** The first faults, at most 200. */
-  readonly faults: readonly StreamFault[];
-  readonly faultsLeftOut: number;
-  readonly notes: readonly StreamNote[];
-}
+import type { Note } from "./rules.ts";
 
 type Members = Readonly<Record<string, unknown>>;
 
-const FAULTS_MAX = 200;
 const NOTES_MAX = 20;
 const LIFECYCLE: ReadonlySet<string> = new Set([
   "created",
@@ -52,15 +24,12 @@ const ENDINGS: ReadonlySet<string> = new Set(["completed", "incomplete", "failed
 
 /** Checks one stream, event by event. */
 export class StreamLinter {
-  readonly #faults: StreamFault[] = [];
+  readonly #faults = new FaultList();
   readonly #notes: StreamNote[] = [];
   readonly #order = new OrderChecker(STREAM_GRAMMAR.get("stream"), "stream-order");
   readonly #sound = new OrderChecker(SOUND_GRAMMAR.get("sound"), "sound-order");
   readonly #items = new Items();
   #hasSound = false;
-  #events = 0;
-  #faultsLeftOut = 0;
-  #type: string | null = null;
   #nextNumber = 0;
   /** A keep-alive may have its own number or share that of the next event. */
   #mayRepeatNumber = false;
@@ -74,37 +43,29 @@ export class StreamLinter {
   }
 
   /** Reports a broken rule at the current event, or at the next one between events. */
-  readonly report: Report = (rule, says) => {
-    if (this.#faults.length >= FAULTS_MAX) this.#faultsLeftOut++;
-    else this.#faults.push({ rule, event: this.#events, type: this.#type, says });
-  };
+  readonly report = this.#faults.report;
 
   readonly #note: Note = (note, says) => {
-    if (this.#notes.length < NOTES_MAX) this.#notes.push({ note, event: this.#events, type: this.#type, says });
+    if (this.#notes.length < NOTES_MAX)
+      this.#notes.push({ note, event: this.#faults.events, type: this.#faults.type, says });
   };
 
   /** Takes one event, as parsed JSON. */
   take(event: unknown): void {
-    this.#type = isRecord(event) && typeof event["type"] === "string" ? event["type"] : null;
-    if (isRecord(event) && this.#type !== null) this.#checkTyped(this.#type, event);
+    const type = isRecord(event) && typeof event["type"] === "string" ? event["type"] : null;
+    this.#faults.type = type;
+    if (isRecord(event) && type !== null) this.#checkTyped(type, event);
     else {
       this.report("event-json", `${quoteValue(event)} is not an object with a type`);
       this.#nextNumber++;
     }
-    this.#type = null;
-    this.#events++;
+    this.#faults.endEvent();
   }
 
   /** Call this once, after the last event. */
   end(): StreamReport {
     if (!this.#hasEnded) this.report("one-ending", "the stream ends before the response does");
-    return {
-      responseId: this.#responseId,
-      events: this.#events,
-      faults: this.#faults,
-      faultsLeftOut: this.#faultsLeftOut,
-      notes: this.#notes,
-    };
+    return { ...this.#faults.streamReport(this.#responseId), notes: this.#notes };
   }
 
   #checkTyped(type: string, event: Members): void {
@@ -155,7 +116,7 @@ export class StreamLinter {
   }
 
   #checkStreamOrder(name: string, event: Members): void {
-    if (name === "keepalive" && this.#events > 0) return;
+    if (name === "keepalive" && this.#faults.events > 0) return;
     if (LIFECYCLE.has(name)) {
       const status = isRecord(event["response"]) ? event["response"]["status"] : undefined;
       this.#order.take(`${name}<${textOf(status)}>`, this.report);

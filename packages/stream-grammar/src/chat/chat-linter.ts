@@ -1,10 +1,8 @@
 import { isRecord } from "@antiphon/base/json/records.ts";
+import { FaultList, type StreamReport } from "../fault-list.ts";
 import { quoteValue } from "../items/texts.ts";
-import type { RuleName } from "../rules.ts";
-import type { StreamFault, StreamReport } from "../stream-linter.ts";
 import { ChatChoice } from "./chat-choice.ts";
 
-const FAULTS_MAX = 200;
 const CHUNK = "chat.completion.chunk";
 /** All chunks of a stream have the same ones. */
 const HEAD = ["id", "created", "model"] as const;
@@ -16,10 +14,8 @@ export function isChatData(data: unknown): boolean {
 
 /** Checks one stream of chat completion chunks. */
 export class ChatLinter {
-  readonly #faults: StreamFault[] = [];
+  readonly #faults = new FaultList();
   readonly #choices = new Map<number, ChatChoice>();
-  #faultsLeftOut = 0;
-  #events = 0;
   #head: Readonly<Record<string, unknown>> | null = null;
   /** Whether chunks have a member `usage`; null before the first chunk. */
   #hasUsage: boolean | null = null;
@@ -27,10 +23,7 @@ export class ChatLinter {
   #isDone = false;
   #hasFailed = false;
 
-  readonly report = (rule: RuleName, says: string): void => {
-    if (this.#faults.length >= FAULTS_MAX) this.#faultsLeftOut++;
-    else this.#faults.push({ rule, event: this.#events, type: null, says });
-  };
+  readonly report = this.#faults.report;
 
   /** Takes the name and the parsed data of one frame. */
   take(name: string | null, data: unknown): void {
@@ -39,7 +32,7 @@ export class ChatLinter {
     if (isRecord(data) && Object.hasOwn(data, "error")) this.#hasFailed = true;
     else if (isRecord(data) && Array.isArray(data["choices"]) && data["object"] === CHUNK) this.#takeChunk(data);
     else this.report("chat-chunk", `${quoteValue(data)} is no chunk`);
-    this.#events++;
+    this.#faults.endEvent();
   }
 
   /** Takes the data line `[DONE]`. */
@@ -55,13 +48,7 @@ export class ChatLinter {
       for (const choice of this.#choices.values()) choice.end();
       if (this.#hasUsage === true && !this.#usageCame) this.report("chat-usage", "no chunk has the usage");
     }
-    return {
-      responseId: null,
-      events: this.#events,
-      faults: this.#faults,
-      faultsLeftOut: this.#faultsLeftOut,
-      notes: [],
-    };
+    return this.#faults.streamReport(null);
   }
 
   #takeChunk(chunk: Readonly<Record<string, unknown>>): void {

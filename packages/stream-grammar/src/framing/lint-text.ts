@@ -2,8 +2,9 @@ import { jsonOrText } from "@antiphon/base/json/read-json.ts";
 import { isRecord } from "@antiphon/base/json/records.ts";
 import { ChatLinter, isChatData } from "../chat/chat-linter.ts";
 import type { Dialect } from "../dialect.ts";
+import type { StreamReport } from "../fault-list.ts";
 import { isMessagesData, MessagesLinter } from "../messages/messages-linter.ts";
-import { StreamLinter, type StreamReport } from "../stream-linter.ts";
+import { StreamLinter } from "../stream-linter.ts";
 import { LineCutter } from "./line-cutter.ts";
 import { type SseFrame, SseFrames } from "./sse-frames.ts";
 

@@ -1,12 +1,10 @@
 import { isRecord } from "@antiphon/base/json/records.ts";
+import { FaultList, type StreamReport } from "../fault-list.ts";
 import { quoteValue } from "../items/texts.ts";
-import type { RuleName } from "../rules.ts";
-import type { StreamFault, StreamReport } from "../stream-linter.ts";
 import { MessagesBlocks } from "./messages-blocks.ts";
 
 type Members = Readonly<Record<string, unknown>>;
 
-const FAULTS_MAX = 200;
 const REASONS: ReadonlySet<unknown> = new Set([
   "end_turn",
   "max_tokens",
@@ -24,35 +22,24 @@ export function isMessagesData(data: unknown): boolean {
 
 /** Checks one stream of a message. */
 export class MessagesLinter {
-  readonly #faults: StreamFault[] = [];
-  readonly #blocks: MessagesBlocks;
-  #faultsLeftOut = 0;
-  #events = 0;
-  #type: string | null = null;
+  readonly #faults = new FaultList();
+  readonly report = this.#faults.report;
+  readonly #blocks = new MessagesBlocks(this.report);
   #hasBegun = false;
   /** The reason of the end; null before it. */
   #reason: unknown = null;
   #isOver = false;
 
-  constructor() {
-    this.#blocks = new MessagesBlocks(this.report);
-  }
-
-  readonly report = (rule: RuleName, says: string): void => {
-    if (this.#faults.length >= FAULTS_MAX) this.#faultsLeftOut++;
-    else this.#faults.push({ rule, event: this.#events, type: this.#type, says });
-  };
-
   /** Takes the name and the parsed data of one frame. */
   take(name: string | null, data: unknown): void {
     const event: Members = isRecord(data) ? data : {};
     const type = event["type"];
-    this.#type = typeof type === "string" ? type : null;
+    this.#faults.type = typeof type === "string" ? type : null;
     if (type !== name)
       this.report("messages-name", `the event line says ${quoteValue(name)}, but the type is ${quoteValue(type)}`);
     if (this.#isOver) this.report("messages-end", "an event follows the end of the stream");
     this.#takeEvent(event);
-    this.#events++;
+    this.#faults.endEvent();
   }
 
   /** Takes the data line `[DONE]`. */
@@ -62,15 +49,8 @@ export class MessagesLinter {
 
   /** Call this once, after the last frame. */
   end(): StreamReport {
-    this.#type = null;
     if (!this.#isOver) this.report("messages-end", "the stream ends without message_stop");
-    return {
-      responseId: null,
-      events: this.#events,
-      faults: this.#faults,
-      faultsLeftOut: this.#faultsLeftOut,
-      notes: [],
-    };
+    return this.#faults.streamReport(null);
   }
 
   #takeEvent(event: Members): void {
