@@ -41,7 +41,7 @@ export async function measureFaces(): Promise<void> {
   const server = await startServer({ root: THIS_TREE, upstream });
   const load = new LoadGenerator();
   const response = serverSide(server, { stores: false });
-  const doors = { chat: chatSide(server), messages: messagesSide(server) };
+  const doors = { chat: doorSide(server, CHAT), messages: doorSide(server, MESSAGES) };
   try {
     for (const side of [response, ...Object.values(doors)])
       await load.performWell(
@@ -86,28 +86,31 @@ async function cpuMs(side: Side, load: LoadGenerator, asked: Asked): Promise<num
   return cpuOfTree(side.pid) - before;
 }
 
-/** The same server by its chat completions. */
-function chatSide(server: Server): Side {
-  const side = serverSide(server, { stores: false });
-  return {
-    pid: server.pid,
-    job: (asked) => {
-      const { isStreamed = true } = asked;
-      const job = side.job(asked);
-      const { model }: { readonly model: string } = JSON.parse(job.body);
-      return {
-        ...job,
-        path: "/v1/chat/completions",
-        body: JSON.stringify({ model, messages: [{ role: "user", content: "Hi" }], stream: isStreamed }),
-        endMark: isStreamed ? "data: [DONE]\n" : '"finish_reason": "stop"',
-        textMark: '"delta":{"content":" ',
-      };
-    },
-  };
+/** How the same server is asked by another door. */
+interface Door {
+  readonly path: string;
+  /** Members beside the model, the messages and whether the answer is streamed. */
+  readonly members: object;
+  /** The end of a stream and of a plain answer, and what begins a text in a stream. */
+  readonly marks: { readonly streamed: string; readonly plain: string; readonly text: string };
 }
 
-/** The same server by its messages. */
-function messagesSide(server: Server): Side {
+const CHAT: Door = {
+  path: "/v1/chat/completions",
+  members: {},
+  marks: { streamed: "data: [DONE]\n", plain: '"finish_reason": "stop"', text: '"delta":{"content":" ' },
+};
+const MESSAGES: Door = {
+  path: "/v1/messages",
+  members: { max_tokens: 100_000 },
+  marks: {
+    streamed: "event: message_stop\n",
+    plain: '"stop_reason": "end_turn"',
+    text: '"delta":{"type":"text_delta","text":" ',
+  },
+};
+
+function doorSide(server: Server, { path, members, marks }: Door): Side {
   const side = serverSide(server, { stores: false });
   return {
     pid: server.pid,
@@ -118,10 +121,10 @@ function messagesSide(server: Server): Side {
       const messages = [{ role: "user", content: "Hi" }];
       return {
         ...job,
-        path: "/v1/messages",
-        body: JSON.stringify({ model, max_tokens: 100_000, messages, stream: isStreamed }),
-        endMark: isStreamed ? "event: message_stop\n" : '"stop_reason": "end_turn"',
-        textMark: '"delta":{"type":"text_delta","text":" ',
+        path,
+        body: JSON.stringify({ model, messages, stream: isStreamed, ...members }),
+        endMark: isStreamed ? marks.streamed : marks.plain,
+        textMark: marks.text,
       };
     },
   };

@@ -2,7 +2,8 @@ import { dataFrame, type FrameForm } from "@antiphon/base/event-frames.ts";
 import type { ChatDelta } from "@antiphon/contracts/chat-completions/types.ts";
 import type { LogProb, OutputItem, Response, ResponseStreamEvent } from "@antiphon/contracts/responses-api/types.ts";
 import type { RecordedEvent } from "../../runs/recorded-event.ts";
-import { type ChatNotes, chatCompletion, chatUsage, completionId, TEXT_BREAK } from "./completion.ts";
+import { BREAK_JSON, EMPTY_JSON, PART_TYPES } from "../text-break.ts";
+import { type ChatNotes, chatCompletion, chatUsage, completionId } from "./completion.ts";
 
 const DONE = "[DONE]";
 /** The end of a stream that did not fail. */
@@ -10,15 +11,6 @@ export const DONE_FRAME = dataFrame(DONE);
 
 /** How streams of chunks end. */
 export const CHAT_FRAMES: FrameForm = { end: DONE, errorFrame: (body) => dataFrame(JSON.stringify(body)) };
-
-/** They begin a part of an item. */
-const PART_TYPES: ReadonlySet<string> = new Set([
-  "response.content_part.added",
-  "response.reasoning_summary_part.added",
-]);
-
-const EMPTY_JSON = '""';
-const BREAK_JSON = JSON.stringify(TEXT_BREAK);
 
 /** How the chunks of a request are written. */
 export interface ChunkOptions extends ChatNotes {

@@ -9,9 +9,7 @@ import type {
   ChatUsage,
 } from "@antiphon/contracts/chat-completions/types.ts";
 import type { Annotation, LogProb, OutputItem, Response } from "@antiphon/contracts/responses-api/types.ts";
-
-/** Stands between the texts of two messages of one response, and between two pieces of reasoning. */
-export const TEXT_BREAK = "\n\n";
+import { TEXT_BREAK } from "../text-break.ts";
 
 /** What a chat client asked for in its own words. It is needed to show a response as a chat completion. */
 export interface ChatNotes {

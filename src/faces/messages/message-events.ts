@@ -2,15 +2,8 @@ import { type FrameForm, frameOf } from "@antiphon/base/event-frames.ts";
 import type { MessagesBlock, MessagesDelta, MessagesStreamEvent } from "@antiphon/contracts/messages/types.ts";
 import type { Annotation, OutputItem, Response, ResponseStreamEvent } from "@antiphon/contracts/responses-api/types.ts";
 import type { RecordedEvent } from "../../runs/recorded-event.ts";
-import {
-  citation,
-  type MessageNotes,
-  messageEnd,
-  messageStart,
-  messageUsage,
-  THINKING_BREAK,
-  toolUse,
-} from "./message.ts";
+import { BREAK_JSON, EMPTY_JSON, PART_TYPES } from "../text-break.ts";
+import { citation, type MessageNotes, messageEnd, messageStart, messageUsage, toolUse } from "./message.ts";
 import { serverExchange } from "./server-blocks.ts";
 
 /** How streams of messages end and go on. */
@@ -22,15 +15,6 @@ export const MESSAGE_FRAMES: FrameForm = {
 
 /** The end of a stream that did not fail. */
 export const STOP_FRAME = frameOf("message_stop", JSON.stringify({ type: "message_stop" }));
-
-/** They begin a part of reasoning. */
-const PART_TYPES: ReadonlySet<string> = new Set([
-  "response.content_part.added",
-  "response.reasoning_summary_part.added",
-]);
-
-const EMPTY_JSON = '""';
-const BREAK_JSON = JSON.stringify(THINKING_BREAK);
 
 /** How the events of a request are written. */
 export interface MessageEventOptions extends MessageNotes {

@@ -7,10 +7,8 @@ import type {
   MessagesUsage,
 } from "@antiphon/contracts/messages/types.ts";
 import type { Annotation, OutputItem, Response } from "@antiphon/contracts/responses-api/types.ts";
+import { TEXT_BREAK } from "../text-break.ts";
 import { objectIn, serverExchange, serverToolUsage } from "./server-blocks.ts";
-
-/** Stands between two pieces of reasoning. */
-export const THINKING_BREAK = "\n\n";
 
 /** What a client asked for in its own words. It is needed to show a response as a message. */
 export interface MessageNotes {
@@ -65,7 +63,7 @@ function thinkingBlocks(
   const texts = [...(content ?? []), ...summary].map(({ text }) => text).filter((text) => text !== "");
   const signature = sealedText ?? "";
   if (texts.length === 0 && signature === "") return [];
-  return [{ type: "thinking", thinking: omitsThinking ? "" : texts.join(THINKING_BREAK), signature }];
+  return [{ type: "thinking", thinking: omitsThinking ? "" : texts.join(TEXT_BREAK), signature }];
 }
 
 type MessagePart = Extract<OutputItem, { type: "message" }>["content"][number];
