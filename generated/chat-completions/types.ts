@@ -641,7 +641,7 @@ export interface components {
             content: string | components["schemas"]["ChatUserPart"][];
             name?: string | null;
         };
-        /** @description The sound of an earlier answer. */
+        /** @description The sound of an earlier answer. An id that this server did not give to the caller is refused, unless the message has `content`. */
         ChatAudioReference: {
             id: string;
         };
@@ -658,8 +658,10 @@ export interface components {
             tool_calls?: components["schemas"]["ChatToolCall"][] | null;
             /** @description The deprecated form of a single call. */
             function_call?: components["schemas"]["ChatCalledFunction"] | null;
-            /** @description Accepted. The model reads the transcript in `content`. */
+            /** @description The spoken answer. The model reads its transcript, or `content` if that is given. */
             audio?: components["schemas"]["ChatAudioReference"] | null;
+            /** @description What tools of this server did for the answer, as the answer had it. */
+            hosted_items?: string | null;
             name?: string | null;
         };
         /** @description The output of a call. */
@@ -920,13 +922,14 @@ export interface components {
             type: "url_citation";
             url_citation: components["schemas"]["ChatUrlCitationSpan"];
         };
-        /** @description The spoken answer. */
+        /** @description The spoken answer. Its id is long, because it holds the transcript, sealed: a conversation goes on by it without anything being stored. A stored completion is shown without `data`; getResponseAudio has the sound. */
         ChatAudio: {
             id: string;
             /** @description The sound in base64. */
             data: string;
             /** @description Unix time in seconds. */
             expires_at: number;
+            /** @description The whole text. If the voice failed, the sound ends before it. */
             transcript: string;
         };
         /** @description The model's message. */
@@ -944,6 +947,8 @@ export interface components {
             tool_calls?: components["schemas"]["ChatToolCall"][];
             function_call?: components["schemas"]["ChatCalledFunction"];
             audio?: components["schemas"]["ChatAudio"];
+            /** @description What tools of this server did, sealed. A client that sends it back with the message lets the model see it again. Left out if they did nothing, or more than 16 MB. */
+            hosted_items?: string;
         };
         /** @description The probabilities of the tokens of an answer. */
         ChatLogprobs: {
@@ -1019,7 +1024,7 @@ export interface components {
             function?: components["schemas"]["ChatFunctionPiece"];
             custom?: components["schemas"]["ChatCustomPiece"];
         };
-        /** @description A piece of the spoken answer. */
+        /** @description A piece of the spoken answer. The last one has the id, which holds the transcript. */
         ChatAudioPiece: {
             id?: string;
             data?: string;
@@ -1038,6 +1043,8 @@ export interface components {
             tool_calls?: components["schemas"]["ChatToolCallPiece"][];
             function_call?: components["schemas"]["ChatFunctionPiece"];
             audio?: components["schemas"]["ChatAudioPiece"];
+            /** @description Sent once. */
+            hosted_items?: string;
         };
         /** @description What a chunk adds to one answer. */
         ChatChunkChoice: {

@@ -6651,7 +6651,7 @@ return errors === 0;
 }
 
 export const validateChatAssistantMessage = validate158;
-const schema73 = {"type":"object","required":["role"],"properties":{"role":{"type":"string","const":"assistant"},"content":{"anyOf":[{"type":"string","maxLength":10485760},{"type":"array","items":{"$ref":"#/components/schemas/ChatAssistantPart"}},{"type":"null"}]},"refusal":{"type":["string","null"],"maxLength":10485760},"reasoning_content":{"type":["string","null"],"maxLength":10485760},"reasoning":{"type":["string","null"],"maxLength":10485760},"tool_calls":{"anyOf":[{"type":"array","items":{"$ref":"#/components/schemas/ChatToolCall"}},{"type":"null"}]},"function_call":{"anyOf":[{"$ref":"#/components/schemas/ChatCalledFunction"},{"type":"null"}]},"audio":{"anyOf":[{"$ref":"#/components/schemas/ChatAudioReference"},{"type":"null"}]},"name":{"type":["string","null"]}}};
+const schema73 = {"type":"object","required":["role"],"properties":{"role":{"type":"string","const":"assistant"},"content":{"anyOf":[{"type":"string","maxLength":10485760},{"type":"array","items":{"$ref":"#/components/schemas/ChatAssistantPart"}},{"type":"null"}]},"refusal":{"type":["string","null"],"maxLength":10485760},"reasoning_content":{"type":["string","null"],"maxLength":10485760},"reasoning":{"type":["string","null"],"maxLength":10485760},"tool_calls":{"anyOf":[{"type":"array","items":{"$ref":"#/components/schemas/ChatToolCall"}},{"type":"null"}]},"function_call":{"anyOf":[{"$ref":"#/components/schemas/ChatCalledFunction"},{"type":"null"}]},"audio":{"anyOf":[{"$ref":"#/components/schemas/ChatAudioReference"},{"type":"null"}]},"hosted_items":{"type":["string","null"],"maxLength":20971520},"name":{"type":["string","null"]}}};
 
 function validate158(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -7043,17 +7043,39 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.name !== undefined){
-let data10 = data.name;
+if(data.hosted_items !== undefined){
+let data10 = data.hosted_items;
 const _errs35 = errors;
 if((typeof data10 !== "string") && (data10 !== null)){
-validate158.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: schema73.properties.name.type},message:"must be string,null",schema:schema73.properties.name.type,parentSchema:schema73.properties.name,data:data10}];
+validate158.errors = [{instancePath:instancePath+"/hosted_items",schemaPath:"#/properties/hosted_items/type",keyword:"type",params:{type: schema73.properties.hosted_items.type},message:"must be string,null",schema:schema73.properties.hosted_items.type,parentSchema:schema73.properties.hosted_items,data:data10}];
 return false;
+}
+if(errors === _errs35){
+if(typeof data10 === "string"){
+if(data10.length > 2 * 20971520 || (data10.length > 20971520 && func2(data10) > 20971520)){
+validate158.errors = [{instancePath:instancePath+"/hosted_items",schemaPath:"#/properties/hosted_items/maxLength",keyword:"maxLength",params:{limit: 20971520},message:"must NOT have more than 20971520 characters",schema:20971520,parentSchema:schema73.properties.hosted_items,data:data10}];
+return false;
+}
+}
 }
 var valid0 = _errs35 === errors;
 }
 else {
 var valid0 = true;
+}
+if(valid0){
+if(data.name !== undefined){
+let data11 = data.name;
+const _errs37 = errors;
+if((typeof data11 !== "string") && (data11 !== null)){
+validate158.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: schema73.properties.name.type},message:"must be string,null",schema:schema73.properties.name.type,parentSchema:schema73.properties.name,data:data11}];
+return false;
+}
+var valid0 = _errs37 === errors;
+}
+else {
+var valid0 = true;
+}
 }
 }
 }
@@ -10930,7 +10952,7 @@ return errors === 0;
 }
 
 export const validateChatAnswer = validate256;
-const schema110 = {"type":"object","additionalProperties":false,"required":["role","content","refusal","annotations"],"properties":{"role":{"type":"string","const":"assistant"},"content":{"type":["string","null"]},"refusal":{"type":["string","null"]},"annotations":{"type":"array","items":{"$ref":"#/components/schemas/ChatUrlCitation"}},"reasoning_content":{"type":"string"},"reasoning":{"type":"string"},"tool_calls":{"type":"array","items":{"$ref":"#/components/schemas/ChatToolCall"}},"function_call":{"$ref":"#/components/schemas/ChatCalledFunction"},"audio":{"$ref":"#/components/schemas/ChatAudio"}}};
+const schema110 = {"type":"object","additionalProperties":false,"required":["role","content","refusal","annotations"],"properties":{"role":{"type":"string","const":"assistant"},"content":{"type":["string","null"]},"refusal":{"type":["string","null"]},"annotations":{"type":"array","items":{"$ref":"#/components/schemas/ChatUrlCitation"}},"reasoning_content":{"type":"string"},"reasoning":{"type":"string"},"tool_calls":{"type":"array","items":{"$ref":"#/components/schemas/ChatToolCall"}},"function_call":{"$ref":"#/components/schemas/ChatCalledFunction"},"audio":{"$ref":"#/components/schemas/ChatAudio"},"hosted_items":{"type":"string"}}};
 
 function validate256(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -11103,6 +11125,20 @@ var valid0 = _errs19 === errors;
 }
 else {
 var valid0 = true;
+}
+if(valid0){
+if(data.hosted_items !== undefined){
+let data11 = data.hosted_items;
+const _errs20 = errors;
+if(typeof data11 !== "string"){
+validate256.errors = [{instancePath:instancePath+"/hosted_items",schemaPath:"#/properties/hosted_items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema110.properties.hosted_items.type,parentSchema:schema110.properties.hosted_items,data:data11}];
+return false;
+}
+var valid0 = _errs20 === errors;
+}
+else {
+var valid0 = true;
+}
 }
 }
 }
@@ -12366,7 +12402,7 @@ return errors === 0;
 }
 
 export const validateChatDelta = validate284;
-const schema122 = {"type":"object","additionalProperties":false,"properties":{"role":{"type":"string","const":"assistant"},"content":{"type":["string","null"]},"refusal":{"type":["string","null"]},"reasoning_content":{"type":"string"},"reasoning":{"type":"string"},"annotations":{"type":"array","items":{"$ref":"#/components/schemas/ChatUrlCitation"}},"tool_calls":{"type":"array","items":{"$ref":"#/components/schemas/ChatToolCallPiece"}},"function_call":{"$ref":"#/components/schemas/ChatFunctionPiece"},"audio":{"$ref":"#/components/schemas/ChatAudioPiece"}}};
+const schema122 = {"type":"object","additionalProperties":false,"properties":{"role":{"type":"string","const":"assistant"},"content":{"type":["string","null"]},"refusal":{"type":["string","null"]},"reasoning_content":{"type":"string"},"reasoning":{"type":"string"},"annotations":{"type":"array","items":{"$ref":"#/components/schemas/ChatUrlCitation"}},"tool_calls":{"type":"array","items":{"$ref":"#/components/schemas/ChatToolCallPiece"}},"function_call":{"$ref":"#/components/schemas/ChatFunctionPiece"},"audio":{"$ref":"#/components/schemas/ChatAudioPiece"},"hosted_items":{"type":"string"}}};
 
 function validate284(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -12533,6 +12569,20 @@ var valid0 = _errs19 === errors;
 }
 else {
 var valid0 = true;
+}
+if(valid0){
+if(data.hosted_items !== undefined){
+let data11 = data.hosted_items;
+const _errs20 = errors;
+if(typeof data11 !== "string"){
+validate284.errors = [{instancePath:instancePath+"/hosted_items",schemaPath:"#/properties/hosted_items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema122.properties.hosted_items.type,parentSchema:schema122.properties.hosted_items,data:data11}];
+return false;
+}
+var valid0 = _errs20 === errors;
+}
+else {
+var valid0 = true;
+}
 }
 }
 }
