@@ -196,7 +196,15 @@ test.each<[string, object, string]>([
   ["an unknown role", { messages: [{ role: "robot", content: "Hi" }] }, "messages[0].role"],
   ["a temperature out of range", { temperature: 3 }, "temperature"],
   ["too many answers", { n: 9 }, "n"],
-  ["spoken answers", { modalities: ["text", "audio"], audio: { voice: "alloy", format: "wav" } }, "modalities"],
+  ["sound without a voice", { modalities: ["text", "audio"] }, "audio"],
+  ["sound in another format", { modalities: ["audio"], audio: { voice: "alloy", format: "flac" } }, "audio.format"],
+  ["an unknown voice", { modalities: ["audio"], audio: { voice: "nobody", format: "wav" } }, "audio.voice"],
+  ["several spoken answers", { modalities: ["audio"], audio: { voice: "alloy", format: "wav" }, n: 2 }, "n"],
+  [
+    "the sound of another server",
+    { messages: [HELLO, { role: "assistant", audio: { id: "audio_abc" } }, HELLO] },
+    "messages[1].audio.id",
+  ],
   ["several answers with a search", { n: 2, web_search_options: {} }, "n"],
   ["several stored answers", { n: 2, store: true }, "n"],
   [

@@ -28,7 +28,12 @@ const ABRIDGED = "openai-phase.1.chunks.txt";
 const streams = folder === undefined ? [] : readdirSync(folder).flatMap((file) => streamsOf(folder, file));
 
 const MESSAGE_OPTIONS = { model: "m", omitsThinking: false, inputTokens: 1 };
-const CHAT_OPTIONS = { usesFunctions: false, includeUsage: false };
+const CHAT_OPTIONS = {
+  usesFunctions: false,
+  speaks: false,
+  includeUsage: false,
+  seal: { seal: (kind: string, text: string) => `${kind} of ${text.length}` },
+};
 
 /** The events of a run until it has ended. */
 const anyRun = anySignals(30).map((signals) => {
@@ -82,8 +87,8 @@ function withoutSeals(content: readonly object[]): object[] {
 
 function shownChoice(choice: unknown): unknown {
   const { message, finish_reason: reason } = recordOf(choice);
-  const { content, refusal, tool_calls: calls } = recordOf(message);
-  return { content: content || null, refusal: refusal || null, calls: callsIn(calls), reason };
+  const { content, refusal, tool_calls: calls, hosted_items: hostedItems } = recordOf(message);
+  return { content: content || null, refusal: refusal || null, calls: callsIn(calls), hostedItems, reason };
 }
 
 function callsIn(calls: unknown): unknown[] {

@@ -7,12 +7,8 @@ const STOPS_MAX = 16;
 
 /** Refuses what a chat completion cannot show, or this server cannot do. Throws an `ApiError`. */
 export function checkChatRequest(body: CreateChatCompletionRequest): void {
-  const { modalities, n, store, stop, tools, web_search_options: webSearch } = body;
-  if (modalities?.includes("audio") === true)
-    throw unsupportedParameter(
-      "modalities",
-      "spoken answers are not available here; the Responses API has them as output_audio",
-    );
+  const { n, store, stop, tools, web_search_options: webSearch } = body;
+  if (speaks(body)) checkSpoken(body);
   if (Array.isArray(stop) && stop.length > STOPS_MAX)
     throw unsupportedParameter("stop", `at most ${STOPS_MAX} sequences`);
   const offersHosted =
@@ -21,6 +17,24 @@ export function checkChatRequest(body: CreateChatCompletionRequest): void {
     throw unsupportedParameter("n", "several answers are not available with tools of this server");
   if ((n ?? 1) > 1 && store === true) throw unsupportedParameter("n", "several answers are not available with store");
   for (const [index, tool] of (tools ?? []).entries()) checkTool(tool, index);
+}
+
+/** Whether the answer is to be spoken. */
+export function speaks({ modalities }: Pick<CreateChatCompletionRequest, "modalities">): boolean {
+  return modalities?.includes("audio") === true;
+}
+
+function checkSpoken({ audio, n }: CreateChatCompletionRequest): void {
+  if (audio == null)
+    throw invalidRequest(
+      400,
+      "missing_required_parameter",
+      "audio",
+      "Missing required parameter: 'audio'. A spoken answer needs its voice and format.",
+    );
+  if (audio.format === "aac" || audio.format === "flac")
+    throw unsupportedParameter("audio.format", "spoken answers are wav, mp3, opus or pcm16");
+  if ((n ?? 1) > 1) throw unsupportedParameter("n", "several answers are not available with sound");
 }
 
 type Tool = NonNullable<CreateChatCompletionRequest["tools"]>[number];
@@ -51,6 +65,7 @@ const MEMBERS: readonly (readonly [from: string, to: string])[] = [
   ["text.format", "response_format"],
   ["text.verbosity", "verbosity"],
   ["reasoning.effort", "reasoning_effort"],
+  ["output_audio", "audio"],
 ];
 
 /** The same error, with the names of chat completions. An item has no exact place among the messages. */

@@ -32,7 +32,10 @@ const anyRun = anySignals(40).map((signals) => {
   });
 });
 
-const anyOptions = fc.record({ usesFunctions: fc.boolean(), includeUsage: fc.boolean() });
+const seal = { seal: (kind: string, text: string) => `${kind} of ${text.length}` };
+const anyOptions = fc
+  .record({ usesFunctions: fc.boolean(), speaks: fc.boolean(), includeUsage: fc.boolean() })
+  .map((options) => ({ ...options, seal }));
 
 interface Written {
   readonly chunks: readonly ChatCompletionChunk[];
@@ -51,11 +54,17 @@ function write(events: readonly RecordedEvent[], options: ChunkOptions): Written
 function foldChunks(chunks: readonly ChatCompletionChunk[]) {
   const message: ChatAnswer = { role: "assistant", content: null, refusal: null, annotations: [] };
   const tokens: NonNullable<ChatLogprobs["content"]> = [];
+  const audio = { id: "", data: "", transcript: "", expires_at: 0 };
   let finishReason: string | null = null;
   for (const { choices } of chunks) {
     for (const { delta, logprobs, finish_reason } of choices) {
       addTexts(message, delta);
       message.annotations.push(...(delta.annotations ?? []));
+      if (delta.hosted_items !== undefined) message.hosted_items = delta.hosted_items;
+      audio.data += delta.audio?.data ?? "";
+      audio.transcript += delta.audio?.transcript ?? "";
+      audio.id += delta.audio?.id ?? "";
+      audio.expires_at += delta.audio?.expires_at ?? 0;
       tokens.push(...(logprobs?.content ?? []));
       for (const piece of delta.tool_calls ?? []) addPiece((message.tool_calls ??= []), piece);
       if (delta.function_call?.name !== undefined)
@@ -64,6 +73,7 @@ function foldChunks(chunks: readonly ChatCompletionChunk[]) {
       finishReason ??= finish_reason;
     }
   }
+  if (audio.id !== "") message.audio = audio;
   return {
     message,
     logprobs: tokens.length === 0 ? null : { content: tokens, refusal: null },
@@ -101,7 +111,7 @@ test("the chunks of any run give the plain body of its completion", () => {
       const usage = options.includeUsage ? new ChunkWriter(0, options) : null;
       usage?.begin(ended);
       expect(lintText(`${text}${usage?.usageFrame([ended]) ?? ""}${DONE_FRAME}`)).toMatchObject([{ faults: [] }]);
-      const body = chatCompletion([ended], options);
+      const body = chatCompletion([ended], options, soundOf(events));
       expect(validateChatCompletion(body), JSON.stringify(validateChatCompletion.errors)).toBe(true);
       const [choice] = body.choices;
       expect({ ...foldChunks(chunks), index: 0 }).toEqual({ ...choice, message: withoutEmptyText(choice?.message) });
@@ -109,6 +119,11 @@ test("the chunks of any run give the plain body of its completion", () => {
     { numRuns: 500 },
   );
 });
+
+/** Each delta of a generated run is a whole text in base64. */
+function soundOf(events: readonly RecordedEvent[]): string {
+  return events.flatMap(({ event }) => (event.type === "response.audio.delta" ? [event.delta] : [])).join("");
+}
 
 /** Both end with response.failed. */
 function hasFailed({ status }: Response): boolean {
@@ -138,7 +153,11 @@ test("only the last chunk has a reason, and none follows it", () => {
       const hasEnd = ended !== null && !hasFailed(ended);
       expect(reasons.filter((reason) => reason !== null)).toHaveLength(hasEnd ? 1 : 0);
       if (hasEnd) expect(reasons.at(-1)).not.toBeNull();
-      expect(chunks[0]?.choices[0]?.delta).toEqual({ role: "assistant", content: "", refusal: null });
+      expect(chunks[0]?.choices[0]?.delta).toEqual({
+        role: "assistant",
+        content: options.speaks ? null : "",
+        refusal: null,
+      });
       expect(chunks.every((chunk) => "usage" in chunk === options.includeUsage)).toBe(true);
     }),
     { numRuns: 200 },

@@ -1,9 +1,9 @@
 import { dataFrame, type FrameForm } from "@antiphon/base/event-frames.ts";
-import type { ChatDelta } from "@antiphon/contracts/chat-completions/types.ts";
+import type { ChatAnswer, ChatDelta } from "@antiphon/contracts/chat-completions/types.ts";
 import type { LogProb, OutputItem, Response, ResponseStreamEvent } from "@antiphon/contracts/responses-api/types.ts";
 import type { RecordedEvent } from "../../runs/recorded-event.ts";
 import { BREAK_JSON, EMPTY_JSON, PART_TYPES } from "../text-break.ts";
-import { type ChatNotes, chatCompletion, chatUsage, completionId } from "./completion.ts";
+import { type ChatView, chatCompletion, chatUsage, completionId } from "./completion.ts";
 
 const DONE = "[DONE]";
 /** The end of a stream that did not fail. */
@@ -13,7 +13,7 @@ export const DONE_FRAME = dataFrame(DONE);
 export const CHAT_FRAMES: FrameForm = { end: DONE, errorFrame: (body) => dataFrame(JSON.stringify(body)) };
 
 /** How the chunks of a request are written. */
-export interface ChunkOptions extends ChatNotes {
+export interface ChunkOptions extends ChatView {
   /** Whether the usage follows the last choice. */
   readonly includeUsage: boolean;
 }
@@ -69,7 +69,7 @@ export class ChunkWriter {
   #ofWhole(event: ResponseStreamEvent): string {
     if (event.type === "response.created") {
       if (this.#head === "") this.begin(event.response);
-      return this.#delta({ role: "assistant", content: "", refusal: null });
+      return this.#delta({ role: "assistant", content: this.#options.speaks ? null : "", refusal: null });
     }
     if (event.type === "response.output_item.added") {
       this.#messageBegan = false;
@@ -101,6 +101,8 @@ export class ChunkWriter {
         return this.#callPiece("function", "arguments", textJson);
       case "response.custom_tool_call_input.delta":
         return this.#callPiece("custom", "input", textJson);
+      case "response.audio.delta":
+        return this.#options.speaks ? this.#frame(`{"audio":{"data":${textJson}}}`) : "";
       default:
         return "";
     }
@@ -108,12 +110,18 @@ export class ChunkWriter {
 
   /** A later message of the run follows a blank line. */
   #textFrames(textJson: string, text: string, logprobs: readonly LogProb[]): string {
-    const frame = this.#frame(`{"content":${textJson}}`, logprobsJson(logprobs));
+    const frame = this.#textFrame(textJson, logprobsJson(logprobs));
     if (this.#messageBegan || text === "") return frame;
-    const breaks = this.#hasText ? this.#frame(`{"content":${BREAK_JSON}}`) : "";
+    const breaks = this.#hasText ? this.#textFrame(BREAK_JSON) : "";
     this.#messageBegan = true;
     this.#hasText = true;
     return `${breaks}${frame}`;
+  }
+
+  /** The text of a spoken answer is its transcript. */
+  #textFrame(textJson: string, logprobs?: string): string {
+    const deltaJson = this.#options.speaks ? `{"audio":{"transcript":${textJson}}}` : `{"content":${textJson}}`;
+    return this.#frame(deltaJson, logprobs);
   }
 
   #reasoningFrames(textJson: string): string {
@@ -151,13 +159,13 @@ export class ChunkWriter {
     return this.#frame(`{"tool_calls":[{"index":${this.#calls - 1},"${kind}":{"${member}":${textJson}}}]}`);
   }
 
-  /** The citations, and the reason of the end. */
+  /** What is known at the end alone, and the reason of the end. */
   #end(response: Response): string {
     this.ended = response;
     const [choice] = chatCompletion([response], this.#options).choices;
-    const annotations = choice?.message.annotations ?? [];
-    const citations = annotations.length === 0 ? "" : this.#delta({ annotations });
-    return `${citations}${this.#frame("{}", "null", JSON.stringify(choice?.finish_reason ?? "stop"))}`;
+    const delta = choice === undefined ? {} : endDelta(choice.message);
+    const last = Object.keys(delta).length === 0 ? "" : this.#delta(delta);
+    return `${last}${this.#frame("{}", "null", JSON.stringify(choice?.finish_reason ?? "stop"))}`;
   }
 
   #delta(delta: ChatDelta): string {
@@ -173,6 +181,14 @@ export class ChunkWriter {
   usageFrame(responses: readonly Response[]): string {
     return dataFrame(`${this.#head}[],"usage":${JSON.stringify(chatUsage(responses))}}`);
   }
+}
+
+function endDelta({ annotations, hosted_items: hostedItems, audio }: ChatAnswer): ChatDelta {
+  return {
+    ...(annotations.length === 0 ? {} : { annotations }),
+    ...(hostedItems === undefined ? {} : { hosted_items: hostedItems }),
+    ...(audio === undefined ? {} : { audio: { id: audio.id, expires_at: audio.expires_at } }),
+  };
 }
 
 function logprobsJson(tokens: readonly LogProb[]): string {

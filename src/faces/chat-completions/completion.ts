@@ -5,16 +5,24 @@ import type {
   ChatFinishReason,
   ChatLogprobs,
   ChatToolCall,
-  ChatUrlCitation,
   ChatUsage,
 } from "@antiphon/contracts/chat-completions/types.ts";
-import type { Annotation, LogProb, OutputItem, Response } from "@antiphon/contracts/responses-api/types.ts";
-import { TEXT_BREAK } from "../text-break.ts";
+import type { LogProb, OutputItem, Response } from "@antiphon/contracts/responses-api/types.ts";
+import type { ClientSeal } from "../client-seal.ts";
+import { AnswerText } from "./answer-text.ts";
+import { AUDIO_ID_S, audioIdOf, sealedHostedItems } from "./sealed-answer.ts";
 
 /** What a chat client asked for in its own words. It is needed to show a response as a chat completion. */
 export interface ChatNotes {
   /** Whether the functions were offered in the deprecated form. */
   readonly usesFunctions: boolean;
+  /** Whether the answer is spoken. */
+  readonly speaks: boolean;
+}
+
+/** How responses are shown to a client. */
+export interface ChatView extends ChatNotes {
+  readonly seal: Pick<ClientSeal, "seal">;
 }
 
 export function completionId(responseId: string): string {
@@ -25,86 +33,57 @@ export function responseIdOfCompletion(chatId: string): string {
   return chatId.replace(/^chatcmpl-/, "resp_");
 }
 
-/** A response that has ended, as the chat completion with this number of choices. The first one names it. */
-export function chatCompletion(responses: readonly [Response, ...Response[]], notes: ChatNotes): ChatCompletion {
+/**
+ * Responses that have ended, as the choices of a chat completion. The first one names it. `sound` is that of a spoken
+ * answer in base64; empty if it is not at hand.
+ */
+export function chatCompletion(
+  responses: readonly [Response, ...Response[]],
+  view: ChatView,
+  sound = "",
+): ChatCompletion {
   const [{ id, created_at, model, service_tier }] = responses;
   return {
     id: completionId(id),
     object: "chat.completion",
     created: created_at,
     model,
-    choices: responses.map((response, index) => chatChoice(response, index, notes)),
+    choices: responses.map((response, index) => chatChoice(response, index, { ...view, sound })),
     usage: chatUsage(responses),
     service_tier: service_tier ?? null,
     system_fingerprint: null,
   };
 }
 
-function chatChoice(response: Response, index: number, { usesFunctions }: ChatNotes): ChatChoice {
-  const message = chatAnswer(response.output, usesFunctions);
+interface ChoiceView extends ChatView {
+  readonly sound: string;
+}
+
+function chatChoice(response: Response, index: number, view: ChoiceView): ChatChoice {
+  const message = chatAnswer(response, view);
   return { index, message, logprobs: chatLogprobs(response.output), finish_reason: finishReason(response, message) };
 }
 
-function chatAnswer(output: readonly OutputItem[], usesFunctions: boolean): ChatAnswer {
-  const answer = new AnswerText();
-  for (const item of output) answer.add(item);
+function chatAnswer({ output, created_at: createdAt }: Response, view: ChoiceView): ChatAnswer {
+  const answer = AnswerText.of(output);
+  const { content, reasoning } = answer;
   const calls = output.flatMap(chatToolCall);
-  const { reasoning } = answer;
   const [first] = calls;
+  const audio = view.speaks && content !== null && content !== "" ? { data: view.sound, transcript: content } : null;
+  const hostedItems = sealedHostedItems(output, view.seal);
   return {
     role: "assistant",
-    content: answer.content,
+    content: audio === null ? content : null,
     refusal: answer.refusal,
     annotations: answer.citations,
     ...(reasoning === "" ? {} : { reasoning_content: reasoning, reasoning }),
-    ...(calls.length === 0 || usesFunctions ? {} : { tool_calls: calls }),
-    ...(usesFunctions && first?.type === "function" ? { function_call: first.function } : {}),
+    ...(calls.length === 0 || view.usesFunctions ? {} : { tool_calls: calls }),
+    ...(view.usesFunctions && first?.type === "function" ? { function_call: first.function } : {}),
+    ...(audio === null
+      ? {}
+      : { audio: { id: audioIdOf(audio.transcript, view.seal), ...audio, expires_at: createdAt + AUDIO_ID_S } }),
+    ...(hostedItems === null ? {} : { hosted_items: hostedItems }),
   };
-}
-
-/** The texts of a run: those of its messages as one. */
-class AnswerText {
-  content: string | null = null;
-  refusal: string | null = null;
-  reasoning = "";
-  readonly citations: ChatUrlCitation[] = [];
-
-  add(item: OutputItem): void {
-    if (item.type === "reasoning") this.#addReasoning([...(item.content ?? []), ...item.summary]);
-    if (item.type !== "message") return;
-    const before = this.content === null || this.content === "" ? "" : `${this.content}${TEXT_BREAK}`;
-    let text = "";
-    for (const part of item.content) {
-      if (part.type === "refusal") this.refusal = (this.refusal ?? "") + part.refusal;
-      else {
-        this.citations.push(...chatCitations(part.annotations, before + text));
-        text += part.text;
-      }
-    }
-    if (text !== "" || (this.content === null && this.refusal === null))
-      this.content = text === "" ? (this.content ?? "") : before + text;
-  }
-
-  #addReasoning(parts: readonly { readonly text: string }[]): void {
-    for (const { text } of parts) if (text !== "") this.reasoning += this.reasoning === "" ? text : TEXT_BREAK + text;
-  }
-}
-
-/** The cited web pages of a text that follows another one. Positions count code points. */
-function chatCitations(annotations: readonly Annotation[], before: string): ChatUrlCitation[] {
-  const pages = annotations.filter((annotation) => annotation.type === "url_citation");
-  if (pages.length === 0) return [];
-  const offset = codePoints(before);
-  return pages.map(({ start_index: start, end_index: end, url, title }) => ({
-    type: "url_citation",
-    url_citation: { end_index: offset + end, start_index: offset + start, title, url },
-  }));
-}
-
-function codePoints(text: string): number {
-  let count = 0;
-  for (const _ of text) count += 1;
-  return count;
 }
 
 /** The call that a client is to make; none for a call of this server. */

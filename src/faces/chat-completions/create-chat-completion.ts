@@ -7,13 +7,15 @@ import type {
 import type { ChatStreamData, CreateChatCompletionRequest } from "@antiphon/contracts/chat-completions/types.ts";
 import type { CreateResponseRequest } from "@antiphon/contracts/responses-api/types.ts";
 import type { Caller } from "../../responses-api/access/caller.ts";
-import type { CreateContext } from "../../responses-api/create/begin-response.ts";
+import { beginResponse, type CreateContext } from "../../responses-api/create/begin-response.ts";
 import { omittedHeader } from "../../responses-api/show/reply-headers.ts";
+import { clientSeal } from "../client-seal.ts";
 import { answerChoices, beginChoices, faceHeaders } from "../run-choices.ts";
-import { chatError, checkChatRequest } from "./chat-errors.ts";
+import { chatError, checkChatRequest, speaks } from "./chat-errors.ts";
 import { CHAT_FRAMES, type ChunkOptions } from "./chunks.ts";
-import { type ChatNotes, chatCompletion } from "./completion.ts";
+import { type ChatNotes, type ChatView, chatCompletion } from "./completion.ts";
 import { createRequest, modelExtras } from "./create-request.ts";
+import { hearAnswer } from "./hear-answer.ts";
 import { chunksOf } from "./stream-chunks.ts";
 
 type Handler = ChatCompletionsHandlers<Caller>["createChatCompletion"];
@@ -26,7 +28,7 @@ export function createChatCompletion(context: CreateContext, storesAll: boolean)
   return async ({ body }, caller) => {
     const isAskedFor = body.store === true;
     const store = isAskedFor || storesAll;
-    const face = { name: "chat", notes: { isAskedFor, usesFunctions: usesFunctions(body) } } as const;
+    const face = { name: "chat", notes: { isAskedFor, ...notesOf(body) } } as const;
     try {
       checkChatRequest(body);
       return await createdReply(context, { ...body, store }, { ...caller, extras: modelExtras(body), face });
@@ -38,8 +40,8 @@ export function createChatCompletion(context: CreateContext, storesAll: boolean)
   };
 }
 
-function usesFunctions({ functions }: CreateChatCompletionRequest): boolean {
-  return functions != null;
+function notesOf(body: CreateChatCompletionRequest): ChatNotes {
+  return { usesFunctions: body.functions != null, speaks: speaks(body) };
 }
 
 async function createdReply(
@@ -47,33 +49,50 @@ async function createdReply(
   body: CreateChatCompletionRequest,
   caller: Caller,
 ): Promise<CreateChatCompletionReply> {
-  const request = createRequest(body);
+  const seal = clientSeal(context.preparing.sealer, caller.principal.owner);
+  const request = createRequest(body, seal);
   const choices = Array.from({ length: body.n ?? 1 }, () => request);
   const headers = omittedHeader(context.preparing, request, caller);
-  const notes = { usesFunctions: usesFunctions(body) };
+  const view = { ...notesOf(body), seal };
   if (request.stream === true) {
-    const options = { ...notes, includeUsage: body.stream_options?.include_usage === true };
+    const options = { ...view, includeUsage: body.stream_options?.include_usage === true };
     return await streamedReply(context, choices, caller, { headers, options });
   }
-  return await plainReply(context, choices, caller, { headers, notes });
+  if (view.speaks) return await spokenReply(context, request, caller, { headers, view });
+  return await plainReply(context, choices, caller, { headers, view });
 }
 
 interface PlainWishes {
   readonly headers: Readonly<Record<string, string>>;
-  readonly notes: ChatNotes;
+  readonly view: ChatView;
 }
 
 async function plainReply(
   context: CreateContext,
   choices: readonly CreateResponseRequest[],
   caller: Caller,
-  { headers, notes }: PlainWishes,
+  { headers, view }: PlainWishes,
 ): Promise<CreateChatCompletionReply> {
   const { first, responses } = await answerChoices(context, choices, caller);
   return {
     status: 200,
     headers: { ...headers, ...faceHeaders(first.response.id, first, caller) },
-    body: chatCompletion(responses, notes),
+    body: chatCompletion(responses, view),
+  };
+}
+
+async function spokenReply(
+  context: CreateContext,
+  request: CreateResponseRequest,
+  caller: Caller,
+  { headers, view }: PlainWishes,
+): Promise<CreateChatCompletionReply> {
+  const run = await beginResponse(context, request, caller);
+  const { response, sound } = await hearAnswer(run);
+  return {
+    status: 200,
+    headers: { ...headers, ...faceHeaders(response.id, run, caller) },
+    body: chatCompletion([response], view, sound),
   };
 }
 

@@ -1,9 +1,40 @@
 import type { CreateChatCompletionRequest } from "@antiphon/contracts/chat-completions/types.ts";
 import { validateCreateChatCompletionRequest } from "@antiphon/contracts/chat-completions/validators.js";
-import type { CreateResponseRequest } from "@antiphon/contracts/responses-api/types.ts";
+import type { CreateResponseRequest, InputItem } from "@antiphon/contracts/responses-api/types.ts";
 import { validateCreateResponseRequest } from "@antiphon/contracts/responses-api/validators.js";
 import { expect, test } from "vitest";
 import { createRequest, modelExtras } from "./create-request.ts";
+
+/** Shows what it seals. */
+const seal = {
+  seal: (kind: string, text: string) => `${kind}:${text}`,
+  open: (kind: string, sealedText: string) =>
+    sealedText.startsWith(`${kind}:`) ? sealedText.slice(kind.length + 1) : null,
+};
+
+const SEARCH = {
+  type: "web_search_call",
+  id: "ws_1",
+  status: "completed",
+  action: { type: "search", query: "tides" },
+} as const;
+const CALL = { type: "function_call", id: "fc_1", call_id: "call_1", name: "weather", arguments: "{}" } as const;
+const ANSWER: InputItem = {
+  type: "message",
+  id: "msg_1",
+  status: "completed",
+  role: "assistant",
+  content: [{ type: "output_text", text: "I look.", annotations: [], logprobs: [] }],
+};
+/** What shows the model again what tools of this server did. */
+const HOSTED_INCLUDE: NonNullable<CreateResponseRequest["include"]> = [
+  "web_search_call.results",
+  "file_search_call.results",
+  "code_interpreter_call.outputs",
+  "reasoning.encrypted_content",
+];
+const HOSTED = seal.seal("items", JSON.stringify([SEARCH, ANSWER, CALL]));
+const CALLED = { id: "call_1", type: "function", function: { name: "weather", arguments: "{}" } } as const;
 
 const HELLO = { role: "user", content: "Hello" } as const;
 
@@ -90,13 +121,17 @@ const CASES: readonly Case[] = [
       },
     },
     request: {
+      include: HOSTED_INCLUDE,
       tools: [{ type: "web_search", search_context_size: "low", user_location: { type: "approximate", city: "Ulm" } }],
     },
   },
   {
     title: "a tool of this server beside a function",
     chat: { tools: [{ type: "web_search" }, { type: "function", function: WEATHER }] },
-    request: { tools: [{ type: "web_search" }, { type: "function", ...WEATHER, strict: false }] },
+    request: {
+      include: HOSTED_INCLUDE,
+      tools: [{ type: "web_search" }, { type: "function", ...WEATHER, strict: false }],
+    },
   },
   { title: "a choice without tools is no choice", chat: { tool_choice: "auto" }, request: {} },
   { title: "a tier of another provider is none", chat: { service_tier: "standard_only" }, request: {} },
@@ -181,6 +216,47 @@ const CASES: readonly Case[] = [
     },
   },
   {
+    title: "an answer with what tools of this server did is what it was",
+    chat: { messages: [HELLO, { role: "assistant", content: "I look.", tool_calls: [CALLED], hosted_items: HOSTED }] },
+    request: { input: [{ type: "message", ...HELLO }, SEARCH, ANSWER, CALL] },
+  },
+  {
+    title: "what tools of this server did comes before an answer that its client changed",
+    chat: { messages: [HELLO, { role: "assistant", content: "I look again.", hosted_items: HOSTED }] },
+    request: {
+      input: [
+        { type: "message", ...HELLO },
+        SEARCH,
+        { type: "message", role: "assistant", content: [{ type: "output_text", text: "I look again." }] },
+      ],
+    },
+  },
+  {
+    title: "items sealed by another server are left out",
+    chat: { messages: [HELLO, { role: "assistant", content: "I look.", hosted_items: "another's" }] },
+    request: {
+      input: [
+        { type: "message", ...HELLO },
+        { type: "message", role: "assistant", content: [{ type: "output_text", text: "I look." }] },
+      ],
+    },
+  },
+  {
+    title: "the model reads what was spoken",
+    chat: { messages: [HELLO, { role: "assistant", audio: { id: "audio_transcript:Tide turns." } }] },
+    request: {
+      input: [
+        { type: "message", ...HELLO },
+        { type: "message", role: "assistant", content: [{ type: "output_text", text: "Tide turns." }] },
+      ],
+    },
+  },
+  {
+    title: "a spoken answer",
+    chat: { modalities: ["text", "audio"], audio: { voice: "alloy", format: "wav" } },
+    request: { output_audio: { voice: "alloy", format: "wav" } },
+  },
+  {
     title: "a refusal",
     chat: { messages: [HELLO, { role: "assistant", content: null, refusal: "No." }, HELLO] },
     request: {
@@ -198,7 +274,7 @@ test.each(CASES)("a chat becomes a create request: $title", ({ chat, request }) 
   expect(validateCreateChatCompletionRequest(body), JSON.stringify(validateCreateChatCompletionRequest.errors)).toBe(
     true,
   );
-  const created = createRequest(body);
+  const created = createRequest(body, seal);
   expect(created).toEqual({
     model: "m",
     input: [{ type: "message", ...HELLO }],

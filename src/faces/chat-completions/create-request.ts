@@ -4,6 +4,7 @@ import type { ModelExtras } from "@antiphon/domain/models/model-request.ts";
 import { definedMembers } from "../defined-members.ts";
 import { inputItems } from "./request-messages.ts";
 import { chatTools, textFormat, toolChoice } from "./request-tools.ts";
+import type { OpeningSeal } from "./sealed-answer.ts";
 
 /** The tiers that the Responses API knows. Others, which a client may have from another provider, count as unset. */
 const SERVICE_TIERS: ReadonlySet<unknown> = new Set([
@@ -16,13 +17,16 @@ const SERVICE_TIERS: ReadonlySet<unknown> = new Set([
   "ultrafast",
 ]);
 
-/** The create request that a chat completion stands for. Members without a value there are left out. */
-export function createRequest(body: CreateChatCompletionRequest): CreateResponseRequest {
+/**
+ * The create request that a chat completion stands for. Members without a value there are left out. Throws an
+ * `ApiError` if a message has a sound that is not known.
+ */
+export function createRequest(body: CreateChatCompletionRequest, seal: OpeningSeal): CreateResponseRequest {
   const tools = chatTools(body);
   const choice = toolChoice(body);
   return definedMembers({
     model: body.model,
-    input: inputItems(body.messages),
+    input: inputItems(body.messages, seal),
     ...(tools.length === 0 ? {} : { tools }),
     tool_choice: tools.length === 0 ? null : choice,
     // The deprecated form has room for one call.
@@ -39,6 +43,7 @@ export function createRequest(body: CreateChatCompletionRequest): CreateResponse
     prompt_cache_options: body.prompt_cache_options,
     service_tier: serviceTier(body.service_tier),
     ...answerWishes(body),
+    include: included(body, tools),
     stream: body.stream,
     stream_options: { include_obfuscation: false },
     store: body.store ?? false,
@@ -54,11 +59,32 @@ function answerWishes(body: CreateChatCompletionRequest) {
         ? null
         : definedMembers({ format: format == null ? null : textFormat(format), verbosity }),
     reasoning: effort == null ? null : { effort },
-    ...(logprobs === true
-      ? { include: ["message.output_text.logprobs" as const], top_logprobs: alternatives ?? 0 }
-      : {}),
+    ...(logprobs === true ? { top_logprobs: alternatives ?? 0 } : {}),
     output_audio: spokenOutput(body),
   };
+}
+
+type Include = NonNullable<CreateResponseRequest["include"]>[number];
+
+/** What the items of tools of this server need to be shown to the model again. */
+const HOSTED_INCLUDE: readonly Include[] = [
+  "web_search_call.results",
+  "file_search_call.results",
+  "code_interpreter_call.outputs",
+  "reasoning.encrypted_content",
+];
+
+/** Null if nothing is to be included. */
+function included(
+  { logprobs }: CreateChatCompletionRequest,
+  tools: readonly { readonly type: string }[],
+): Include[] | null {
+  const isHosted = tools.some(({ type }) => type !== "function" && type !== "custom");
+  const include: Include[] = [
+    ...(logprobs === true ? ["message.output_text.logprobs" as const] : []),
+    ...(isHosted ? HOSTED_INCLUDE : []),
+  ];
+  return include.length === 0 ? null : include;
 }
 
 function spokenOutput({ modalities, audio }: CreateChatCompletionRequest): CreateResponseRequest["output_audio"] {

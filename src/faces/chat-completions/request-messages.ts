@@ -6,21 +6,25 @@ import type {
   ChatUserPart,
 } from "@antiphon/contracts/chat-completions/types.ts";
 import type { InputItem, MessageContentPartInput } from "@antiphon/contracts/responses-api/types.ts";
+import { invalidRequest } from "../../responses-api/errors/invalid-request.ts";
+import { type OpeningSeal, returnedItems, transcriptIn } from "./sealed-answer.ts";
 
 /** The input items that the messages of a chat stand for. */
-export function inputItems(messages: readonly ChatMessageInput[]): InputItem[] {
+export function inputItems(messages: readonly ChatMessageInput[], seal: OpeningSeal): InputItem[] {
   const calls = new EarlierCalls();
-  return messages.flatMap((message) => itemsOfMessage(message, calls));
+  return messages.flatMap((message, index) =>
+    message.role === "assistant"
+      ? itemsOfAnswer(withTranscript(message, index, seal), calls, seal)
+      : itemsOfMessage(message, calls),
+  );
 }
 
-function itemsOfMessage(message: ChatMessageInput, calls: EarlierCalls): InputItem[] {
+function itemsOfMessage(message: Exclude<ChatMessageInput, ChatAssistantMessage>, calls: EarlierCalls): InputItem[] {
   switch (message.role) {
     case "developer":
     case "system":
     case "user":
       return [{ type: "message", role: message.role, content: inputContent(message.content) }];
-    case "assistant":
-      return [...reasoningItems(message), ...answerItems(message), ...callItems(message, calls)];
     case "tool":
       return [outputItem(calls.typeOf(message.tool_call_id), message.tool_call_id, toolOutput(message.content))];
     case "function":
@@ -56,6 +60,29 @@ function inputPart(part: ChatUserPart): MessageContentPartInput {
     default:
       return assertNever(part);
   }
+}
+
+/** The answer with the text of its sound. Throws an `ApiError` if the sound is unknown and there is no other text. */
+function withTranscript(message: ChatAssistantMessage, index: number, seal: OpeningSeal): ChatAssistantMessage {
+  const { audio, content } = message;
+  if (audio == null || content != null) return message;
+  const transcript = transcriptIn(audio.id, seal);
+  if (transcript === null)
+    throw invalidRequest(
+      400,
+      "invalid_value",
+      `messages[${index}].audio.id`,
+      "This id of a sound is not one that this server gave you. Send the transcript as 'content'.",
+    );
+  return { ...message, content: transcript };
+}
+
+/** With its hosted items, an answer is what it was. Of one that its client has changed, they come first. */
+function itemsOfAnswer(message: ChatAssistantMessage, calls: EarlierCalls, seal: OpeningSeal): InputItem[] {
+  const shown = [...reasoningItems(message), ...answerItems(message), ...callItems(message, calls)];
+  const returned = returnedItems(message, seal);
+  if (returned === null) return shown;
+  return returned.areWhole ? [...returned.items] : [...returned.items, ...shown];
 }
 
 /** Chat servers send reasoning under one of two names, and clients send back what they got. */

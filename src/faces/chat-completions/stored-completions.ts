@@ -7,7 +7,9 @@ import type { Owner } from "@antiphon/domain/owner.ts";
 import type { Caller } from "../../responses-api/access/caller.ts";
 import { cursorNotFound, responseStillRuns } from "../../responses-api/errors/state-errors.ts";
 import { deleteResponse } from "../../responses-api/operations/delete-response.ts";
+import type { Sealer } from "../../responses-api/seal.ts";
 import { isOver, type WatchContext } from "../../responses-api/show/watch-response.ts";
+import { type ClientSeal, clientSeal } from "../client-seal.ts";
 import { completionNotFound } from "./chat-errors.ts";
 import { chatCompletion, completionId, responseIdOfCompletion } from "./completion.ts";
 import { storedMessages } from "./stored-messages.ts";
@@ -21,6 +23,7 @@ const ITEMS_AT_ONCE = 100;
 export interface StoredCompletionsContext {
   readonly watching: WatchContext;
   readonly archive: ResponseArchive;
+  readonly sealer: Sealer;
 }
 
 /** `GET /v1/chat/completions`: those that clients asked to store, oldest first by default. */
@@ -119,19 +122,19 @@ async function inputItems(store: WatchContext["store"], owner: Owner, responseId
 
 /** The completion that a response of this face shows; null for any other response, and for one that still runs. */
 async function findCompletion(
-  { watching, archive }: StoredCompletionsContext,
+  { watching, archive, sealer }: StoredCompletionsContext,
   owner: Owner,
   responseId: string,
 ): Promise<ChatCompletion | null> {
   const record = await archive.findRecord(owner, responseId);
   if (record?.face?.name !== "chat") return null;
   const response = await watching.store.findResponse(owner, responseId);
-  return response === null || !isOver(response) ? null : completionOf(response, record.face.notes);
+  return response === null || !isOver(response)
+    ? null
+    : completionOf(response, record.face.notes, clientSeal(sealer, owner));
 }
 
-function completionOf(response: Response, notes: FaceNotes): ChatCompletion {
-  return {
-    ...chatCompletion([response], { usesFunctions: notes["usesFunctions"] === true }),
-    metadata: response.metadata,
-  };
+function completionOf(response: Response, notes: FaceNotes, seal: ClientSeal): ChatCompletion {
+  const view = { usesFunctions: notes["usesFunctions"] === true, speaks: notes["speaks"] === true, seal };
+  return { ...chatCompletion([response], view), metadata: response.metadata };
 }

@@ -11,6 +11,7 @@ import { chatError, checkChatRequest } from "../chat-completions/chat-errors.ts"
 import { CHAT_FRAMES } from "../chat-completions/chunks.ts";
 import { createRequest, modelExtras } from "../chat-completions/create-request.ts";
 import { choicesOf } from "../chat-completions/stream-chunks.ts";
+import { clientSeal } from "../client-seal.ts";
 import { answerChoices, beginChoices, faceHeaders } from "../run-choices.ts";
 import { type TextWish, textWishes } from "./completion-request.ts";
 import { TextWriter, textCompletion } from "./text-completion.ts";
@@ -47,7 +48,8 @@ async function textReply(
   { body, wishes, storesAll }: AskedTexts,
   caller: Caller,
 ): Promise<CreateCompletionReply> {
-  const requests = wishes.map(({ chat }) => ({ ...createRequest(chat), store: storesAll }));
+  const seal = clientSeal(context.preparing.sealer, caller.principal.owner);
+  const requests = wishes.map(({ chat }) => ({ ...createRequest(chat, seal), store: storesAll }));
   const prefixes = wishes.map(({ prompt }) => (body.echo === true ? prompt : ""));
   if (body.stream === true) {
     const runs = await beginChoices(context, requests, caller);

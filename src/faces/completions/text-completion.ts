@@ -2,7 +2,8 @@ import { dataFrame } from "@antiphon/base/event-frames.ts";
 import type { CompletionChoice, TextCompletion } from "@antiphon/contracts/chat-completions/types.ts";
 import type { Response } from "@antiphon/contracts/responses-api/types.ts";
 import type { RecordedEvent } from "../../runs/recorded-event.ts";
-import { chatCompletion, chatUsage } from "../chat-completions/completion.ts";
+import { AnswerText } from "../chat-completions/answer-text.ts";
+import { chatUsage } from "../chat-completions/completion.ts";
 import type { ChoiceWriter } from "../chat-completions/stream-chunks.ts";
 
 type Responses = readonly [Response, ...Response[]];
@@ -24,8 +25,8 @@ function completionHead({ id, created_at: created, model }: Response) {
 }
 
 function textOf(response: Response): string {
-  const [choice] = chatCompletion([response], { usesFunctions: false }).choices;
-  return choice?.message.content ?? choice?.message.refusal ?? "";
+  const { content, refusal } = AnswerText.of(response.output);
+  return content ?? refusal ?? "";
 }
 
 function finishReason({ incomplete_details: incomplete }: Response): CompletionChoice["finish_reason"] {

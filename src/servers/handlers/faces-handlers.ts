@@ -26,7 +26,7 @@ export function facesHandlers(
   creating: CreateContext,
   { archive, storesAll }: FacesContext,
 ): ChatCompletionsHandlers<Caller> & MessagesHandlers<Caller> {
-  const context = { watching: creating.watching, archive };
+  const context = { watching: creating.watching, archive, sealer: creating.preparing.sealer };
   return {
     createChatCompletion: createChatCompletion(creating, storesAll),
     countMessageTokens: countMessageTokens(creating),
