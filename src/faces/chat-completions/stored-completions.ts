@@ -8,7 +8,7 @@ import type { Caller } from "../../responses-api/access/caller.ts";
 import { cursorNotFound, responseStillRuns } from "../../responses-api/errors/state-errors.ts";
 import { deleteResponse } from "../../responses-api/operations/delete-response.ts";
 import type { Sealer } from "../../responses-api/seal.ts";
-import { isOver, type WatchContext } from "../../responses-api/show/watch-response.ts";
+import type { WatchContext } from "../../responses-api/show/watch-response.ts";
 import { type ClientSeal, clientSeal } from "../client-seal.ts";
 import { completionNotFound } from "./chat-errors.ts";
 import { chatCompletion, completionId, responseIdOfCompletion } from "./completion.ts";
@@ -44,8 +44,11 @@ export function listChatCompletions(context: StoredCompletionsContext): Handlers
   };
 }
 
+/** The others have no answer that a completion could show. */
+const SHOWN_STATUSES = ["completed", "incomplete"] as const;
+
 const ALL_ASKED_FOR: ResponseFilter = {
-  statuses: ["completed", "incomplete"],
+  statuses: SHOWN_STATUSES,
   model: null,
   kind: null,
   isBackground: null,
@@ -120,7 +123,10 @@ async function inputItems(store: WatchContext["store"], owner: Owner, responseId
   }
 }
 
-/** The completion that a response of this face shows; null for any other response, and for one that still runs. */
+/**
+ * The completion that a response of this face shows; null for any other response, and for one that still runs or has
+ * failed.
+ */
 async function findCompletion(
   { watching, archive, sealer }: StoredCompletionsContext,
   owner: Owner,
@@ -129,9 +135,8 @@ async function findCompletion(
   const record = await archive.findRecord(owner, responseId);
   if (record?.face?.name !== "chat") return null;
   const response = await watching.store.findResponse(owner, responseId);
-  return response === null || !isOver(response)
-    ? null
-    : completionOf(response, record.face.notes, clientSeal(sealer, owner));
+  if (response === null || !SHOWN_STATUSES.some((status) => status === response.status)) return null;
+  return completionOf(response, record.face.notes, clientSeal(sealer, owner));
 }
 
 function completionOf(response: Response, notes: FaceNotes, seal: ClientSeal): ChatCompletion {
