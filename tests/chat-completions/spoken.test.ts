@@ -44,10 +44,10 @@ describe.skipIf(!HAS_ESPEAK)("a chat completion with audio", () => {
     const audio = { id: "", transcript: "" };
     const sound: Buffer[] = [];
     for await (const { choices } of await client.chat.completions.create({ ...spoken, stream: true })) {
-      const delta: { audio?: Record<string, string> } = { ...choices[0]?.delta };
-      audio.id += delta.audio?.["id"] ?? "";
-      audio.transcript += delta.audio?.["transcript"] ?? "";
-      sound.push(Buffer.from(delta.audio?.["data"] ?? "", "base64"));
+      const piece = choices[0]?.delta.audio;
+      audio.id += piece?.id ?? "";
+      audio.transcript += piece?.transcript ?? "";
+      sound.push(Buffer.from(piece?.data ?? "", "base64"));
     }
     expect(audio).toEqual({ id: plain?.id, transcript: TEXT });
     expect(Buffer.concat(sound).toString("base64")).toBe(plain?.data);

@@ -60,6 +60,20 @@ describe.skipIf(CHROMIUM === null)("a run", () => {
       .waitFor();
   });
 
+  test("that came by another door shows its request in that door's words", async () => {
+    verifies("inspection.doors.request");
+    const reply = await fetch(`${server.url}/v1/chat/completions`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${server.apiKey}`, "content-type": "application/json" },
+      body: JSON.stringify({ model: "atlas-mini", messages: [{ role: "user", content: "Ahoy" }], store: true }),
+    });
+    const page = await open(reply.headers.get("x-antiphon-response-id") ?? "", "request");
+    await page.getByText("by chat", { exact: true }).waitFor();
+    const request = page.getByRole("region", { name: "Request" });
+    await request.getByText("POST /v1/chat/completions").waitFor();
+    await request.getByText('"messages"').waitFor();
+  });
+
   test("is shown as it was at any event, by slider, keys and list", async () => {
     const page = await open(runs.weekend.id);
     await page.getByText("No rule broken").waitFor();

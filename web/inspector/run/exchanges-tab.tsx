@@ -4,6 +4,7 @@ import { useClient } from "../api/session.ts";
 import { sentenceOf, useCall } from "../api/use-call.ts";
 import { formatBytes, formatMs } from "../base/format.ts";
 import { indentedJson } from "../base/members.ts";
+import { doorRequest } from "../exports/door-request.ts";
 import { requestOf } from "../exports/request-of.ts";
 import type { ShownItem } from "../items/fold-events.ts";
 import { Json, JsonText } from "../items/json.tsx";
@@ -21,10 +22,12 @@ const KINDS: Readonly<Record<ResponsesApi.ResponseExchange["kind"], string>> = {
 interface ExchangesTabProps {
   readonly response: Response;
   readonly input: readonly ShownItem[];
+  /** The door that the run came by. */
+  readonly face: ResponsesApi.ResponseSummary["face"];
 }
 
 /** What this server was asked beside what it asked others, and what it left out or imitated. */
-export function ExchangesTab({ response, input }: ExchangesTabProps) {
+export function ExchangesTab({ response, input, face }: ExchangesTabProps) {
   const { id } = response;
   const client = useClient();
   const [version, setVersion] = useState(0);
@@ -42,7 +45,7 @@ export function ExchangesTab({ response, input }: ExchangesTabProps) {
     <div className="upstream">
       <section className="upstream-asked" aria-label="Request">
         <h2>This server was asked</h2>
-        <Json value={requestOf(response, input)} label="The request" />
+        <Json value={doorRequest(requestOf(response, input), face).body} label="The request" />
       </section>
       <section aria-label="Exchanges">
         <Notes notes={notes} />

@@ -1,6 +1,6 @@
 import type { StreamReport } from "@antiphon/stream-grammar/index.ts";
 import { useMemo, useState } from "react";
-import type { Response } from "../../../packages/client/src/index.ts";
+import type { Response, ResponsesApi } from "../../../packages/client/src/index.ts";
 import { useClient } from "../api/session.ts";
 import { asShownItem, foldEvents, type ShownItem } from "../items/fold-events.ts";
 import { isToolCall } from "../items/item-title.ts";
@@ -78,7 +78,15 @@ function LoadedRun({ run, response, tab }: { readonly run: Run; readonly respons
       />
       <ToolResultsProvider value={results}>
         <TabPanel id={current}>
-          <View name={current} run={run} response={response} input={input} output={output} report={report} />
+          <View
+            name={current}
+            run={run}
+            response={response}
+            input={input}
+            output={output}
+            report={report}
+            face={summary?.face ?? null}
+          />
         </TabPanel>
       </ToolResultsProvider>
       {isExporting && (summary !== null || !isPending) ? (
@@ -101,15 +109,16 @@ interface ViewProps {
   readonly input: readonly ShownItem[];
   readonly output: readonly ShownItem[];
   readonly report: StreamReport | null;
+  readonly face: ResponsesApi.ResponseSummary["face"];
 }
 
 /** What the chosen tab shows. */
-function View({ name, run, response, input, output, report }: ViewProps) {
+function View({ name, run, response, input, output, report, face }: ViewProps) {
   switch (name) {
     case "request":
-      return <RequestTab response={response} input={input} />;
+      return <RequestTab response={response} input={input} face={face} />;
     case "exchanges":
-      return <ExchangesTab response={response} input={input} />;
+      return <ExchangesTab response={response} input={input} face={face} />;
     case "tools":
       return <ToolsTab input={input} output={output} events={run.log.events} />;
     case "context":
