@@ -61,10 +61,7 @@ function foldChunks(chunks: readonly ChatCompletionChunk[]) {
       addTexts(message, delta);
       message.annotations.push(...(delta.annotations ?? []));
       if (delta.hosted_items !== undefined) message.hosted_items = delta.hosted_items;
-      audio.data += delta.audio?.data ?? "";
-      audio.transcript += delta.audio?.transcript ?? "";
-      audio.id += delta.audio?.id ?? "";
-      audio.expires_at += delta.audio?.expires_at ?? 0;
+      addSound(audio, delta.audio ?? {});
       tokens.push(...(logprobs?.content ?? []));
       for (const piece of delta.tool_calls ?? []) addPiece((message.tool_calls ??= []), piece);
       if (delta.function_call?.name !== undefined)
@@ -85,6 +82,11 @@ const TEXTS = ["content", "refusal", "reasoning", "reasoning_content"] as const;
 
 function addTexts(message: ChatAnswer, delta: ChatDelta): void {
   for (const name of TEXTS) if (delta[name]) message[name] = (message[name] ?? "") + delta[name];
+}
+
+function addSound(audio: NonNullable<ChatAnswer["audio"]>, piece: NonNullable<ChatDelta["audio"]>): void {
+  for (const name of ["id", "data", "transcript"] as const) audio[name] += piece[name] ?? "";
+  audio.expires_at += piece.expires_at ?? 0;
 }
 
 type Calls = NonNullable<ChatAnswer["tool_calls"]>;

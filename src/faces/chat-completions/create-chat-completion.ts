@@ -5,17 +5,18 @@ import type {
   CreateChatCompletionReply,
 } from "@antiphon/contracts/chat-completions/operations.ts";
 import type { ChatStreamData, CreateChatCompletionRequest } from "@antiphon/contracts/chat-completions/types.ts";
-import type { CreateResponseRequest } from "@antiphon/contracts/responses-api/types.ts";
+import type { CreateResponseRequest, Response } from "@antiphon/contracts/responses-api/types.ts";
 import type { Caller } from "../../responses-api/access/caller.ts";
-import { beginResponse, type CreateContext } from "../../responses-api/create/begin-response.ts";
+import { type BegunResponse, beginResponse, type CreateContext } from "../../responses-api/create/begin-response.ts";
 import { omittedHeader } from "../../responses-api/show/reply-headers.ts";
+import { isOver } from "../../responses-api/show/watch-response.ts";
 import { clientSeal } from "../client-seal.ts";
+import { responseFailure } from "../response-failure.ts";
 import { answerChoices, beginChoices, faceHeaders } from "../run-choices.ts";
 import { chatError, checkChatRequest, speaks } from "./chat-errors.ts";
 import { CHAT_FRAMES, type ChunkOptions } from "./chunks.ts";
 import { type ChatNotes, type ChatView, chatCompletion } from "./completion.ts";
 import { createRequest, modelExtras } from "./create-request.ts";
-import { hearAnswer } from "./hear-answer.ts";
 import { chunksOf } from "./stream-chunks.ts";
 
 type Handler = ChatCompletionsHandlers<Caller>["createChatCompletion"];
@@ -88,12 +89,33 @@ async function spokenReply(
   { headers, view }: PlainWishes,
 ): Promise<CreateChatCompletionReply> {
   const run = await beginResponse(context, request, caller);
-  const { response, sound } = await hearAnswer(run);
+  const { response, sound } = await spokenAnswer(run);
   return {
     status: 200,
     headers: { ...headers, ...faceHeaders(response.id, run, caller) },
     body: chatCompletion([response], view, sound),
   };
+}
+
+interface SpokenAnswer {
+  readonly response: Response;
+  /** In base64. The voice ends it after 15 minutes. */
+  readonly sound: string;
+}
+
+/** Waits for the end of a spoken answer. Throws its `ApiError` if it failed. */
+async function spokenAnswer({ events }: Pick<BegunResponse, "events">): Promise<SpokenAnswer> {
+  const sound: Buffer[] = [];
+  let ended: Response | null = null;
+  for await (const batch of events) {
+    for (const { event } of batch) {
+      if (event.type === "response.audio.delta") sound.push(Buffer.from(event.delta, "base64"));
+      if ("response" in event && isOver(event.response)) ended = event.response;
+    }
+  }
+  if (ended === null) throw new TypeError("the events of a run end with its last one");
+  if (ended.status === "failed" || ended.status === "cancelled") throw responseFailure(ended);
+  return { response: ended, sound: Buffer.concat(sound).toString("base64") };
 }
 
 interface StreamWishes {

@@ -7,7 +7,7 @@ import { isToolCall } from "../items/item-title.ts";
 import { ToolResultsProvider, useToolResults } from "../items/tool-results.ts";
 import { navigate, replaceRoute, runRoute } from "../shell/route.ts";
 import { useKey } from "../shell/shortcuts.tsx";
-import { TabPanel, Tabs } from "../shell/tabs.tsx";
+import { type Tab, TabPanel, Tabs } from "../shell/tabs.tsx";
 import { ContextTab } from "./context-tab.tsx";
 import { ExchangesTab } from "./exchanges-tab.tsx";
 import { ExportDialog } from "./export-dialog.tsx";
@@ -50,15 +50,7 @@ function LoadedRun({ run, response, tab }: { readonly run: Run; readonly respons
   const times = useMemo(() => timesOf(log.events, response.usage?.output_tokens ?? null), [log, response]);
   const fork = (): void => navigate({ page: "playground", from: response.id, item: null });
   useKey(["f"], fork);
-  const faults = report === null ? 0 : report.faults.length + report.faultsLeftOut;
-  const tabs = [
-    { id: "overview", label: "Overview" },
-    { id: "request", label: "Request" },
-    { id: "exchanges", label: "Upstream" },
-    { id: "tools", label: "Tools", sign: output.filter(isToolCall).length || undefined },
-    { id: "context", label: "Context" },
-    { id: "linter", label: "Linter", sign: report === null ? undefined : faults === 0 ? "✓" : faults },
-  ];
+  const tabs = tabsOf(output, report);
   const current = tabs.some(({ id }) => id === tab) ? tab : "overview";
   return (
     <>
@@ -100,6 +92,18 @@ function LoadedRun({ run, response, tab }: { readonly run: Run; readonly respons
       ) : null}
     </>
   );
+}
+
+function tabsOf(output: readonly ShownItem[], report: StreamReport | null): readonly Tab[] {
+  const faults = report === null ? 0 : report.faults.length + report.faultsLeftOut;
+  return [
+    { id: "overview", label: "Overview" },
+    { id: "request", label: "Request" },
+    { id: "exchanges", label: "Upstream" },
+    { id: "tools", label: "Tools", sign: output.filter(isToolCall).length || undefined },
+    { id: "context", label: "Context" },
+    { id: "linter", label: "Linter", sign: report === null ? undefined : faults === 0 ? "✓" : faults },
+  ];
 }
 
 interface ViewProps {

@@ -1,14 +1,14 @@
 import type { CreateChatCompletionRequest } from "@antiphon/contracts/chat-completions/types.ts";
 import type { CreateMessageRequest } from "@antiphon/contracts/messages/types.ts";
 import { expect, test } from "vitest";
-import { Antiphon } from "../../packages/client/src/index.ts";
-import { readInputItems } from "../../web/inspector/api/input-items.ts";
-import { doorRequest } from "../../web/inspector/exports/door-request.ts";
-import { requestOf } from "../../web/inspector/exports/request-of.ts";
-import { asShownItem } from "../../web/inspector/items/fold-events.ts";
-import { PIXEL } from "../clients/tool-servers.ts";
-import { says, serveBehind } from "../responses/behind-upstream.ts";
-import { verifies } from "../verifies.ts";
+import { Antiphon } from "../../../packages/client/src/index.ts";
+import { PIXEL } from "../../../tests/clients/tool-servers.ts";
+import { says, serveBehind } from "../../../tests/responses/behind-upstream.ts";
+import { verifies } from "../../../tests/verifies.ts";
+import { readInputItems } from "../api/input-items.ts";
+import { asShownItem } from "../items/fold-events.ts";
+import { doorRequest } from "./door-request.ts";
+import { requestOf } from "./request-of.ts";
 
 const SCHEMA = { type: "object", properties: { city: { type: "string" } }, required: ["city"] };
 
