@@ -9,14 +9,13 @@ import { lastChunk, sse, textChunk } from "../../src/model-engines/chat-completi
 import { temporaryFolder } from "../kit/temporary-folder.ts";
 import { startTestServer, type TestServer } from "../kit/test-server.ts";
 import { COUNTS, chunks, serveBehind } from "../responses/behind-upstream.ts";
+import { DEAD_PROXY } from "./dead-proxy.ts";
 import { startToolServers } from "./tool-servers.ts";
 
 /** The folder of a package of its own, as for Codex: one program of 400 MB, published for Linux on x64. */
 const PROGRAM = join(import.meta.dirname, "claude-code/node_modules/@anthropic-ai/claude-code-linux-x64/claude");
 const VERSION = "2.1.332";
 const TIMEOUT_MS = 60_000;
-/** Keeps Claude Code from calling any server but the one under test. */
-const NOWHERE = "http://127.0.0.1:9";
 const MODEL = "claude-test";
 
 const SCENARIO = `
@@ -77,9 +76,7 @@ async function run(at: Pick<TestServer, "url" | "apiKey">, task: string, ...more
         ANTHROPIC_BASE_URL: at.url,
         ANTHROPIC_API_KEY: at.apiKey,
         CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
-        HTTPS_PROXY: NOWHERE,
-        HTTP_PROXY: NOWHERE,
-        NO_PROXY: "127.0.0.1",
+        ...DEAD_PROXY,
       },
     },
   );

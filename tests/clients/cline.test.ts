@@ -8,14 +8,13 @@ import { afterAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { temporaryFolder } from "../kit/temporary-folder.ts";
 import { startTestServer, type TestServer } from "../kit/test-server.ts";
+import { DEAD_PROXY } from "./dead-proxy.ts";
 import { startToolServers, toolScenarios } from "./tool-servers.ts";
 
 /** The folder of a package of its own, as for Codex: one program of 150 MB, published for Linux on x64. */
 const PROGRAM = join(import.meta.dirname, "cline/node_modules/@cline/cli-linux-x64/bin/cline");
 const VERSION = "3.0.65";
 const TIMEOUT_MS = 60_000;
-/** Keeps Cline from calling any server but the one under test. */
-const NOWHERE = "http://127.0.0.1:9";
 
 const COMMANDS = `
   - when: { input_contains: two steps, tool_outputs: 0 }
@@ -60,9 +59,7 @@ class Cline {
       env: {
         PATH: process.env["PATH"],
         HOME: this.folder,
-        HTTPS_PROXY: NOWHERE,
-        HTTP_PROXY: NOWHERE,
-        NO_PROXY: "127.0.0.1",
+        ...DEAD_PROXY,
       },
       stdio: ["ignore", "pipe", "inherit"],
       timeout: TIMEOUT_MS,

@@ -4,14 +4,13 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { z } from "zod";
 import type { TestServer } from "../kit/test-server.ts";
+import { DEAD_PROXY } from "./dead-proxy.ts";
 
 /** The folder of a package of its own: Codex has 400 MB, too much to install for `make start`. */
 export const CODEX_FOLDER = resolve(import.meta.dirname, "codex");
 
 const PROGRAM = join(CODEX_FOLDER, "node_modules/.bin/codex");
 const TIMEOUT_MS = 60_000;
-/** Keeps Codex from calling any server but the one under test. */
-const NOWHERE = "http://127.0.0.1:9";
 
 /** Describes a model to Codex that it does not know by name. */
 const MODEL_CATALOG = {
@@ -125,8 +124,7 @@ export class CodexScratch {
       CODEX_HOME: this.#home,
       ANTIPHON_API_KEY: this.#server.apiKey,
       CODEX_API_KEY: this.#server.apiKey,
-      HTTPS_PROXY: NOWHERE,
-      NO_PROXY: "127.0.0.1",
+      ...DEAD_PROXY,
     };
   }
 

@@ -6,13 +6,12 @@ import { promisify } from "node:util";
 import { afterAll, describe, expect, test } from "vitest";
 import { temporaryFolder } from "../kit/temporary-folder.ts";
 import { startTestServer } from "../kit/test-server.ts";
+import { DEAD_PROXY } from "./dead-proxy.ts";
 
 /** The folder of a package of its own, as for Codex: one program of 185 MB, published for Linux on x64. */
 const PROGRAM = join(import.meta.dirname, "opencode/node_modules/opencode-linux-x64/bin/opencode");
 const VERSION = "1.18.33";
 const TIMEOUT_MS = 60_000;
-/** Keeps OpenCode from calling any server but the one under test. */
-const NOWHERE = "http://127.0.0.1:9";
 const MODEL = "gpt-5-mini";
 
 const server = await startTestServer({
@@ -61,9 +60,7 @@ describe.skipIf(!existsSync(PROGRAM))(`OpenCode ${VERSION}`, { timeout: TIMEOUT_
         HOME: folder,
         OPENCODE_DISABLE_MODELS_FETCH: "1",
         OPENCODE_DISABLE_LSP_DOWNLOAD: "1",
-        HTTPS_PROXY: NOWHERE,
-        HTTP_PROXY: NOWHERE,
-        NO_PROXY: "127.0.0.1",
+        ...DEAD_PROXY,
       },
     });
     running.child.stdin?.end();

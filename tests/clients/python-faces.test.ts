@@ -9,6 +9,7 @@ import { afterAll, describe, expect, test } from "vitest";
 import { temporaryFolder } from "../kit/temporary-folder.ts";
 import { startTestServer } from "../kit/test-server.ts";
 import { verifies } from "../verifies.ts";
+import { DEAD_PROXY } from "./dead-proxy.ts";
 import { startToolServers, toolScenarios } from "./tool-servers.ts";
 
 const FOLDER = join(import.meta.dirname, "python");
@@ -134,7 +135,7 @@ describe.skipIf(!existsSync(DOORS))(`llm ${version("llm")}`, { timeout: TIMEOUT_
     const model = `- model_id: mine\n  model_name: gpt-5-mini\n  api_base: ${server.url}/v1\n  api_key_name: mine\n`;
     await writeFile(join(folder, "extra-openai-models.yaml"), model);
     await writeFile(join(folder, "keys.json"), JSON.stringify({ mine: server.apiKey }));
-    const env = { PATH: process.env["PATH"], LLM_USER_PATH: folder };
+    const env = { PATH: process.env["PATH"], LLM_USER_PATH: folder, ...DEAD_PROXY };
     for (const more of [[], ["--no-stream"]]) {
       const running = promisify(execFile)(join(DOORS, "llm"), ["-m", "mine", "a place", ...more], { env });
       running.child.stdin?.end(); // It reads more of its prompt from there.
