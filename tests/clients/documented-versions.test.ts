@@ -19,6 +19,8 @@ test("docs/clients.md names the installed versions", () => {
     expect(page).toContain(` ${installedVersion(name)}`);
   expect(page).toContain(` ${installedVersion("@openai/codex", CODEX_FOLDER)} |`);
   const python = readFileSync(resolve(import.meta.dirname, "python/requirements.txt"), "utf8");
+  const aider = readFileSync(resolve(import.meta.dirname, "python/aider-requirements.txt"), "utf8");
+  expect(page).toContain(`| \`aider\` (\`aider-chat\`) | ${/^aider-chat==(.+)$/m.exec(aider)?.[1]} |`);
   for (const name of ["openai", "openai-agents", "anthropic", "pydantic-ai-slim"])
     expect(page).toContain(`| \`${name}\` for Python | ${new RegExp(`^${name}==(.+)$`, "m").exec(python)?.[1]} |`);
 });
