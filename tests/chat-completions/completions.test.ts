@@ -76,3 +76,11 @@ test("members that nobody knows fail no request", async () => {
   expect(reply.status).toBe(200);
   expect(reply.headers.get("x-antiphon-passed-on")).toBeNull(); // The built-in engine is sent none of them.
 });
+
+test.each(["/v1/chat/completions", "/v1/completions"])("an unknown model of %s is not found", async (path) => {
+  verifies("chat.errors.before-the-stream");
+  const members = { messages: [{ role: "user", content: "hello" }], prompt: "hello" };
+  const reply = await server.post(path, { model: "no-such-model", ...members });
+  expect(reply.status).toBe(404);
+  expect(await reply.json()).toMatchObject({ error: { code: "model_not_found", param: "model" } });
+});

@@ -68,11 +68,13 @@ const MEMBERS: readonly (readonly [from: string, to: string])[] = [
   ["output_audio", "audio"],
 ];
 
-/** The same error, with the names of chat completions. An item has no exact place among the messages. */
+/** The same error, with the names and the status of chat completions. An item has no exact place among the messages. */
 export function chatError(error: ApiError): ApiError {
-  const { status, type, code, message, headers, quoted, cause } = error;
+  const { type, code, message, headers, quoted, cause } = error;
   const param = chatParam(error.param);
-  return param === error.param ? error : new ApiError({ status, type, code, message, param, headers, quoted, cause });
+  const status = code === "model_not_found" ? 404 : error.status; // A response has another one, as the reference does.
+  if (param === error.param && status === error.status) return error;
+  return new ApiError({ status, type, code, message, param, headers, quoted, cause });
 }
 
 function chatParam(param: string | null): string | null {
