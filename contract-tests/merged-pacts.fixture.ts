@@ -48,7 +48,16 @@ export function mergePacts(texts: readonly string[]): string {
     metadata: { pactSpecification: { version: "4.0" } },
     provider: pacts[0]?.["provider"],
   };
-  return `${JSON.stringify(mergedPact, null, 2)}\n`;
+  return `${withShortMatchers(JSON.stringify(mergedPact, null, 2))}\n`;
+}
+
+const ONLY_MATCHER = /"matchers": \[\s+\{((?:\s+"\w+": [^\n[\]{}]+)+)\s+\}\s+\]/g;
+
+/** A single matcher stands on one line: most lines of a pact would be brackets otherwise. */
+function withShortMatchers(json: string): string {
+  return json.replaceAll(ONLY_MATCHER, (_whole, members: string) => {
+    return `"matchers": [{ ${members.trim().replaceAll(/\n\s+/g, " ")} }]`;
+  });
 }
 
 interface ConsumerInteraction {

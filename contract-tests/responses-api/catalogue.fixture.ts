@@ -12,6 +12,8 @@ export interface Operation {
   readonly path: string;
   /** Status and code of every documented error. */
   readonly errors: readonly string[];
+  /** The statuses of all documented errors, also of those without a code. */
+  readonly errorStatuses: readonly string[];
 }
 
 /** The operations of a document of `generated/`. */
@@ -25,6 +27,7 @@ export function readOperations(folder: "responses-api" | "chat-completions" | "m
         method: method.toUpperCase(),
         path,
         errors: errorsOf(document, operation),
+        errorStatuses: Object.keys(memberOf(operation, "responses")).filter((status) => Number(status) >= 400),
       })),
   );
 }
