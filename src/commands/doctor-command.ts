@@ -48,7 +48,7 @@ export async function runDoctor(argv: readonly string[], environment: Environmen
   const server = positionals[0] === undefined ? {} : { MODEL_BASE_URL: positionals[0] };
   const config = loadConfig({ ...environment, ...server, SCENARIO_FILE: "" }, []);
   const choice = await chooseModel(config, silentLogger);
-  if (choice.kind === "built-in")
+  if (choice.kindOf("") === "built-in")
     throw new ConfigError(["There is no model server to examine. Name its URL, or set MODEL_BASE_URL."]);
   const signal = new AbortController().signal;
   if (values.json !== true) output.note(`Examining ${choice.description} …`);

@@ -88,7 +88,7 @@ export function serveBoth(environment: Environment, argv: readonly string[]): Pr
         ["Chat lab", `${localStt.url}/demo`],
         ["Answers come from", model.description],
       ],
-      next: { url, model: model.kind === "built-in" && config.scenarioFile === null ? BUILT_IN_MODEL : null },
+      next: { url, model: model.kindOf("") === "built-in" && config.scenarioFile === null ? BUILT_IN_MODEL : null },
       laterLine: code.line(),
       keys,
       speechUrl: localStt.url,

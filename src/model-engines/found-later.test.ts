@@ -40,12 +40,12 @@ test("a model server that starts later is found, and the built-in model goes on"
   const { engine, hasFound, server, looks, start } = await withServer();
   start();
   await collect(await engine.sample(aRequest({ model: MODEL_NAME }), signal));
-  expect([hasFound(), looks(), engine.abilities.imageUrls]).toEqual([false, 0, true]);
+  expect([hasFound(), looks(), engine.abilitiesOf("llama").imageUrls]).toEqual([false, 0, true]);
 
   const events = await collect(await engine.sample(aRequest({ model: "llama" }), signal));
 
   expect(events).toContainEqual({ type: "text_delta", text: "Hello" });
-  expect([hasFound(), engine.abilities.imageUrls]).toEqual([true, false]);
+  expect([hasFound(), engine.abilitiesOf("llama").imageUrls]).toEqual([true, false]);
   expect((await engine.listModels(signal)).map(({ id }) => id)).toEqual(["llama", MODEL_NAME]);
   const calls = server.calls.length;
   await collect(await engine.sample(aRequest({ model: MODEL_NAME }), signal));

@@ -1,4 +1,4 @@
-import type { ModelAbilities, ModelEngine } from "@antiphon/domain/models/model-engine.ts";
+import type { ModelEngine } from "@antiphon/domain/models/model-engine.ts";
 
 /** The pause between two searches. */
 const LOOK_PAUSE_MS = 2000;
@@ -43,7 +43,7 @@ export function createFoundLater(options: FoundLaterOptions): FoundLater {
   };
   const engine: ModelEngine = {
     name: standIn.name,
-    abilities: liveAbilities(() => (foundEngine ?? standIn).abilities),
+    abilitiesOf: (model) => current(model).abilitiesOf(model),
     sample: async (request, signal, beginning) => (await engineFor(request.model)).sample(request, signal, beginning),
     continuesAnswers: async (model, signal) => (await engineFor(model)).continuesAnswers(model, signal),
     listModels: async (signal) => {
@@ -58,21 +58,4 @@ export function createFoundLater(options: FoundLaterOptions): FoundLater {
     contextWindow: async (model, signal) => (await engineFor(model)).contextWindow(model, signal),
   };
   return { engine, hasFound: () => foundEngine !== null };
-}
-
-function liveAbilities(current: () => ModelAbilities): ModelAbilities {
-  return {
-    get images() {
-      return current().images;
-    },
-    get imageUrls() {
-      return current().imageUrls;
-    },
-    get files() {
-      return current().files;
-    },
-    get audioFormats() {
-      return current().audioFormats;
-    },
-  };
 }

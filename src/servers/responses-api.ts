@@ -110,8 +110,7 @@ export async function startResponsesApi(
     const tools = await chooseTools(config, guards, log, [...own, ...moreTools]);
     const isLeaving = (): boolean => stopping.signal.aborted;
     const watching = { store: store.responses, eventLog: store.events, runs, neighbours: bus };
-    const { abilities } = model.engine;
-    const media = chooseMedia(config, { abilities, files: store.files, egress: guards.egress, speech });
+    const media = chooseMedia(config, { files: store.files, egress: guards.egress, speech });
     const parts = { store, model, tools, media, limiter: rates.rates, watching, telemetry };
     const creating = createContext(config, parts, log);
     const readiness = chooseReadiness(config, { store, model, neighbours: bus, isLeaving, code });

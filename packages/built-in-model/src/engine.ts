@@ -1,5 +1,5 @@
 import type { ResponseNote } from "@antiphon/contracts/responses-api/types.ts";
-import type { ModelDescription, ModelEngine } from "@antiphon/domain/models/model-engine.ts";
+import type { ModelAbilities, ModelDescription, ModelEngine } from "@antiphon/domain/models/model-engine.ts";
 import type { ModelRequest } from "@antiphon/domain/models/model-request.ts";
 import { withNearModel } from "@antiphon/domain/models/near-model.ts";
 import { callerFault, serverFault } from "./model-errors.ts";
@@ -21,6 +21,8 @@ export interface BuiltInOptions {
   readonly now?: () => number;
 }
 
+const ABILITIES: ModelAbilities = { images: true, imageUrls: true, files: false, audioFormats: [] };
+
 /**
  * Answers turns in process by fixed rules, without a network. Meant for first runs, tests and client development; it is
  * not a language model.
@@ -36,7 +38,7 @@ export function createBuiltInEngine(options: BuiltInOptions = {}): ModelEngine {
   return {
     name: "built-in",
     // Image URLs count as supported, so that no image is fetched: the engine only counts images.
-    abilities: { images: true, imageUrls: true, files: false, audioFormats: [] },
+    abilitiesOf: () => ABILITIES,
     async sample(request, signal) {
       await checkModel(request);
       const message = "Your input exceeds the context window of this model. Please adjust your input and try again.";

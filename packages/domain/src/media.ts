@@ -1,4 +1,5 @@
 import type { InputAudio, StoredInputFile, StoredInputText } from "@antiphon/contracts/responses-api/types.ts";
+import type { ModelAbilities } from "./models/model-engine.ts";
 import type { Owner } from "./owner.ts";
 
 /** A picture in a request: a URL, a data URL, or an uploaded file. */
@@ -7,13 +8,13 @@ export interface ImageSource {
   readonly file_id?: string | null;
 }
 
-/** Converts images, files and recordings into forms that the current model accepts. */
+/** Converts images, files and recordings into forms that a model accepts. */
 export interface MediaReader {
   /**
    * Returns a reader for the parts of one request, which share one budget of fetched bytes. Aborting `signal` stops all
    * reading.
    */
-  forRequest(owner: Owner, signal: AbortSignal): RequestMedia;
+  forRequest(owner: Owner, abilities: ModelAbilities, signal: AbortSignal): RequestMedia;
 }
 
 /** Each call rejects with `MediaError` if the part cannot be converted, or with the reason of the request's signal. */

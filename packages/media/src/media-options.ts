@@ -18,10 +18,15 @@ export interface MediaLimits {
 
 /** The ports and limits for reading media. */
 export interface MediaOptions {
-  readonly abilities: ModelAbilities;
   readonly egress: Pick<Egress, "fetchGuarded">;
   readonly files: Pick<FileStore, "findFile" | "readFile">;
   /** Null if recordings cannot be transcribed. */
   readonly speech: FileTranscriber | null;
   readonly limits: MediaLimits;
+}
+
+/** How the media of one request are read. */
+export interface RequestOptions extends MediaOptions {
+  /** Those of the model that reads them. */
+  readonly abilities: ModelAbilities;
 }

@@ -8,7 +8,6 @@ const OWNER = { organization: "acme", project: "p" };
 test("the text of a PDF is cached", async () => {
   verifies("media.text.read-once");
   const reader = createMediaReader({
-    abilities: { images: false, imageUrls: false, files: false, audioFormats: [] },
     egress: { fetchGuarded: () => Promise.reject(new Error("nothing is fetched")) },
     files: { findFile: async () => null, readFile: async () => null },
     speech: null,
@@ -23,7 +22,9 @@ test("the text of a PDF is cached", async () => {
     },
   });
   const read = (text: string, signal: AbortSignal): Promise<unknown> =>
-    reader.forRequest(OWNER, signal).readFile({ type: "input_file", file_id: null, file_data: pdfUrl(pdfOf(text)) });
+    reader
+      .forRequest(OWNER, { images: false, imageUrls: false, files: false, audioFormats: [] }, signal)
+      .readFile({ type: "input_file", file_id: null, file_data: pdfUrl(pdfOf(text)) });
   const known = { type: "input_text", text: "File file:\nHello" };
   expect(await read("Hello", new AbortController().signal)).toEqual(known);
   const left = AbortSignal.abort(new Error("left")); // With this signal no PDF can be read.

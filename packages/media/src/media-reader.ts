@@ -22,12 +22,13 @@ export function createMediaReader(options: MediaOptions): MediaReader {
   const office = new OfficeReader({ charactersMax, timeoutMs: pdfTimeoutMs }, slots);
   const tools = { ...options, pdfs, office, texts: new TextCache(CACHED_CHARACTERS_MAX) };
   return {
-    forRequest(owner, signal) {
+    forRequest(owner, abilities, signal) {
       const parts = new LoadedParts(options, owner, signal);
+      const able = { ...tools, abilities };
       return {
-        readImage: (image) => readImage(options, parts, image),
-        readFile: (file) => readFile(tools, parts, file),
-        readAudio: (audio, isAlone) => readAudio(tools, audio, isAlone, signal),
+        readImage: (image) => readImage(able, parts, image),
+        readFile: (file) => readFile(able, parts, file),
+        readAudio: (audio, isAlone) => readAudio(able, audio, isAlone, signal),
       };
     },
   };

@@ -3,11 +3,11 @@ import type { InputAudio, StoredInputText } from "@antiphon/contracts/responses-
 import { wavHeader } from "@antiphon/speech/audio/wav.ts";
 import { SpeechError } from "@antiphon/speech/recognition/speech-engine.ts";
 import { audioNotSupported, invalidAudio, missingSampleRate, notTranscribed } from "./audio-errors.ts";
-import type { MediaOptions } from "./media-options.ts";
+import type { RequestOptions } from "./media-options.ts";
 import { sniffType } from "./sniff-type.ts";
 import type { TextCache } from "./text-cache.ts";
 
-export interface AudioTools extends MediaOptions {
+export interface AudioTools extends RequestOptions {
   readonly texts: TextCache;
 }
 

@@ -6,14 +6,14 @@ import { type DocumentText, documentText, OLE, PDF, SVG, tooLong, ZIP } from "./
 import { FILE_DOWNLOAD } from "./download-errors.ts";
 import { emptyFile, fileMissing, fileNotFound, fileTooLarge, invalidFileData, unsupportedFile } from "./file-errors.ts";
 import type { LoadedParts } from "./loaded-parts.ts";
-import type { MediaOptions } from "./media-options.ts";
+import type { RequestOptions } from "./media-options.ts";
 import type { OfficeReader } from "./office/office-reader.ts";
 import type { PdfReader } from "./pdf/pdf-reader.ts";
 import { decodeText, TEXT_TYPES } from "./plain-text.ts";
 import { sniffType } from "./sniff-type.ts";
 import type { TextCache } from "./text-cache.ts";
 
-export interface FileTools extends MediaOptions {
+export interface FileTools extends RequestOptions {
   readonly pdfs: PdfReader;
   readonly office: OfficeReader;
   readonly texts: TextCache;

@@ -13,14 +13,14 @@ import {
   unsupportedImage,
 } from "./image-errors.ts";
 import type { DownloadPlan, LoadedParts } from "./loaded-parts.ts";
-import type { MediaOptions } from "./media-options.ts";
+import type { RequestOptions } from "./media-options.ts";
 import { IMAGE_TYPES, sniffBase64, sniffType } from "./sniff-type.ts";
 
 /** Image types, and the types that servers give to files of unknown type. */
 const ACCEPTED = ["image/*", "application/octet-stream", "binary/octet-stream"];
 
 /** The URL of an image for the model: the client's own URL, or a data URL with the content. */
-export async function readImage(options: MediaOptions, parts: LoadedParts, image: ImageSource): Promise<string> {
+export async function readImage(options: RequestOptions, parts: LoadedParts, image: ImageSource): Promise<string> {
   const { abilities, limits } = options;
   if (!abilities.images) throw imagesNotSupported();
   const { image_url: url, file_id: fileId } = image;

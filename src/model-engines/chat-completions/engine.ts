@@ -85,7 +85,7 @@ export function createChatCompletionsEngine(options: ChatCompletionsOptions): Mo
 
   return {
     name: options.name ?? `chat-completions at ${origin}`,
-    abilities: profile.abilities,
+    abilitiesOf: () => profile.abilities,
     sample: samplerOf(turns, tokens, models),
     continuesAnswers: async (model, signal) => {
       await path.find();

@@ -1,6 +1,6 @@
 import { ledgerNote } from "@antiphon/base/ledger/ledger-note.ts";
 import { fieldLedger } from "@antiphon/contracts/responses-api/field-ledger.ts";
-import type { ModelEngine } from "@antiphon/domain/models/model-engine.ts";
+import type { ModelAbilities, ModelEngine } from "@antiphon/domain/models/model-engine.ts";
 import { ModelError } from "@antiphon/domain/models/model-error.ts";
 import { PLAIN_REQUEST } from "@antiphon/domain/models/model-request.ts";
 import { hearAnswer } from "./heard-answer.ts";
@@ -73,7 +73,7 @@ export async function examineServer(
     if (probe === PROBES[0] && finding.verdict !== "honoured") break;
   }
   if (findingsByField.size > 0) add(await findWindow(engine, model, signal));
-  return { model, models, findings, fields: judgeFields(engine, findingsByField) };
+  return { model, models, findings, fields: judgeFields(engine.abilitiesOf(model), findingsByField) };
 }
 
 async function listModels(
@@ -119,12 +119,15 @@ async function findWindow(engine: ModelEngine, model: string, signal: AbortSigna
 }
 
 /** Each field of the ledger: as tested on the server, otherwise as the adapter treats it. */
-function judgeFields(engine: ModelEngine, findingsByField: ReadonlyMap<string, Finding>): readonly FieldVerdict[] {
+function judgeFields(
+  abilities: ModelAbilities,
+  findingsByField: ReadonlyMap<string, Finding>,
+): readonly FieldVerdict[] {
   return Object.entries(fieldLedger).flatMap(([field, entry]): readonly FieldVerdict[] => {
     const treatment = entry["chat-completions"];
     if (treatment === undefined) return [];
     const finding = findingsByField.get(field);
-    const ofAdapter = adapterLimit(engine, field) ?? ledgerNote(entry.note, "chat-completions");
+    const ofAdapter = adapterLimit(abilities, field) ?? ledgerNote(entry.note, "chat-completions");
     if (finding === undefined) return [{ field, verdict: treatment, why: ofAdapter, probe: null }];
     const verdict = finding.verdict === "honoured" ? treatment : finding.verdict;
     return [{ field, verdict, why: finding.why ?? ofAdapter, probe: finding.name }];
@@ -132,7 +135,7 @@ function judgeFields(engine: ModelEngine, findingsByField: ReadonlyMap<string, F
 }
 
 /** The adapter's statement about kinds of input. */
-function adapterLimit({ abilities }: ModelEngine, field: string): string | null {
+function adapterLimit(abilities: ModelAbilities, field: string): string | null {
   if (field === "content.input_image" && !abilities.images) return "MODEL_INPUT has no image";
   if (field === "content.input_file" && !abilities.files)
     return "the text of files is sent, because MODEL_INPUT has no file";

@@ -118,7 +118,7 @@ async function checkRequest<Draft extends ReceivedDraft>(
   { model }: Pick<PreparingContext, "model">,
 ): Promise<Draft & WithUses> {
   const { sent } = draft;
-  const emulated = await checkAvailability(sent, model.kind);
+  const emulated = await checkAvailability(sent, model.kindOf(sent.model ?? ""));
   checkBackground(sent);
   checkCompaction(sent);
   return { ...draft, emulated };

@@ -117,7 +117,8 @@ export async function sortTools<Draft extends Omit<SentDraft, "ids">>(
 ): Promise<Draft & WithOffer> {
   const { sent, caller } = draft;
   await checkTools(sent);
-  return { ...draft, accepted: await acceptTools(tools.catalogue, sent, askerOf(model.engine, caller.principal)) };
+  const asker = askerOf(model.engine, sent.model ?? "", caller.principal);
+  return { ...draft, accepted: await acceptTools(tools.catalogue, sent, asker) };
 }
 
 /** Turns the input into stored items and joins it with the history. */
@@ -149,7 +150,8 @@ export async function shapeItems<Draft extends SentDraft & WithOffer & WithInput
   const { caller, ids, accepted, input, request, tools } = draft;
   const reasoning = model.engine.reasoningDefaults(request.model ?? "");
   const response = firstSnapshot(request, { tools, reasoning }, idFromStem("resp", ids, 0), ids.createdAt);
-  const shaped = await shapeContext({ sealer, media }, caller, input.context, input.places);
+  const abilities = model.engine.abilitiesOf(request.model ?? "");
+  const shaped = await shapeContext({ sealer, media, abilities }, caller, input.context, input.places);
   const known = knownExchanges(ledger, caller, request);
   const offered = { mcpServers: labelsOf(accepted.hostedTools) };
   const seen = await withExchanges(known, caller.principal.owner, shaped, offered);

@@ -3,6 +3,7 @@ import { mapSomeAtOnce } from "@antiphon/base/limits/map-some-at-once.ts";
 import { eachInSlices, mapInSlices, Slices } from "@antiphon/base/limits/slices.ts";
 import type { StoredItem, StoredToolOutputContentPart } from "@antiphon/contracts/responses-api/types.ts";
 import { MediaError, type MediaReader, type RequestMedia } from "@antiphon/domain/media.ts";
+import type { ModelAbilities } from "@antiphon/domain/models/model-engine.ts";
 import type { Caller } from "../access/caller.ts";
 import { mediaRefused } from "../errors/media-errors.ts";
 import { invalidEncryptedContent } from "../errors/state-errors.ts";
@@ -13,6 +14,8 @@ import { sealScope } from "./resolve-input.ts";
 export interface ContextReaders {
   readonly sealer: Sealer;
   readonly media: MediaReader;
+  /** Those of the model that reads the context. */
+  readonly abilities: ModelAbilities;
 }
 
 /** The owner of the items, and the signal that stops the work. */
@@ -31,7 +34,7 @@ const PARTS_AT_ONCE_MAX = 4;
  * items of earlier requests. Throws if a seal is invalid or a medium cannot be read.
  */
 export async function shapeContext(
-  { sealer, media }: ContextReaders,
+  { sealer, media, abilities }: ContextReaders,
   caller: ContextCaller,
   context: readonly StoredItem[],
   places: readonly (number | null)[],
@@ -40,7 +43,7 @@ export async function shapeContext(
   const openItems = await mapInSlices(context, (item, index) =>
     withReasoningText(item, (sealedText) => sealer.open(sealedText, reader), (places[index] ?? null) !== null),
   );
-  return fitMedia(media, caller, openItems, places);
+  return fitMedia({ media, abilities }, caller, openItems, places);
 }
 
 /**
@@ -59,7 +62,7 @@ function withReasoningText(item: StoredItem, open: (sealedText: string) => strin
 
 /** Converts every image, file and recording to what the model can read. Items without any stay the same objects. */
 async function fitMedia(
-  reader: MediaReader,
+  { media: reader, abilities }: Pick<ContextReaders, "media" | "abilities">,
   { principal, signal }: ContextCaller,
   items: readonly StoredItem[],
   places: readonly (number | null)[],
@@ -70,7 +73,7 @@ async function fitMedia(
   });
   if (holders.length === 0) return items;
   const stop = new AbortController();
-  const media = reader.forRequest(principal.owner, AbortSignal.any([signal, stop.signal]));
+  const media = reader.forRequest(principal.owner, abilities, AbortSignal.any([signal, stop.signal]));
   try {
     const fittedItems = await mapSomeAtOnce(holders, ITEMS_AT_ONCE_MAX, async (index) => {
       const place = places[index] ?? null;

@@ -17,8 +17,8 @@ export interface ToolAsker extends ToolUser {
   readonly keyTools: readonly string[] | null;
 }
 
-export function askerOf(engine: ModelEngine, { owner, tools }: Principal): ToolAsker {
-  return { owner, abilities: engine.abilities, keyTools: tools ?? null };
+export function askerOf(engine: ModelEngine, model: string, { owner, tools }: Principal): ToolAsker {
+  return { owner, abilities: engine.abilitiesOf(model), keyTools: tools ?? null };
 }
 
 /** A tool of the request that this server runs. */

@@ -48,7 +48,7 @@ async function compact(preparing: ShapingContext, admission: Admission, body: Co
   const { principal, signal } = caller;
   const { owner } = principal;
   const request = await requestOf(preparing.history.store, owner, body);
-  await checkAvailability(request, preparing.model.kind);
+  await checkAvailability(request, preparing.model.kindOf(request.model ?? ""));
   checkCompaction(request);
   const ids = newIdStem(Math.floor(Date.now() / 1000), stemKey(request));
   const { items, request: shapedRequest } = await shapeTurn(preparing, caller, request, ids);

@@ -28,7 +28,7 @@ export function countInputTokens(
       input: members.input ?? "",
       model: await chooseModel(context, owner, members, signal),
     };
-    await checkAvailability(request, context.model.kind);
+    await checkAvailability(request, context.model.kindOf(request.model ?? ""));
     checkCompaction(request);
     const { tokens, exact } = await count(context, caller, request).catch(rethrowModelError);
     return {

@@ -103,7 +103,7 @@ interface World {
 function modelOf(world: World, life: MortalProcess): ModelEngine {
   return {
     name: "scripted",
-    abilities: { images: false, imageUrls: false, files: false, audioFormats: [] },
+    abilitiesOf: () => ({ images: false, imageUrls: false, files: false, audioFormats: [] }),
     sample: async (request) => {
       await life.alive();
       return say(request, world, life);

@@ -16,7 +16,7 @@ export function omittedHeader(
   body: CreateResponseRequest,
   { principal }: Pick<Caller, "principal">,
 ): Readonly<Record<string, string>> {
-  const types = omittedTypes(tools.catalogue, body, askerOf(model.engine, principal));
+  const types = omittedTypes(tools.catalogue, body, askerOf(model.engine, body.model ?? "", principal));
   return types.length === 0 ? {} : { "x-antiphon-omitted-tools": types.join(", ") };
 }
 

@@ -32,7 +32,7 @@ export async function withHostedFunctions(
   const stem = newIdStem(0);
   const set = await openTools(catalogue, knownTools, {
     owner,
-    abilities: engine.abilities,
+    abilities: engine.abilitiesOf(request.model),
     responseId: idFromStem("resp", stem, 0),
     include: [],
     context,

@@ -38,7 +38,7 @@ export async function runTools(services: LoopServices, task: ToolTask, run: Loop
   const newItemId = itemIds(task, point?.idsUsed ?? 0);
   const scope = {
     owner: run.owner,
-    abilities: services.engine.abilities,
+    abilities: services.engine.abilitiesOf(task.request.model),
     responseId: run.responseId,
     signal,
     newItemId,

@@ -6,15 +6,14 @@ import { createTranscriptionServer } from "@antiphon/speech/recognition/transcri
 import type { Config } from "../../config/load-config.ts";
 
 /**
- * Prepares images, files and recordings for the chosen model. `speech` transcribes if no transcription server is
+ * Prepares images, files and recordings for models. `speech` transcribes if no transcription server is
  * configured.
  */
 export function chooseMedia(
   config: Config,
-  { abilities, files, egress, speech }: Pick<MediaOptions, "abilities" | "files" | "egress" | "speech">,
+  { files, egress, speech }: Pick<MediaOptions, "files" | "egress" | "speech">,
 ): MediaReader {
   return createMediaReader({
-    abilities,
     files,
     egress,
     speech: chooseTranscription(config) ?? speech,

@@ -13,8 +13,8 @@ import { stopAnswers } from "../../model-engines/stop-answers.ts";
 
 export interface ChosenModel {
   readonly engine: ModelEngine;
-  /** The engine's column in the field ledger. Changes if a model server appears later. */
-  readonly kind: EngineKind;
+  /** The column of a model in the field ledger. Changes if a model server appears later. */
+  readonly kindOf: (model: string) => EngineKind;
   /** Base URL of the model server; null for the built-in engine. */
   readonly baseUrl: string | null;
   /** For the start banner: the engine in use, and the reason. */
@@ -34,13 +34,7 @@ export async function chooseModel(config: Config, log: Logger): Promise<ChosenMo
 
 /** The same choice with another engine in front. */
 export function withEngine(choice: ChosenModel, engine: ModelEngine): ChosenModel {
-  return {
-    ...choice,
-    engine,
-    get kind() {
-      return choice.kind; // The value can change.
-    },
-  };
+  return { ...choice, engine };
 }
 
 function answerLimits(config: Config): AnswerLimits {
@@ -60,7 +54,7 @@ async function chooseEngine(config: Config, log: Logger): Promise<ChosenModel> {
     const scenario = await loadScenarioFile(config.scenarioFile);
     return {
       engine: createBuiltInEngine({ scenario, contextWindow: config.modelContextWindow }),
-      kind: "built-in",
+      kindOf: () => "built-in",
       baseUrl: null,
       description: `the built-in engine, playing ${config.scenarioFile}${config.modelBaseUrl === null ? "" : ". MODEL_BASE_URL is not used: SCENARIO_FILE wins over it"}`,
     };
@@ -84,9 +78,7 @@ async function chooseEngine(config: Config, log: Logger): Promise<ChosenModel> {
   });
   return {
     engine,
-    get kind() {
-      return hasFound() ? "chat-completions" : "built-in";
-    },
+    kindOf: () => (hasFound() ? "chat-completions" : "built-in"),
     baseUrl: null,
     description: "the built-in engine: deterministic, no weights, not a language model. Set MODEL_BASE_URL to use one",
   };
@@ -124,7 +116,7 @@ function modelServer(
       ...(config.modelContinuation === "auto" ? {} : { continuation: config.modelContinuation }),
     },
   });
-  return { engine, kind: "chat-completions", baseUrl, description };
+  return { engine, kindOf: () => "chat-completions", baseUrl, description };
 }
 
 /** The abilities set by the operator; they override the profile's. */

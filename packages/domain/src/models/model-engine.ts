@@ -40,7 +40,7 @@ export interface ReasoningDefaults {
 export interface ModelEngine {
   /** Shown in logs and in the start banner. */
   readonly name: string;
-  readonly abilities: ModelAbilities;
+  abilitiesOf(model: string): ModelAbilities;
   /**
    * Resolves once the model server has accepted the turn; rejects with `ModelError` if it refused (unknown model, no
    * quota, input too long). A batch contains the events that arrived together and is never empty. The iterable throws

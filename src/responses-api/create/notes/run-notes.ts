@@ -18,8 +18,8 @@ const DECIDED_BY_ENGINE: ReadonlySet<string> = new Set(["prompt_cache_key", "ser
 /** The model server. */
 export interface ServedModel {
   readonly engine: ModelEngine;
-  /** Decides which request fields it supports. Changes if another model server is found later. */
-  readonly kind: EngineKind;
+  /** Decides which request fields a model supports. Changes if another model server is found later. */
+  readonly kindOf: (model: string) => EngineKind;
 }
 
 /** What is known of a run before its model is asked. */
@@ -35,7 +35,7 @@ export interface NotedRun extends Pick<RunTask, "speech" | "compaction"> {
 
 /** Deviations of a run from its request, and this server's substitutes for missing features of the model server. */
 export function runNotes(
-  { engine, kind }: ServedModel,
+  { engine, kindOf }: ServedModel,
   { request, offer, emulatedUses, turn, leftOut, speech, compaction }: NotedRun,
 ): readonly ResponseNote[] {
   return [
@@ -43,10 +43,10 @@ export function runNotes(
     ...(leftOut === 0 ? [] : [tooLong(leftOut)]),
     ...engine.notesOn(turn),
     ...toolNotes(request, offer.hostedTools),
-    ...mediaNotes(request, engine.abilities),
+    ...mediaNotes(request, engine.abilitiesOf(turn.model)),
     ...(speech === null ? [] : [SPOKEN]),
     ...(compaction === null ? [] : [COMPACTED]),
-    ...ledgerNotes(emulatedUses, kind),
+    ...ledgerNotes(emulatedUses, kindOf(turn.model)),
   ].slice(0, NOTES_MAX);
 }
 
