@@ -62,7 +62,8 @@ export function loadConfig(environment: Environment, argv: readonly string[]): C
     return setting.default;
   };
   const values = readTable(read);
-  allProblems.push(...unknownNames(environment[FILE_NAMES] ?? [], variablesOf(values.mcpServersFile)));
+  const mentioned = [values.mcpServersFile, values.modelsFile].flatMap((file) => [...variablesOf(file)]);
+  allProblems.push(...unknownNames(environment[FILE_NAMES] ?? [], new Set(mentioned)));
   if (values.databaseUrl !== null && !isPostgres(values.databaseUrl))
     allProblems.push("DATABASE_URL is not an address such as postgres://user:password@host/database.");
   allProblems.push(...busProblems(values));

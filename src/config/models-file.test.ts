@@ -59,7 +59,11 @@ describe("a mistake is named with its place", () => {
       `servers:\n  local:\n    url: http://127.0.0.1/v1\n    colour: red\nmodels: {}`,
       "line 4, column 5: servers.local.colour is unknown",
     ],
-    ["no URL", "servers:\n  local: { url: here }\nmodels: {}", "line 2, column 12: servers.local.url should be an http"],
+    [
+      "no URL",
+      "servers:\n  local: { url: here }\nmodels: {}",
+      "line 2, column 12: servers.local.url should be an http",
+    ],
     ["a missing URL", "servers:\n  local: {}\nmodels: {}", "line 2, column 3: servers.local.url is missing"],
     [
       "an unknown member of a model",
@@ -71,7 +75,11 @@ describe("a mistake is named with its place", () => {
       `${servers}models:\n  fast:\n    route: [local/a, b]`,
       "line 5, column 22: models.fast.route[1] should be a server and its model",
     ],
-    ["a server that is not there", `${servers}models: { fast: other/a }`, ": models.fast leads to 'other', which is no"],
+    [
+      "a server that is not there",
+      `${servers}models: { fast: other/a }`,
+      ": models.fast leads to 'other', which is no",
+    ],
     ["two patterns in one", `${servers}models: { "a*b*": local/a }`, ": models.a*b* has more than one *"],
     ["an unknown default", `${servers}models: {}\ndefault: fast`, ": default is 'fast', which is no model"],
     [
@@ -86,5 +94,6 @@ describe("a mistake is named with its place", () => {
 
 test("the published schema knows all members", () => {
   const schema = JSON.stringify(modelsFileSchema());
-  for (const member of ["api_key_env", "requests_max", "spread", "owners", "default"]) expect(schema).toContain(`"${member}"`);
+  for (const member of ["api_key_env", "requests_max", "spread", "owners", "default"])
+    expect(schema).toContain(`"${member}"`);
 });

@@ -85,6 +85,7 @@ const FILE = mapping({
     error: expected("a mapping of names to servers"),
   }),
   models: z.record(NAME, z.union([STEPS, MODEL]), { error: expected("a mapping of names to routes") }),
+  currency: TEXT.default("USD").meta({ description: "The currency of the prices." }),
   default: NAME.optional().meta({ description: "The model that answers for names that nothing else matches." }),
 });
 
@@ -117,6 +118,7 @@ export interface ModelsFile {
   readonly servers: readonly ServerEntry[];
   readonly models: readonly ModelEntry[];
   readonly defaultModel: string | null;
+  readonly currency: string;
 }
 
 /** Reads the file. Throws a `ConfigError` that names each mistake with its line. */
@@ -125,7 +127,7 @@ export function readModelsFile(file: string, environment: Environment): ModelsFi
   const read = readCheckedYaml(text, FILE);
   if ("problems" in read)
     throw new ConfigError(read.problems.map(({ place, complaint }) => `MODELS_FILE ${file} ${place} ${complaint}.`));
-  const { servers, models, default: defaultModel = null } = read.value;
+  const { servers, models, currency, default: defaultModel = null } = read.value;
   const problems: string[] = [];
   const entries = Object.entries(models).map(([name, entry]) => modelEntry(name, entry));
   for (const { name, route } of entries) {
@@ -138,7 +140,7 @@ export function readModelsFile(file: string, environment: Environment): ModelsFi
   const filled = new FilledServers(file, environment, problems);
   const filledServers = Object.entries(servers).map(([name, server]) => filled.fill(name, server));
   if (problems.length > 0) throw new ConfigError(problems.map((problem) => `MODELS_FILE ${file}: ${problem}.`));
-  return { servers: filledServers, models: entries, defaultModel };
+  return { servers: filledServers, models: entries, defaultModel, currency };
 }
 
 function readText(file: string): string {
@@ -186,7 +188,12 @@ class FilledServers {
       header,
       text.replaceAll(VARIABLE, (_whole, variable: string) => this.#variable(`${place}.headers.${header}`, variable)),
     ]);
-    return { ...server, name, headers: Object.fromEntries(filledHeaders), apiKey: key === null ? null : new Secret(key) };
+    return {
+      ...server,
+      name,
+      headers: Object.fromEntries(filledHeaders),
+      apiKey: key === null ? null : new Secret(key),
+    };
   }
 
   #keyInFile(place: string, keyFile: string | null): string | null {
@@ -201,7 +208,8 @@ class FilledServers {
 
   #variable(place: string, name: string): string {
     const value = this.#environment[name];
-    if (value === undefined || value === "") this.#problems.push(`${place} uses the variable ${name}, which is not set`);
+    if (value === undefined || value === "")
+      this.#problems.push(`${place} uses the variable ${name}, which is not set`);
     return value ?? "";
   }
 }

@@ -22,9 +22,9 @@ export function limitAnswers(
 ): ModelEngine {
   return {
     ...engine,
-    sample: async (request, signal, beginning) => {
+    sample: async (request, signal, ...more) => {
       const { model } = request; // So that the answer does not keep the request and its history in memory.
-      const turn = await engine.sample(request, signal, beginning);
+      const turn = await engine.sample(request, signal, ...more);
       return new LimitedTurn(turn, new AnswerMeter(limits), () => onReached(model));
     },
   };

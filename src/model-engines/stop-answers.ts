@@ -11,9 +11,9 @@ type TextDelta = Extract<ModelEvent, { readonly type: "text_delta" }>;
 export function stopAnswers(engine: ModelEngine): ModelEngine {
   return {
     ...engine,
-    sample: async (request, signal, beginning) => {
+    sample: async (request, signal, ...more) => {
       const stops = request.extras?.stop ?? [];
-      const turn = await engine.sample(request, signal, beginning);
+      const turn = await engine.sample(request, signal, ...more);
       return stops.length === 0 ? turn : new StoppingTurn(turn, new StopFinder(stops));
     },
   };

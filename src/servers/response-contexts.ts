@@ -86,12 +86,20 @@ export function claimContext(
   return { ordering, ledger, toolLedger: tools.ledger, runs, approvalsInUse, neighbours };
 }
 
+/** What operations stand on beside the making of responses. */
+interface ServingParts {
+  readonly store: ConfiguredStore;
+  readonly passages: PassageFinder;
+  /** The model servers of `MODELS_FILE`; null if it is not set. */
+  readonly servers: ChosenModel["servers"];
+}
+
 /** What all operations work with. */
 export function handlerContexts(
   config: Config,
   creating: CreateContext,
   monitoring: MonitoringContext,
-  { store, passages }: { readonly store: ConfiguredStore; readonly passages: PassageFinder },
+  { store, passages, servers }: ServingParts,
 ): HandlerContexts {
   const { quota, archive } = store;
   return {
@@ -100,7 +108,7 @@ export function handlerContexts(
     files: store.files,
     vectorStores: { vectorStores: store.vectorStores, quota, passages },
     containers: { containers: store.containers, quota, memoryMax: config.codeMemoryMax },
-    statistics: { archive, refusals: store.refusals, prices: choosePrices(config) },
+    statistics: { archive, refusals: store.refusals, prices: choosePrices(config, servers) },
     exchanges: { archive, exchanges: store.exchanges, keepsExchanges: config.keepExchanges !== "none" },
     monitoring,
     faces: { archive, storesAll: config.facesStore === "all" },

@@ -102,7 +102,8 @@ export async function startResponsesApi(
   const rates = await chooseRates(config, { store, joinedProcess }, log);
   try {
     const keys = await openApiKeys(revealAll(config.apiKeys), store.keys, config.dataDir);
-    const model = telemetry.watchModel(await chooseModel(config, log));
+    const model = telemetry.watchModel(await chooseModel(config, log, telemetry.modelServers));
+    watchModelServers(model, telemetry, stopping.signal);
     const guards = chooseEgress(config, log);
     const vectorStoreParts = chooseVectorStores(config, { store, model, telemetry, filesWaiting, joinedProcess }, log);
     const code = chooseCode(config, { containers: store.sessionContainers, telemetry }, log);
@@ -115,7 +116,11 @@ export async function startResponsesApi(
     const creating = createContext(config, parts, log);
     const readiness = chooseReadiness(config, { store, model, neighbours: bus, isLeaving, code });
     const monitoring = { readiness, metrics: shownMetrics(config, metricsOfAll(telemetry, joinedProcess)) };
-    const contexts = handlerContexts(config, creating, monitoring, { store, passages: vectorStoreParts.passages });
+    const contexts = handlerContexts(config, creating, monitoring, {
+      store,
+      passages: vectorStoreParts.passages,
+      servers: model.servers,
+    });
     const recovery = await startRecovery(config, claimContext(creating, store), bus, log);
     const ingest = vectorStoreParts.startIngest();
     const stopClaiming = () => Promise.all([recovery.stopClaiming(), ingest.stop()]);
@@ -219,6 +224,17 @@ function openRunHost(config: Config, telemetry: Telemetry): RunHost {
   });
   telemetry.watchHost(runs);
   return runs;
+}
+
+/** Measures the model servers of `MODELS_FILE`, and follows changes of the file. */
+function watchModelServers(
+  { servers }: ChosenModel,
+  { modelServers }: Pick<Telemetry, "modelServers">,
+  signal: AbortSignal,
+): void {
+  if (servers === null) return;
+  modelServers.watch(() => servers.table.servers);
+  servers.watch(signal);
 }
 
 /** Hears what other processes tell, and looks after the runs. */

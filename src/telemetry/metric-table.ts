@@ -124,6 +124,25 @@ export const METRICS = {
     "Unavailable tools that were left out of requests. tool is the kind, or other.",
   ),
 
+  modelAttempts: counter(
+    "antiphon_model_attempts_total",
+    ["server", "outcome"],
+    "Turns that a model server of MODELS_FILE was asked for. outcome is answered, refused (the request was at fault), limited (429) or failed.",
+  ),
+  modelFallbacks: counter(
+    "antiphon_model_fallbacks_total",
+    ["server"],
+    "Turns that another model server was asked for, because this one failed before its answer began.",
+  ),
+  modelServerState: gauge(
+    "antiphon_model_server_breaker",
+    ["server"],
+    "State of the breaker of a model server: 0 closed, 1 half open, 2 open.",
+    "highest",
+  ),
+  modelServerLoad: gauge("antiphon_model_server_requests", ["server"], "Requests under way at a model server."),
+  modelServerQueue: gauge("antiphon_model_server_waiting", ["server"], "Requests that wait for a model server."),
+
   codeSessions: gauge(
     "antiphon_code_sessions",
     ["engine"],

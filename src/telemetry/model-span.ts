@@ -15,13 +15,13 @@ type Batches = AsyncIterable<readonly ModelEvent[]>;
 export function watchEngine(tracer: Tracer, engine: ModelEngine, server: ModelServer): ModelEngine {
   return {
     ...engine,
-    sample: async (request, signal, beginning) => {
+    sample: async (request, signal, beginning, onAnsweredBy) => {
       const startedAt = performance.now();
       const kind = server.address === null ? SpanKind.INTERNAL : SpanKind.CLIENT;
       const attributes = { ...serverAttributes(server), ...requestAttributes(request) };
       const span = tracer.startSpan(`chat ${request.model}`, { kind, attributes }, contextOf(request.trace));
       try {
-        const turn = await engine.sample({ ...request, trace: traceOf(span) }, signal, beginning);
+        const turn = await engine.sample({ ...request, trace: traceOf(span) }, signal, beginning, onAnsweredBy);
         return span.isRecording() ? new WatchedTurn(turn, span, startedAt) : turn;
       } catch (fault) {
         fail(span, fault);

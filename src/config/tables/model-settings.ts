@@ -14,6 +14,13 @@ export const MODEL_SETTINGS = {
     defaultText: "a model server found on this machine, otherwise the built-in engine",
     text: "OpenAI-compatible chat-completions server, such as http://127.0.0.1:11434/v1.",
   },
+  modelsFile: {
+    name: "MODELS_FILE",
+    section: "Model",
+    kind: "path",
+    default: null,
+    text: "YAML file with several model servers, and the names of models that lead to them. docs/models.md describes it. If set, MODEL_BASE_URL and the other settings of one model server are not used.",
+  },
   modelApiKey: {
     name: "MODEL_API_KEY",
     section: "Model",

@@ -34,6 +34,8 @@ export interface ChatCompletionsOptions {
   /** Such as `http://127.0.0.1:11434/v1`. A query, as required by Azure, is added to every call. */
   readonly baseUrl: string;
   readonly apiKey: string | null;
+  /** Sent with every call. */
+  readonly headers?: Readonly<Record<string, string>>;
   /** Shown in logs and in the start banner. */
   readonly name?: string;
   readonly timeouts: ChatCompletionsTimeouts;
@@ -60,7 +62,11 @@ export function createChatCompletionsEngine(options: ChatCompletionsOptions): Mo
   const profile = chooseProfile(baseUrl, options.profile);
   const { connectionsMax = CONNECTIONS_MAX } = options;
   const dispatcher = options.fetchDispatcher ?? openConnections({ connectionsMax, connectMs: timeouts.connectMs });
-  const headers = { "user-agent": USER_AGENT, ...(apiKey === null ? {} : { authorization: `Bearer ${apiKey}` }) };
+  const headers = {
+    "user-agent": USER_AGENT,
+    ...options.headers,
+    ...(apiKey === null ? {} : { authorization: `Bearer ${apiKey}` }),
+  };
   const { server, path } = serverAt(baseUrl, { dispatcher, headers, onPathFound: options.onPathFound });
   const models = new ModelList({ server, apiKey, timeoutMs: timeouts.connectMs + timeouts.idleMs });
   const tokens = new TokenCounter(server, profile);

@@ -96,13 +96,17 @@ async function withTools(context: AskContext, task: RunTask, run: AskingRun): Pr
 }
 
 /** Requests the turn, and then a shorter one if the model server refused it as too long. */
-async function askOnce(engine: ModelEngine, request: ModelRequest, { dropsOldest, signal }: AskingRun): Promise<Turn> {
+async function askOnce(
+  engine: ModelEngine,
+  request: ModelRequest,
+  { dropsOldest, signal, listener }: AskingRun,
+): Promise<Turn> {
   try {
-    return await engine.sample(request, signal);
+    return await engine.sample(request, signal, undefined, listener.onAnsweredBy);
   } catch (refusal) {
     const rules = { dropsOldest, tools: null };
     const fittedRequest = await fitRefused(engine, request, rules, { refusal, signal });
-    return await engine.sample(fittedRequest.request, signal);
+    return await engine.sample(fittedRequest.request, signal, undefined, listener.onAnsweredBy);
   }
 }
 

@@ -4,7 +4,7 @@ import type {
   ResponseNote,
   StoredItem,
 } from "@antiphon/contracts/responses-api/types.ts";
-import type { ModelEngine } from "@antiphon/domain/models/model-engine.ts";
+import type { AnsweringServer, ModelEngine } from "@antiphon/domain/models/model-engine.ts";
 import { ModelError } from "@antiphon/domain/models/model-error.ts";
 import type { RateLimiter } from "@antiphon/domain/rates.ts";
 import type { StorageQuota } from "@antiphon/domain/storage.ts";
@@ -76,7 +76,7 @@ export interface BegunResponse {
   readonly exchanges: readonly KnownExchange[];
   /** The tokens of the request, before the model server has counted them. */
   readonly inputTokensEstimate: number;
-  /** The six `x-ratelimit-*` headers. */
+  /** The six `x-ratelimit-*` headers, and the model server that answers if there are several. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
@@ -98,7 +98,7 @@ export async function beginResponse(
   const { exchanges, plan } = admittedRequest.order;
   const { inputTokensEstimate } = plan;
   const notes = notesOf(admittedRequest);
-  const { headers } = admission;
+  const headers = { ...admission.headers, ...modelServerHeader(order) };
   return { responseId: response.id, events, response, inputItems, notes, exchanges, inputTokensEstimate, headers };
 }
 
@@ -107,7 +107,7 @@ export interface AnsweredResponse {
   readonly response: Response;
   /** Notes on deviations from the request. */
   readonly notes: readonly ResponseNote[];
-  /** The six `x-ratelimit-*` headers. */
+  /** The six `x-ratelimit-*` headers, and the model server that answers if there are several. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
@@ -122,13 +122,14 @@ export async function answerResponse(
   caller: Caller,
 ): Promise<AnsweredResponse> {
   const admittedRequest = await admit(context, request, caller);
-  const { headers } = admittedRequest.admission;
-  const { owner, response } = admittedRequest.order.openedRun;
+  const { order, admission } = admittedRequest;
+  const { owner, response } = order.openedRun;
   const { outcome: ended } = await beginHeld(admittedRequest, () =>
-    context.watching.runs.startPlain(admittedRequest.order, caller.signal),
+    context.watching.runs.startPlain(order, caller.signal),
   );
   const outcome = await admittedRequest.lock.during(() => storedOutcome(ended));
   const notes = notesOf(admittedRequest);
+  const headers = { ...admission.headers, ...modelServerHeader(order) };
   if (outcome.type === "ended") return { response: outcome.response, notes: [...notes, ...outcome.notes], headers };
   const watch = { owner, responseId: response.id, signal: caller.signal };
   return { response: await endElsewhere(context.watching, watch), notes, headers };
@@ -139,6 +140,11 @@ interface AdmittedRequest {
   readonly order: WatchedOrder;
   readonly lock: ResponseLock;
   readonly admission: Admission;
+}
+
+/** Names the model server that answers, and its name for the model, if there are several. */
+function modelServerHeader({ answering: { by } }: WatchedOrder): Readonly<Record<string, string>> {
+  return by === null ? {} : { "x-antiphon-model-server": `${by.server}/${encodeURIComponent(by.model)}` };
 }
 
 function notesOf({ order }: AdmittedRequest): readonly ResponseNote[] {
@@ -159,6 +165,7 @@ async function admit(context: CreateContext, request: CreateResponseRequest, cal
     ...(request.stream === true ? { acceptWaitMs: context.streamStartWaitMs } : {}),
     watch: watchedOrder.watch,
     exchanges: watchedOrder.exchanges,
+    answering: watchedOrder.answering,
     onEnd: settleAtEnd(admission),
     onOver: releaseAtEnd(lock.approvals),
   };
@@ -220,6 +227,8 @@ interface WatchedOrder extends RunOrder {
   readonly watch: RunWatch;
   /** Filled while the run is in progress, unless it is stored. */
   readonly exchanges: readonly KnownExchange[];
+  /** Which of several model servers answered the first turn; null until then, and if there is one only. */
+  readonly answering: { by: AnsweringServer | null };
 }
 
 /** The order of a run that makes a response from its task. */
@@ -249,6 +258,7 @@ export function orderOf(
           onFault: order.onFault,
           onExchange: (exchange) => (isStored ? undefined : void exchanges.push(exchange)),
           onIncident: (incident) => reportIncident(context, order, { incident, storeNow }),
+          onAnsweredBy: (server) => void (order.answering.by ??= server),
         },
       });
   return {
@@ -299,6 +309,7 @@ export function endingOrder(
     watch: context.observer.watch({ responseId, requestId, model, isBackground, face, trace }),
     plan: planOf(task, response, owner, context.sealer),
     exchanges: [],
+    answering: { by: null },
     openedRun,
     log: response.store ? context.eventLog : null,
     ask: () => Promise.reject(new Error("the run has no stored task, so no model can be asked")),

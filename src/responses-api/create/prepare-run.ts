@@ -25,6 +25,7 @@ import { writeTask } from "../task/stored-task.ts";
 import { checkApprovals, checkStoredRequests, freshApprovals } from "../tool-loop/approvals.ts";
 import { withHostedFunctions } from "../tool-loop/count-tools.ts";
 import { fitRequest } from "../tool-loop/results/fit-request.ts";
+import { withModelPolicy } from "./model-defaults.ts";
 import { type NotedRun, runNotes, type ServedModel } from "./notes/run-notes.ts";
 import { type ApprovalsInUse, ResponseLock } from "./response-lock.ts";
 import {
@@ -63,9 +64,11 @@ export interface PreparedRun {
 export async function prepareRun(
   context: PreparingContext,
   caller: Caller,
-  sent: CreateResponseRequest,
+  request: CreateResponseRequest,
   createdAt: number,
 ): Promise<PreparedRun> {
+  const policy = context.model.policyOf(request.model ?? "");
+  const sent = withModelPolicy(request, policy, caller.principal.owner);
   const lock = new ResponseLock(context.approvalsInUse.newLock(caller.principal.owner));
   const received = { sent, caller, generate: caller.generate ?? true, createdAt, lock };
   return { ...(await lock.during(() => PREPARATION.run(received, context))), lock };

@@ -7,6 +7,7 @@ import { Admission } from "../access/admission.ts";
 import type { Caller } from "../access/caller.ts";
 import { checkAvailability } from "../checks/check-availability.ts";
 import { checkCompaction } from "../compaction/plan-compaction.ts";
+import { withModelPolicy } from "../create/model-defaults.ts";
 import { type ShapingContext, shapeTurn } from "../create/shape-turn.ts";
 import { rethrowModelError } from "../errors/model-errors.ts";
 import { withHostedFunctions } from "../tool-loop/count-tools.ts";
@@ -23,11 +24,9 @@ export function countInputTokens(
     await Admission.open(limiter, principal);
     // Not supported by any model engine, so it adds no tokens.
     const { personality: _personality, ...members } = body ?? {};
-    const request = {
-      ...members,
-      input: members.input ?? "",
-      model: await chooseModel(context, owner, members, signal),
-    };
+    const model = await chooseModel(context, owner, members, signal);
+    const named = { ...members, input: members.input ?? "", model };
+    const request = withModelPolicy(named, context.model.policyOf(model ?? ""), owner);
     await checkAvailability(request, context.model.kindOf(request.model ?? ""));
     checkCompaction(request);
     const { tokens, exact } = await count(context, caller, request).catch(rethrowModelError);

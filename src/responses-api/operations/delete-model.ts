@@ -6,8 +6,8 @@ import { offeredModels } from "../show/offered-models.ts";
 
 /** `DELETE /v1/models/{model}`: refused, because models are the operator's. */
 export function deleteModel(engine: ModelEngine): ResponsesApiHandlers<Caller>["deleteModel"] {
-  return async ({ path: { model } }, { signal }) => {
-    const models = await offeredModels(engine, signal);
+  return async ({ path: { model } }, caller) => {
+    const models = await offeredModels(engine, caller);
     throw models.some(({ id }) => id === model) ? modelNotDeletable(model) : modelInPathNotFound(model, models);
   };
 }

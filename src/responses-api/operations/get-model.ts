@@ -6,8 +6,8 @@ import { offeredModels } from "../show/offered-models.ts";
 
 /** `GET /v1/models/{model}`. */
 export function getModel(engine: ModelEngine): ResponsesApiHandlers<Caller>["getModel"] {
-  return async ({ path }, { signal }) => {
-    const models = await offeredModels(engine, signal);
+  return async ({ path }, caller) => {
+    const models = await offeredModels(engine, caller);
     const model = models.find(({ id }) => id === path.model);
     if (model === undefined) throw modelInPathNotFound(path.model, models);
     return { status: 200, body: model };

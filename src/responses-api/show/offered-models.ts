@@ -1,12 +1,18 @@
 import type { Model } from "@antiphon/contracts/responses-api/types.ts";
 import type { ModelDescription, ModelEngine } from "@antiphon/domain/models/model-engine.ts";
 import { ModelError } from "@antiphon/domain/models/model-error.ts";
+import { isAmongOwners } from "@antiphon/domain/models/model-policy.ts";
+import type { Caller } from "../access/caller.ts";
 import { modelRefused } from "../errors/model-errors.ts";
 
-/** The model server's models in the API's form. Throws an `ApiError` if it cannot list them. */
-export async function offeredModels(engine: ModelEngine, signal: AbortSignal): Promise<Model[]> {
+/** The models that the caller may use, in the API's form. Throws an `ApiError` if it cannot list them. */
+export async function offeredModels(
+  engine: ModelEngine,
+  { principal, signal }: Pick<Caller, "principal" | "signal">,
+): Promise<Model[]> {
   try {
-    return (await engine.listModels(signal)).map(modelBody);
+    const models = await engine.listModels(signal);
+    return models.filter(({ owners }) => isAmongOwners(owners, principal.owner)).map(modelBody);
   } catch (error) {
     throw error instanceof ModelError ? modelRefused(error) : error;
   }

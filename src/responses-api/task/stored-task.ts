@@ -156,6 +156,7 @@ const REQUEST_MEMBERS: Readonly<Record<keyof ModelRequest, Check>> = {
   serviceTier: isNullOr(isText),
   metadata: isRecord,
   extras: (value) => value === undefined || isExtras(value), // Absent from older tasks.
+  payer: (value) => value === undefined || isText(value), // Absent from older tasks.
   trace: isNullOr(isTrace),
 };
 

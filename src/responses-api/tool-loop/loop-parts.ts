@@ -1,5 +1,5 @@
 import type { HostedTools } from "@antiphon/domain/hosted-tools.ts";
-import type { ModelEngine } from "@antiphon/domain/models/model-engine.ts";
+import type { AnsweringServer, ModelEngine } from "@antiphon/domain/models/model-engine.ts";
 import type { Owner } from "@antiphon/domain/owner.ts";
 import type { ResponseStore } from "@antiphon/domain/responses.ts";
 import type { KnownExchange, ToolLedger } from "@antiphon/domain/tool-ledger.ts";
@@ -63,6 +63,8 @@ export interface RunListener {
   readonly onExchange: (exchange: KnownExchange) => void;
   /** Called with what happens to the run itself, for its notes and for metrics. */
   readonly onIncident: (incident: RunIncident) => void;
+  /** Called with the model server of each turn, if there are several. */
+  readonly onAnsweredBy: (server: AnsweringServer) => void;
 }
 
 /** The task of a run that has tools of this server. */

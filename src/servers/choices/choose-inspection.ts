@@ -1,9 +1,10 @@
 import type { Logger } from "@antiphon/base/logger.ts";
 import type { PricedTokens, PriceTable } from "@antiphon/domain/inspection.ts";
 import type { Config } from "../../config/load-config.ts";
-import { readPrices } from "../../config/prices-file.ts";
+import { type ModelPrice, type Prices, readPrices } from "../../config/prices-file.ts";
 import { ExchangeLog } from "../../responses-api/exchanges/exchange-log.ts";
 import type { Store } from "../../store/open-store.ts";
+import type { ModelServers } from "./choose-model-servers.ts";
 
 const TOKENS_PRICED = 1_000_000;
 /** Sums are rounded to this many digits, because prices of single tokens have no exact binary form. */
@@ -20,20 +21,39 @@ export function chooseExchangeLog(
 }
 
 /** The prices of the settings. Throws `ConfigError` if their file cannot be used. */
-export function choosePrices({ pricesFile }: Pick<Config, "pricesFile">): PriceTable {
+export function choosePrices(
+  { pricesFile }: Pick<Config, "pricesFile">,
+  servers: Pick<ModelServers, "priceOf"> | null,
+): PriceTable {
   const prices = readPrices(pricesFile);
-  if (prices === null) return { priceOf: () => null };
+  const listed = prices === null ? { priceOf: () => null } : tableOf(prices);
+  if (servers === null) return listed;
+  return {
+    priceOf: (model, tokens) => {
+      const price = servers.priceOf(model);
+      return price === null ? listed.priceOf(model, tokens) : priced(price, tokens, price.currency);
+    },
+  };
+}
+
+function tableOf(prices: Prices): PriceTable {
   const families = Object.keys(prices.models)
     .filter((name) => name.endsWith("*"))
     .toSorted((one, other) => other.length - one.length);
   return {
-    priceOf(model, { inputTokens, cachedTokens = 0, outputTokens }: PricedTokens) {
+    priceOf(model, tokens) {
       const family = families.find((name) => model.startsWith(name.slice(0, -1)));
       const price = prices.models[model] ?? (family === undefined ? undefined : prices.models[family]);
-      if (price === undefined) return null;
-      const { input, cachedInput, output } = price;
-      const sum = (inputTokens - cachedTokens) * input + cachedTokens * cachedInput + outputTokens * output;
-      return { amount: Number((sum / TOKENS_PRICED).toFixed(DIGITS)), currency: prices.currency };
+      return price === undefined ? null : priced(price, tokens, prices.currency);
     },
   };
+}
+
+function priced(
+  { input, cachedInput, output }: ModelPrice,
+  { inputTokens, cachedTokens = 0, outputTokens }: PricedTokens,
+  currency: string,
+) {
+  const sum = (inputTokens - cachedTokens) * input + cachedTokens * cachedInput + outputTokens * output;
+  return { amount: Number((sum / TOKENS_PRICED).toFixed(DIGITS)), currency };
 }

@@ -2,6 +2,8 @@ import type { EngineKind } from "@antiphon/base/ledger/ledger-note.ts";
 import type { Logger } from "@antiphon/base/logger.ts";
 import { createBuiltInEngine, loadScenarioFile, MODEL_NAME } from "@antiphon/built-in-model/index.ts";
 import type { ModelAbilities, ModelEngine } from "@antiphon/domain/models/model-engine.ts";
+import type { ModelPolicy } from "@antiphon/domain/models/model-policy.ts";
+import { readEnvironment } from "../../config/environment/read-environment.ts";
 import type { Config } from "../../config/load-config.ts";
 import type { AnswerLimits } from "../../model-engines/answer-meter.ts";
 import { createChatCompletionsEngine } from "../../model-engines/chat-completions/engine.ts";
@@ -9,7 +11,9 @@ import { findLocalDaemon } from "../../model-engines/chat-completions/find-local
 import { PROFILES } from "../../model-engines/chat-completions/profile.ts";
 import { createFoundLater } from "../../model-engines/found-later.ts";
 import { limitAnswers } from "../../model-engines/limit-answers.ts";
+import { createRoutedEngine, type RouteObserver } from "../../model-engines/routing/routed-engine.ts";
 import { stopAnswers } from "../../model-engines/stop-answers.ts";
+import { ModelServers } from "./choose-model-servers.ts";
 
 export interface ChosenModel {
   readonly engine: ModelEngine;
@@ -19,14 +23,24 @@ export interface ChosenModel {
   readonly baseUrl: string | null;
   /** For the start banner: the engine in use, and the reason. */
   readonly description: string;
+  /** What the operator says of a model; null for nothing. */
+  readonly policyOf: (model: string) => ModelPolicy | null;
+  /** The model servers of `MODELS_FILE`; null if it is not set. */
+  readonly servers: ModelServers | null;
 }
 
+const UNOBSERVED: RouteObserver = { attempted: () => {}, fellBack: () => {} };
+
 /**
- * Chooses the built-in engine if a scenario file is set, else the configured model server, else one found on this
+ * Chooses the built-in engine if a scenario file is set, else the configured model servers, else one found on this
  * machine, else the built-in engine.
  */
-export async function chooseModel(config: Config, log: Logger): Promise<ChosenModel> {
-  const choice = await chooseEngine(config, log);
+export async function chooseModel(
+  config: Config,
+  log: Logger,
+  observer: RouteObserver = UNOBSERVED,
+): Promise<ChosenModel> {
+  const choice = await chooseEngine(config, log, observer);
   const onReached = (model: string): void =>
     log.warn({ model }, "a limit of this server cut an answer, which ends as incomplete");
   return withEngine(choice, limitAnswers(stopAnswers(choice.engine), answerLimits(config), onReached));
@@ -49,16 +63,21 @@ function answerLimits(config: Config): AnswerLimits {
   };
 }
 
-async function chooseEngine(config: Config, log: Logger): Promise<ChosenModel> {
+/** One model server, or the built-in engine. */
+const ALONE = { policyOf: () => null, servers: null } as const;
+
+async function chooseEngine(config: Config, log: Logger, observer: RouteObserver): Promise<ChosenModel> {
   if (config.scenarioFile !== null) {
     const scenario = await loadScenarioFile(config.scenarioFile);
     return {
       engine: createBuiltInEngine({ scenario, contextWindow: config.modelContextWindow }),
+      ...ALONE,
       kindOf: () => "built-in",
       baseUrl: null,
       description: `the built-in engine, playing ${config.scenarioFile}${config.modelBaseUrl === null ? "" : ". MODEL_BASE_URL is not used: SCENARIO_FILE wins over it"}`,
     };
   }
+  if (config.modelsFile !== null) return modelServers(config.modelsFile, log, observer);
   if (config.modelBaseUrl !== null)
     return modelServer(config, log, {
       baseUrl: config.modelBaseUrl,
@@ -77,10 +96,23 @@ async function chooseEngine(config: Config, log: Logger): Promise<ChosenModel> {
     look: async () => (config.findLocalDaemon ? await lookForDaemon(config, log) : null),
   });
   return {
+    ...ALONE,
     engine,
     kindOf: () => (hasFound() ? "chat-completions" : "built-in"),
     baseUrl: null,
     description: "the built-in engine: deterministic, no weights, not a language model. Set MODEL_BASE_URL to use one",
+  };
+}
+
+function modelServers(file: string, log: Logger, observer: RouteObserver): ChosenModel {
+  const servers = new ModelServers(file, readEnvironment(), log);
+  return {
+    engine: createRoutedEngine({ table: () => servers.table, observer }),
+    kindOf: () => "chat-completions",
+    baseUrl: null,
+    description: `the model servers of ${file}: ${servers.table.servers.map(({ name }) => name).join(", ")}`,
+    policyOf: (model) => servers.policyOf(model),
+    servers,
   };
 }
 
@@ -116,7 +148,7 @@ function modelServer(
       ...(config.modelContinuation === "auto" ? {} : { continuation: config.modelContinuation }),
     },
   });
-  return { engine, kindOf: () => "chat-completions", baseUrl, description };
+  return { ...ALONE, engine, kindOf: () => "chat-completions", baseUrl, description };
 }
 
 /** The abilities set by the operator; they override the profile's. */

@@ -14,6 +14,7 @@ import { type IngestObserver, measureIngest } from "../../telemetry/ingest-metri
 import { Meters } from "../../telemetry/meters.ts";
 import { METRICS } from "../../telemetry/metric-table.ts";
 import { modelServerOf } from "../../telemetry/model-server.ts";
+import { type ModelServerObserver, measureModelServers } from "../../telemetry/model-server-metrics.ts";
 import { measureProcess } from "../../telemetry/process-metrics.ts";
 import { RequestFacts } from "../../telemetry/requests/request-facts.ts";
 import { observeRequests } from "../../telemetry/requests/request-watch.ts";
@@ -35,6 +36,7 @@ export interface Telemetry {
   readonly bus: BusObserver;
   readonly onCommit: (commit: Commit) => void;
   readonly claims: ClaimObserver;
+  readonly modelServers: ModelServerObserver;
   /** Adds tracing to the model if tracing is on. */
   watchModel(model: ChosenModel): ChosenModel;
   watchHost(host: RunHost): void;
@@ -60,6 +62,9 @@ export async function chooseTelemetry(config: Config, log: Logger): Promise<Tele
     bus: measureBus(meters),
     onCommit: measureCommits(meters),
     claims: measureClaims(meters),
+    modelServers: measureModelServers(meters, (fields) =>
+      log.warn(fields, "a model server failed before its answer; another one is asked"),
+    ),
     watchModel: (model) => {
       if (tracing === null) return model;
       return withEngine(model, tracing.watchEngine(model.engine, modelServerOf(model.baseUrl)));

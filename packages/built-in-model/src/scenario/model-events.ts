@@ -1,6 +1,16 @@
 import { isRecord } from "@antiphon/base/json/records.ts";
+import {
+  byType,
+  choiceOf,
+  expected,
+  integer,
+  manyOf,
+  mapping,
+  NAME,
+  RECORD,
+  TEXT,
+} from "@antiphon/base/yaml/file-values.ts";
 import { z } from "zod";
-import { byType, choiceOf, expected, integer, manyOf, mapping, NAME, RECORD, TEXT } from "@antiphon/base/yaml/file-values.ts";
 
 const INDEX = integer(0);
 const COUNT = INDEX.nullish().transform((count) => count ?? 0);

@@ -1,9 +1,9 @@
+import { choiceOf, expected, integer, manyOf, mapping, NAME, RECORD, TEXT } from "@antiphon/base/yaml/file-values.ts";
 import { ModelError } from "@antiphon/domain/models/model-error.ts";
 import type { ModelEvent } from "@antiphon/domain/models/model-events.ts";
 import { z } from "zod";
 import type { Failure, Pause } from "../step.ts";
 import { splitTokens } from "../tokens.ts";
-import { choiceOf, expected, integer, manyOf, mapping, NAME, RECORD, TEXT } from "@antiphon/base/yaml/file-values.ts";
 import { ANNOTATION, MODEL_EVENT, PHASE, USAGE } from "./model-events.ts";
 
 /**

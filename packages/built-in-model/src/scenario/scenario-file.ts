@@ -1,10 +1,10 @@
 import { readFile } from "node:fs/promises";
+import { choiceOf, expected, integer, manyOf, mapping, NAME } from "@antiphon/base/yaml/file-values.ts";
 import { ModelError } from "@antiphon/domain/models/model-error.ts";
 import { parseDocument } from "yaml";
 import { z } from "zod";
 import { MODEL_NAME } from "../model-name.ts";
 import { ScenarioError } from "../scenario-error.ts";
-import { choiceOf, expected, integer, manyOf, mapping, NAME } from "@antiphon/base/yaml/file-values.ts";
 import { SCENARIO_EVENT, type ScenarioEvent } from "./scenario-event.ts";
 
 /** A refused turn fails before it begins, with an HTTP error; any other is played. */

@@ -9,6 +9,8 @@ export interface ModelDescription {
   readonly ownedBy: string;
   /** A description for people, such as one for the built-in engine. */
   readonly description?: string;
+  /** Who may use it, as organizations and `organization/project`; null or absent for everybody. */
+  readonly owners?: readonly string[] | null;
 }
 
 /** The number of tokens in a turn's input. */
@@ -36,6 +38,12 @@ export interface ReasoningDefaults {
   readonly mode: "standard";
 }
 
+/** The model server that answers a turn, and its name for the model. */
+export interface AnsweringServer {
+  readonly server: string;
+  readonly model: string;
+}
+
 /** Calls a model. Each vendor's API has its own implementation. */
 export interface ModelEngine {
   /** Shown in logs and in the start banner. */
@@ -45,9 +53,14 @@ export interface ModelEngine {
    * Resolves once the model server has accepted the turn; rejects with `ModelError` if it refused (unknown model, no
    * quota, input too long). A batch contains the events that arrived together and is never empty. The iterable throws
    * `ModelError` if the turn fails later. When `signal` aborts, it ends without throwing. Leaving the iteration aborts
-   * the call.
+   * the call. `onAnsweredBy` is told which of several model servers answers, before the promise resolves.
    */
-  sample(request: ModelRequest, signal: AbortSignal, beginning?: string): Promise<AsyncIterable<readonly ModelEvent[]>>;
+  sample(
+    request: ModelRequest,
+    signal: AbortSignal,
+    beginning?: string,
+    onAnsweredBy?: (server: AnsweringServer) => void,
+  ): Promise<AsyncIterable<readonly ModelEvent[]>>;
   /**
    * Whether `sample` accepts the beginning of the answer as `begun` and returns only the continuation. May call the
    * model server, once for each model. Never rejects.

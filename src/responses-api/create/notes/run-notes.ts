@@ -2,6 +2,7 @@ import { isRecord } from "@antiphon/base/json/records.ts";
 import { type EngineKind, ledgerNote } from "@antiphon/base/ledger/ledger-note.ts";
 import type { CreateResponseRequest, InputItem, ResponseNote } from "@antiphon/contracts/responses-api/types.ts";
 import type { ModelAbilities, ModelEngine } from "@antiphon/domain/models/model-engine.ts";
+import type { ModelPolicy } from "@antiphon/domain/models/model-policy.ts";
 import type { ModelRequest } from "@antiphon/domain/models/model-request.ts";
 import type { EmulatedUse } from "../../checks/check-availability.ts";
 import type { AcceptedTools, OfferedHostedTool } from "../../offered-tools/accept-tools.ts";
@@ -20,6 +21,8 @@ export interface ServedModel {
   readonly engine: ModelEngine;
   /** Decides which request fields a model supports. Changes if another model server is found later. */
   readonly kindOf: (model: string) => EngineKind;
+  /** What the operator says of a model; null for nothing. */
+  readonly policyOf: (model: string) => ModelPolicy | null;
 }
 
 /** What is known of a run before its model is asked. */

@@ -87,7 +87,8 @@ export class ModelTurns {
     const { run, signal } = this.#parts;
     if (run.isBackground) await this.#enter();
     const scope = open !== null && (await this.#isContinued(open)) ? "rest" : "again";
-    const turn = await engine.sample(request, signal, scope === "rest" ? open?.text : undefined);
+    const beginning = scope === "rest" ? open?.text : undefined;
+    const turn = await engine.sample(request, signal, beginning, run.listener.onAnsweredBy);
     retries.gate.open();
     if (open === null) return turn;
     return continueItem(open, {
