@@ -24,6 +24,8 @@ export class ModelServers {
   readonly #log: Logger;
   #known: { readonly entry: string; readonly server: RoutedServer }[] = [];
   #read: ModelsFile;
+  /** The text that was read last, also one that cannot be used. */
+  #text: string;
   table: RouteTable;
 
   /** Throws `ConfigError` if the file cannot be used. */
@@ -31,6 +33,7 @@ export class ModelServers {
     this.#file = file;
     this.#environment = environment;
     this.#log = log;
+    this.#text = this.#readText();
     this.#read = checkedFile(file, environment);
     this.table = this.#tableOf(this.#read);
   }
@@ -63,6 +66,7 @@ export class ModelServers {
 
   /** Reads the file again. A file that cannot be used changes nothing, and the log says why. */
   reload(): void {
+    this.#text = this.#readText();
     try {
       const read = checkedFile(this.#file, this.#environment);
       this.table = this.#tableOf(read);
@@ -75,19 +79,9 @@ export class ModelServers {
 
   /** Reads the file again when it changes and on `SIGHUP`, and asks servers that failed. Stops when `signal` aborts. */
   watch(signal: AbortSignal): void {
-    const text = (): string => {
-      try {
-        return readFileSync(this.#file, "utf8");
-      } catch {
-        return ""; // It is being replaced.
-      }
-    };
-    let last = text();
     const look = (): void => {
-      const now = text();
-      if (now === "" || now === last) return;
-      last = now;
-      this.reload();
+      const text = this.#readText();
+      if (text !== "" && text !== this.#text) this.reload();
     };
     watchFile(this.#file, { interval: LOOK_MS, persistent: false }, look);
     const onHangUp = (): void => this.reload();
@@ -99,6 +93,15 @@ export class ModelServers {
       clearInterval(probing);
     };
     signal.addEventListener("abort", stop, { once: true });
+  }
+
+  /** Empty while the file is being replaced. */
+  #readText(): string {
+    try {
+      return readFileSync(this.#file, "utf8");
+    } catch {
+      return "";
+    }
   }
 
   #probe(signal: AbortSignal): void {
