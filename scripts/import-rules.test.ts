@@ -22,6 +22,7 @@ function faultsOf(sources: Sources): string[] {
     dependencies: [
       "@modelcontextprotocol/client",
       "aws4fetch",
+      "expr-eval-fork",
       "gpt-tokenizer",
       "ipaddr.js",
       "koa",
@@ -215,6 +216,7 @@ const BROKEN: Readonly<Record<string, Sources>> = {
   "decoders-in-audio-formats": { "src/servers/a.ts": 'const { OpusDecoder } = await import("opus-decoder");' },
   "rate-limiter-in-rate-limits": { "src/servers/a.ts": 'import { RateLimiterMemory } from "rate-limiter-flexible";' },
   "address-library-in-egress": { "src/servers/a.ts": 'import ipaddr from "ipaddr.js";' },
+  "arithmetic-in-built-in-model": { "src/tools/a.ts": 'import { Parser } from "expr-eval-fork";' },
   "caches-where-things-are-looked-up": { "src/servers/a.ts": 'import { LRUCache } from "lru-cache";' },
   "mcp-client-in-its-tool": { "src/servers/a.ts": 'import { Client } from "@modelcontextprotocol/client";' },
   "pyodide-in-its-engine": { "packages/sandbox/src/sessions/a.ts": 'import { loadPyodide } from "pyodide";' },

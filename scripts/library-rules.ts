@@ -60,6 +60,12 @@ export const LIBRARY_RULES: readonly ImportRule[] = [
     /^npm:ipaddr[.]js$/,
   ),
   never(
+    "arithmetic-in-built-in-model",
+    "expr-eval-fork lives in built-in-model/, which gives it no names.",
+    outside("packages/built-in-model"),
+    /^npm:expr-eval-fork$/,
+  ),
+  never(
     "caches-where-things-are-looked-up",
     "lru-cache lives in media/, model-engines/, store/ and tools/, which keep what they could look up again.",
     outside("packages/media", "src/model-engines", "src/store", "src/tools"),
