@@ -6,27 +6,29 @@ export interface TextOptions {
   readonly max: number;
   /** Different numbers give different texts where the pattern allows it. */
   readonly variant: number;
+  /** The lengths tried for an unlimited repetition, in this order. */
+  readonly repeats?: readonly number[];
 }
 
-/** What may still be written. */
+/** What may still be read and written. */
 export interface Budget {
   charactersLeft: number;
 }
 
 interface Writing {
+  readonly flags: string;
+  readonly budget: Budget;
   /** The length of an unlimited repetition. */
   readonly repeats: number;
-  readonly budget: Budget;
+  /** Characters that fit, for each class of characters. */
+  readonly samples: Map<AST.Element, readonly string[]>;
   turn: number;
   partsLeft: number;
 }
 
-const ANY_LENGTH: TextOptions = { min: 0, max: Infinity, variant: 0 };
-const SOURCE_CHARS_MAX = 2000;
 /** Characters and parts written in one try; a pattern that needs more gets no text. */
 const PARTS_MAX = 20_000;
-/** The lengths tried for an unlimited repetition, in this order. */
-const REPEATS: readonly number[] = [1, 2, 3, 4, 5, 6, 8, 12, 16, 24, 32, 64, 128, 256, 1024, 4096];
+const REPEATS: readonly number[] = [1, 2, 3, 4, 5, 6, 8, 12, 16, 24, 32, 64, 128, 256, 1024, 4096, 0];
 const KNOWN_CHARACTERS = Array.from(
   "abcdefghijklmnopqrstuvwxyz1234567890ABCDEFGHIJKLMNOPQRSTUVWXYZ -_.,:;/@#!?+*=()[]{}<>'\"%&$^~|`\\\t\néÉ漢",
 );
@@ -37,54 +39,42 @@ const KNOWN_CHARACTERS = Array.from(
  */
 export function writePattern(
   source: string,
-  { min, max, variant } = ANY_LENGTH,
+  { min = 0, max = Infinity, variant = 0, repeats = REPEATS.slice(variant % 6) }: Partial<TextOptions> = {},
   budget: Budget = { charactersLeft: 100_000 },
 ): string | null {
   budget.charactersLeft -= source.length;
-  const pattern = source.length > SOURCE_CHARS_MAX || budget.charactersLeft < 0 ? null : readPattern(source);
-  for (const repeats of pattern === null ? [] : [...REPEATS.slice(variant % 6), 0]) {
-    const text = writeNode(pattern, { repeats, budget, turn: variant, partsLeft: PARTS_MAX });
+  const read = budget.charactersLeft < 0 ? null : readPattern(source);
+  if (read === null) return null;
+  const shared = { flags: read.flags, budget, samples: new Map(), turn: variant, partsLeft: PARTS_MAX };
+  for (const count of repeats) {
+    const text = writeNode(read.pattern, { ...shared, repeats: count });
     const length = text === null ? -1 : Array.from(text).length;
     if (length >= min && length <= max) return text;
   }
   return null;
 }
 
-/** The text with the fewest repetitions. Reading a pattern costs, too. */
-export function writeSmallest(source: string, budget: Budget): string | null {
-  budget.charactersLeft -= source.length;
-  return budget.charactersLeft < 0
-    ? null
-    : writeNode(readPattern(source), { repeats: 0, budget, turn: 0, partsLeft: PARTS_MAX });
-}
-
 /** Reads the dialect of Python, too. What is no pattern with the flag `u` may be one without. */
-function readPattern(source: string): AST.Pattern | null {
-  const anchors: Readonly<Record<string, string>> = { "(?P<": "(?<", "\\A": "^", "\\z": "$", "\\Z": "$" };
-  const pattern = source.replaceAll(/\\[^]|\(\?P</g, (sign) => anchors[sign] ?? sign);
+function readPattern(source: string): { readonly pattern: AST.Pattern; readonly flags: string } | null {
   if (/\[:\w+:\]/.test(source)) return null;
-  try {
-    const unicode = /\\p/i.test(pattern) || isUnicodePattern(pattern);
-    return new RegExpParser().parsePattern(pattern, 0, pattern.length, { unicode });
-  } catch {
-    return null; // No pattern, or nested too deeply.
+  const anchors: Readonly<Record<string, string>> = { "(?P<": "(?<", "\\A": "^", "\\z": "$", "\\Z": "$" };
+  const text = source.replaceAll(/\\[^]|\(\?P</g, (sign) => anchors[sign] ?? sign);
+  for (const flags of /\\p/i.test(text) ? ["u"] : ["u", ""]) {
+    try {
+      return { pattern: new RegExpParser().parsePattern(text, 0, text.length, { unicode: flags === "u" }), flags };
+    } catch {
+      // No pattern with these flags, or nested too deeply.
+    }
   }
-}
-
-function isUnicodePattern(pattern: string): boolean {
-  try {
-    return new RegExp(pattern, "u").unicode;
-  } catch {
-    return false;
-  }
+  return null;
 }
 
 /** Null if no text fits or the budget is used up. Parts cost too, because there may be many empty ones. */
-function writeNode(node: AST.Pattern | AST.Alternative | AST.Element | null, writing: Writing): string | null {
+function writeNode(node: AST.Pattern | AST.Alternative | AST.Element, writing: Writing): string | null {
   writing.partsLeft -= 1;
   writing.budget.charactersLeft -= 1;
   if (writing.partsLeft < 0 || writing.budget.charactersLeft < 0) return null;
-  switch (node?.type) {
+  switch (node.type) {
     case "Alternative":
       return writeTimes(node.elements, 1, writing);
     case "Quantifier":
@@ -96,22 +86,23 @@ function writeNode(node: AST.Pattern | AST.Alternative | AST.Element | null, wri
     case "Group":
       if (node.type === "Group" && node.modifiers !== null) return null;
       for (const branch of node.alternatives) {
-        const written = writeNode(branch, writing);
-        if (written !== null) return written;
+        const text = writeNode(branch, writing);
+        if (text !== null) return text;
       }
       return null;
     case "Character":
+      writing.turn += 1;
+      return String.fromCodePoint(node.value);
     case "CharacterSet":
     case "CharacterClass": {
       // The next of the fitting characters each time, so that the text is not one repeated character.
-      const fitting = samplesByClass.get(node) ?? fittingCharacters(node);
-      samplesByClass.set(node, fitting);
+      const fitting = writing.samples.get(node) ?? fittingCharacters(node, writing.flags);
+      writing.samples.set(node, fitting);
       writing.turn += 1;
       return fitting[(writing.turn - 1) % fitting.length] ?? null;
     }
     case "Backreference":
     case "ExpressionCharacterClass":
-    case undefined:
       return null;
   }
 }
@@ -128,18 +119,8 @@ function writeTimes(parts: readonly AST.Element[], times: number, writing: Writi
   return text;
 }
 
-type OneCharacter = AST.Character | AST.CharacterSet | AST.CharacterClass;
-const samplesByClass = new WeakMap<OneCharacter, readonly string[]>();
-
-/** Runs the pattern of the one character, which is harmless. */
-function fittingCharacters(node: OneCharacter): readonly string[] {
-  if (node.type === "Character") return [String.fromCodePoint(node.value)];
-  const members = node.type === "CharacterClass" ? node.elements : [];
-  const named = members.flatMap((member) => {
-    if (member.type === "CharacterClassRange") return [member.min.value, member.max.value];
-    return member.type === "Character" ? [member.value] : [];
-  });
-  const one = new RegExp(`^${node.raw}$`, isUnicodePattern(node.raw) ? "u" : "");
-  const samples = named.map((code) => String.fromCodePoint(code));
-  return [...KNOWN_CHARACTERS, ...samples].filter((character) => one.test(character));
+/** Runs the pattern of the one character, which is harmless, on known characters and on those that it names. */
+function fittingCharacters({ raw }: AST.CharacterSet | AST.CharacterClass, flags: string): readonly string[] {
+  const one = new RegExp(`^${raw}$`, flags);
+  return [...KNOWN_CHARACTERS, ...raw].filter((character) => one.test(character));
 }

@@ -3,7 +3,6 @@ import { type TextOptions, writePattern } from "../write-pattern.ts";
 import type { Hints } from "./hints.ts";
 import { numberOr, type SchemaObject, type ValueContext } from "./schemas.ts";
 
-const LETTERS = "abcdefghijklmnopqrstuvwxyz";
 const SENTENCE_CHARS_MAX = 120;
 
 /** Samples of formats. Different positions give different texts. */
@@ -28,7 +27,7 @@ const MEANINGS: readonly (readonly [RegExp, (hints: Hints) => string | undefined
   [/city|location|place|town|country|region|address|destination|origin|timezone/i, ({ places }) => places[0]],
   [
     /query|question|prompt|text|message|input|content|request|search|summary|body/i,
-    ({ quoted, text }) => quoted[0] ?? whole(text),
+    ({ quoted, text }) => quoted[0] ?? sentence(text),
   ],
   [/name|title|label|subject|person|who/i, ({ names, quoted }) => names[0] ?? quoted[0]],
 ];
@@ -37,34 +36,28 @@ const MEANINGS: readonly (readonly [RegExp, (hints: Hints) => string | undefined
  * A string that fits the format or the pattern, or comes from the message and is cut or padded to the allowed length.
  */
 export function makeString({ format, pattern, minLength, maxLength }: SchemaObject, context: ValueContext): string {
-  const { budget, position } = context;
-  const formatText = typeof format === "string" ? formattedText(format, context) : null;
-  if (formatText !== null) return formatText;
-  const room = Math.max(0, budget.charactersLeft);
-  const min = Math.min(numberOr(minLength, 0), room);
-  const max = Math.min(numberOr(maxLength, Infinity), room);
-  const patternText =
-    typeof pattern === "string" ? writePattern(pattern, { min, max, variant: position }, budget) : null;
-  const text =
-    patternText ?? valueOfSeries(context, min, max) ?? fitLength(naturalText(context), { min, max, variant: position });
+  const { budget, hints, position: variant } = context;
+  const sample = typeof format === "string" ? sampleOf(format, context) : undefined;
+  if (sample !== undefined) return sample;
+  const max = Math.min(numberOr(maxLength, Infinity), Math.max(0, budget.charactersLeft));
+  const options = { min: Math.min(numberOr(minLength, 0), max), max, variant };
+  const patternText = typeof pattern === "string" ? writePattern(pattern, options, budget) : null;
+  // Elements of an array get the values of a series in the message, in their order.
+  const listed = variant === 0 || hints.chosen !== null ? undefined : hints.series[variant];
+  const fitting =
+    listed === undefined ? fitLength(naturalText(context), options) : fitLength(listed, { ...options, variant: 0 });
+  const text = patternText ?? fitting;
   budget.charactersLeft -= text.length;
   return text;
 }
 
-/** A string of the format, taken from the message if possible; null for a format that the engine does not know. */
-function formattedText(format: string, { hints, position }: ValueContext): string | null {
-  if (!Object.hasOwn(SAMPLES, format)) return null;
-  const { emails, dates } = hints;
-  const found = { email: emails, uri: hints.urls, date: dates, "date-time": dates.map((date) => `${date}T12:00:00Z`) };
-  const values = new Set(Object.entries(found).find(([kind]) => kind === format)?.[1]);
-  return [...values][position] ?? SAMPLES[format]?.(position, position === 0 ? "" : String(position + 1)) ?? null;
-}
-
-/** Elements of an array get the values of a series in the message, in their order. */
-function valueOfSeries({ hints, position }: ValueContext, min: number, max: number): string | null {
-  const value = position === 0 || hints.chosen !== null ? undefined : hints.series[position];
-  const length = Array.from(value ?? "").length;
-  return value !== undefined && length >= min && length <= max ? value : null;
+/** A string of the format, taken from the message if possible; undefined for a format that the engine does not know. */
+function sampleOf(format: string, { hints, position }: ValueContext): string | undefined {
+  if (!Object.hasOwn(SAMPLES, format)) return undefined;
+  const dateTimes = hints.dates.map((date) => `${date}T12:00:00Z`);
+  const found = { email: hints.emails, uri: hints.urls, date: hints.dates, "date-time": dateTimes };
+  const values = [...new Set(Object.entries(found).find(([kind]) => kind === format)?.[1])];
+  return values[position] ?? SAMPLES[format]?.(position, position === 0 ? "" : String(position + 1));
 }
 
 /**
@@ -72,11 +65,8 @@ function valueOfSeries({ hints, position }: ValueContext, min: number, max: numb
  * differ.
  */
 function fitLength(text: string, { min, max, variant }: TextOptions): string {
-  const mark = variant === 0 ? "" : ` ${variant + 1}`;
-  if (variant > 0 && mark.length >= max)
-    return LETTERS.charAt(variant % LETTERS.length)
-      .repeat(Math.max(1, min))
-      .slice(0, max);
+  const number = variant === 0 ? "" : ` ${variant + 1}`;
+  const mark = number.slice(Math.max(0, number.length - max));
   const characters = Array.from(text).slice(0, max - mark.length);
   const filler = Array.from(text === "" ? "text " : `${text} `);
   while (characters.length + mark.length < min) characters.push(filler[characters.length % filler.length] ?? " ");
@@ -85,11 +75,12 @@ function fitLength(text: string, { min, max, variant }: TextOptions): string {
 
 function naturalText({ name, hints }: ValueContext): string {
   const meant = MEANINGS.filter(([names]) => names.test(name)).map(([, pick]) => pick(hints));
-  const value = [hints.chosen ?? undefined, ...meant, hints.series[0], hints.quoted[0], hints.places[0]];
-  return value.find((text) => text !== undefined) ?? whole(hints.text) ?? (name === "" ? "text" : name);
+  const values = [hints.chosen ?? undefined, ...meant, hints.series[0], hints.quoted[0], hints.places[0]];
+  return values.find((value) => value !== undefined) ?? sentence(hints.text) ?? (name === "" ? "text" : name);
 }
 
-function whole(text: string): string | undefined {
+/** The whole message; undefined if it is empty. */
+function sentence(text: string): string | undefined {
   return text.trim() === "" ? undefined : shorten(text, SENTENCE_CHARS_MAX);
 }
 

@@ -12,7 +12,7 @@ export interface ValueContext {
   /** The index among array elements, so that they differ. */
   readonly position: number;
   /** What the value may still cost, for all its places: a small schema can ask for a huge value. */
-  readonly budget: { valuesLeft: number; charactersLeft: number; schemaReadsLeft: number; numbersUsed: number };
+  readonly budget: { valuesLeft: number; charactersLeft: number; readsLeft: number; numbersUsed: number };
 }
 
 /** A JSON Schema object. `true` and a missing schema are read as `{}`. */
@@ -22,67 +22,66 @@ export type SchemaObject = Readonly<Record<string, unknown>>;
 const NESTED_MAX = 32;
 /** Below this depth, values are as small as their schema allows. */
 const SHALLOW_DEPTH_MAX = 4;
-/** This many members of a schema count as one more read. */
-const MEMBERS_PER_READ = 4;
-/** What a branch costs to search: this many characters count as one member. */
-const CHARS_PER_MEMBER = 64;
-/** A longer reference is not followed, and a longer list of types is cut. */
+/** A longer reference is not followed. */
 const REFERENCE_CHARS_MAX = 1000;
-export const TYPES_MAX = 20;
+/** What a branch costs to search: this many characters count as one read. */
+const CHARS_PER_READ = 16;
 
 export function isShallow({ depth }: ValueContext): boolean {
   return depth <= SHALLOW_DEPTH_MAX;
 }
 
-/** Counts the read of a schema with this many members. False if the budget is used up. */
-export function takeSchemaRead({ budget }: ValueContext, members = 0): boolean {
-  budget.schemaReadsLeft -= 1 + members / MEMBERS_PER_READ;
-  return budget.schemaReadsLeft >= 0;
+/** Counts reads of the schema. False if the budget is used up. */
+export function takeReads({ budget }: ValueContext, reads: number): boolean {
+  budget.readsLeft -= reads;
+  return budget.readsLeft >= 0;
 }
 
-export function numberOr<T>(value: unknown, otherwise: T): number | T {
+/** A keyword of a schema that should be a number, as far as it is one. */
+export function numberOr(value: unknown, otherwise: number): number {
   return typeof value === "number" ? value : otherwise;
 }
 
-export function textList(value: unknown): string[] {
-  return listOf(value).filter((entry) => typeof entry === "string");
+export function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [value];
 }
 
 /** Follows references, chooses a branch of `anyOf` and `oneOf`, and merges `allOf`. The result describes one value. */
 export function resolveSchema(schema: unknown, context: ValueContext, depth = 0): SchemaObject {
-  if (!isRecord(schema) || depth > NESTED_MAX) return {};
+  if (!isRecord(schema) || depth > NESTED_MAX || !takeReads(context, sizeOf(schema))) return {};
   const { $ref, allOf, anyOf, oneOf, ...own } = schema;
-  const members = Object.keys(schema).length + Object.keys(own["properties"] ?? {}).length;
-  if (!takeSchemaRead(context, members)) return {};
   const parts = [
     ...(typeof $ref === "string" ? [findReferenced($ref, context.root)] : []),
     ...(Array.isArray(allOf) ? allOf : []),
     ...[anyOf, oneOf].filter(Array.isArray).map((branches) => chooseBranch(branches, context)),
   ];
-  if (parts.length === 0) return own;
-  return mergeRecords([own, ...parts.map((part) => resolveSchema(part, context, depth + 1))], joinValues);
+  const resolvedParts = parts.map((part) => resolveSchema(part, context, depth + 1));
+  return Object.fromEntries(
+    groupMembers([own, ...resolvedParts]).map(([keyword, values]) => [keyword, joinValues(keyword, values)]),
+  );
 }
 
-/** The first branch that is not null; when nested deeply, the one that refers least to other schemas. */
+/** The members of a schema and of what they hold. All of these may be read. */
+function sizeOf(schema: SchemaObject): number {
+  const sizes = Object.values(schema).map((value) => (typeof value === "object" ? Object.keys(value ?? {}).length : 0));
+  return sizes.reduce((sum, size) => sum + 1 + size, 1);
+}
+
+/** The first branch that is not null; when nested deeply, null, or the branch that refers least to other schemas. */
 function chooseBranch(branches: readonly unknown[], context: ValueContext): unknown {
-  if (!takeSchemaRead(context, branches.length)) return branches[0];
   const possible = branches.filter((branch) => branch !== false);
-  if (isShallow(context)) return possible.find((branch) => !isNullSchema(branch)) ?? possible[0];
-  const sized = possible.map((branch) => ({ branch, size: countReferences(branch, context) }));
+  const others = possible.filter((one) => !isRecord(one) || (one["type"] !== "null" && one["const"] !== null));
+  if (isShallow(context)) return others[0] ?? possible[0];
+  if (others.length < possible.length) return { type: "null" };
+  const sized = others.map((branch) => ({ branch, size: countReferences(branch, context) }));
   return sized.toSorted((one, other) => one.size - other.size)[0]?.branch;
 }
 
-function isNullSchema(schema: unknown): boolean {
-  return isRecord(schema) && (schema["type"] === "null" || schema["const"] === null);
-}
-
-/** -1 for null, which refers to nothing and is the smallest value. */
 function countReferences(schema: unknown, context: ValueContext): number {
   const { $ref } = isRecord(schema) ? schema : {};
   const json = JSON.stringify(typeof $ref === "string" ? findReferenced($ref, context.root) : schema) ?? "";
-  return takeSchemaRead(context, json.length / CHARS_PER_MEMBER) && isNullSchema(schema)
-    ? -1
-    : json.split('"$ref":').length;
+  takeReads(context, json.length / CHARS_PER_READ);
+  return json.split('"$ref":').length;
 }
 
 /** The schema that a reference within the document names. A reference to another document allows anything. */
@@ -95,25 +94,20 @@ function findReferenced(reference: string, root: unknown): unknown {
   }, root);
 }
 
-/** One record with the members of all. Merging pair by pair would take quadratic time. */
-function mergeRecords(all: readonly unknown[], join: (key: string, values: readonly unknown[]) => unknown) {
-  const entries = Map.groupBy(all.filter(isRecord).flatMap(Object.entries<unknown>), ([key]) => key);
-  return Object.fromEntries(
-    Array.from(entries, ([key, same]) => [
-      key,
-      join(
-        key,
-        same.map((entry) => entry[1]),
-      ),
-    ]),
-  );
+/** All values of each member. Merging records pair by pair would take quadratic time. */
+function groupMembers(records: readonly unknown[]): [string, unknown[]][] {
+  const members = Map.groupBy(records.filter(isRecord).flatMap(Object.entries<unknown>), ([key]) => key);
+  return Array.from(members, ([key, same]) => [key, same.map(([, value]) => value)]);
 }
 
 /** What a keyword of several schemas requires together, as far as keywords can be merged one by one. */
 function joinValues(keyword: string, values: readonly unknown[]): unknown {
+  if (values.length === 1) return values[0];
   if (keyword === "required") return [...new Set(values.flatMap(listOf))];
   if (keyword === "properties")
-    return mergeRecords(values, (_, schemas) => (schemas.length === 1 ? schemas[0] : { allOf: schemas }));
+    return Object.fromEntries(
+      groupMembers(values).map(([name, allOf]) => [name, allOf.length === 1 ? allOf[0] : { allOf }]),
+    );
   if (keyword === "enum") return values.map(listOf).reduce(commonValues);
   if (keyword === "type") return values.map(typesOf).reduce(commonValues);
   const numbers = values.filter((value) => typeof value === "number");
@@ -131,10 +125,5 @@ function commonValues(one: readonly unknown[], other: readonly unknown[]): reado
 
 /** Integers are numbers, too. */
 function typesOf(type: unknown): readonly unknown[] {
-  const types = listOf(type).slice(0, TYPES_MAX);
-  return types.flatMap((one) => (one === "number" ? [one, "integer"] : [one]));
-}
-
-export function listOf(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : [value];
+  return listOf(type).flatMap((one) => (one === "number" ? [one, "integer"] : [one]));
 }

@@ -1,4 +1,4 @@
-import { type Budget, writePattern, writeSmallest } from "../write-pattern.ts";
+import { writePattern } from "../write-pattern.ts";
 
 /** The terminals of Lark's common library, by a matching text. */
 const COMMON_TERMINALS = [
@@ -22,7 +22,7 @@ const RULE = /^\s*[?!]*(_?[A-Za-z]\w*)(?:\.\d+)?\s*:(.*)$/s;
  * time. Of a range of characters or times, the start is a group.
  */
 const TOKEN =
-  /("(?:[^"\\\n]|\\.)*"?)i?(?:\s*\.\.\s*"(?:[^"\\\n]|\\.)*"?)?|\/((?:[^/\\\n]|\\.)+)\/?[imslux]*|->\s*\w+|~\s*(\d+)(?:\s*\.\.\s*\d+)?|[_A-Za-z]\w*|[()[\]|?*+]/g;
+  /"((?:[^"\\\n]|\\.)*)"?i?(?:\s*\.\.\s*"(?:[^"\\\n]|\\.)*"?)?|\/((?:[^/\\\n]|\\.)+)\/?[imslux]*|->\s*\w+|~\s*(\d+)(?:\s*\.\.\s*\d+)?|[_A-Za-z]\w*|[()[\]|?*+]/g;
 /** A private character before each part of a sentence; it becomes the white space between parts, if there is any. */
 const GAP = "\uE000";
 const NOTHING_FITS = "[^\\s\\S]";
@@ -33,12 +33,8 @@ export function writeSentence(definition: string): string | null {
   const lines = definition.split("\n").map((line) => line.replace(/^\s*\/\/[^]*$|\s\/\/ [^]*$/, "").trimEnd());
   const sentence = smallestSentences(readRules(lines.filter((line) => !/^\s*%/.test(line)))).get("start");
   const ignoresSpace = lines.some((line) => /^\s*%ignore\s+(?:WS|"\s|\/(?:\S*\\s|\S*\s+\S))/.test(line));
-  return (
-    sentence
-      ?.split(GAP)
-      .filter(Boolean)
-      .join(ignoresSpace ? " " : "") ?? null
-  );
+  const parts = sentence?.split(GAP).filter(Boolean);
+  return parts?.join(ignoresSpace ? " " : "") ?? null;
 }
 
 /** The bodies of rules. A line that is indented or begins with a bar continues the rule before; others are left out. */
@@ -60,48 +56,41 @@ function readRules(lines: readonly string[]): ReadonlyMap<string, string> {
  */
 function smallestSentences(rules: ReadonlyMap<string, string>): ReadonlyMap<string, string> {
   const common = COMMON_TERMINALS.flatMap(([text, ...names]) => names.map((name) => [name, text] as const));
-  const terminals = new Map<string, string>(common.filter(([name]) => !rules.has(name)));
+  const sentences = new Map<string, string>(common.filter(([name]) => !rules.has(name)));
   const budget = { charactersLeft: WORK_MAX };
-  for (let hasProgress = true; hasProgress; ) {
-    hasProgress = false;
+  const writePart = ([token, text, pattern]: RegExpExecArray): string | null | undefined => {
+    if (text !== undefined) return unescapeText(text);
+    return pattern === undefined ? sentences.get(token) : writePattern(pattern.replaceAll("\\/", "/"), {}, budget);
+  };
+  for (let found = -1; found < sentences.size; ) {
+    found = sentences.size;
     for (const [name, body] of rules) {
-      if (terminals.has(name)) continue;
-      const text = writeSmallest(
-        rulePattern(body, { known: terminals, gap: name === name.toUpperCase() ? "" : GAP, budget }),
-        budget,
-      );
-      if (text === null || text.length > SENTENCE_CHARS_MAX) continue;
-      terminals.set(name, text);
-      hasProgress = true;
+      if (sentences.has(name)) continue;
+      const pattern = rulePattern(body, name === name.toUpperCase() ? "" : GAP, writePart);
+      const text = writePattern(pattern, { repeats: [0] }, budget);
+      if (text !== null && text.length <= SENTENCE_CHARS_MAX) sentences.set(name, text);
     }
   }
-  return terminals;
+  return sentences;
 }
 
-interface RuleContext {
-  readonly known: ReadonlyMap<string, string>;
-  readonly gap: string;
-  readonly budget: Budget;
-}
-
-/** The body of a rule as a regular expression, in which other rules are replaced by their sentences. */
-function rulePattern(body: string, { known, gap, budget }: RuleContext): string {
-  const tokens = [...body.matchAll(TOKEN)].map(([token, text, pattern, times]) => {
+/** The body of a rule as a regular expression, in which literals and other rules are replaced by their texts. */
+function rulePattern(
+  body: string,
+  gap: string,
+  writePart: (token: RegExpExecArray) => string | null | undefined,
+): string {
+  const tokens = body.matchAll(TOKEN).map((match) => {
+    const [token, , , times] = match;
     if (token === "(" || token === "[") return "(?:";
     if (token === "]") return ")?";
     if (/^[)|?*+]/.test(token)) return token;
     if (token.startsWith("->")) return "";
     if (times !== undefined) return `{${times}}`;
-    if (text !== undefined) return `(?:${gap}${literal(unescapeText(text.replaceAll(/^"|"$/g, "")))})`;
-    const written =
-      pattern === undefined ? known.get(token) : writePattern(pattern.replaceAll("\\/", "/"), undefined, budget);
-    return `(?:${gap}${literal(written)})`;
+    const text = writePart(match) ?? null;
+    return `(?:${gap}${text === null ? NOTHING_FITS : RegExp.escape(text)})`;
   });
-  return tokens.join("");
-}
-
-function literal(text: string | null | undefined): string {
-  return text?.replaceAll(/[\\^$.*+?()[\]{}|/]/g, "\\$&") ?? NOTHING_FITS;
+  return tokens.toArray().join("");
 }
 
 function unescapeText(text: string): string {
