@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
-import { choiceOf, expected, integer, manyOf, mapping, NAME, RECORD, TEXT } from "@antiphon/base/yaml/file-values.ts";
+import { expected, integer, NAME } from "@antiphon/base/yaml/file-values.ts";
 import { readCheckedYaml } from "@antiphon/base/yaml/read-checked.ts";
 import { z } from "zod";
 import { ConfigError } from "./config-error.ts";
@@ -14,27 +14,29 @@ const INPUT_KINDS = ["image", "image_url", "file", "audio"] as const;
 const URL_TEXT = z.custom<string>((value) => /^https?:$/.test(URL.parse(String(value))?.protocol ?? ""), {
   error: expected("an http or https URL"),
 });
-const AMOUNT = z.number({ error: expected("a number") }).min(0, { error: "should be 0 or more" });
-const FLAG = z.boolean({ error: expected("true or false") });
+const AMOUNT = z.number().min(0, { error: "should be 0 or more" });
+const FLAG = z.boolean();
 const MS = integer(1, HOUR_MS);
 const WINDOW = integer(256, 1_000_000_000);
 const VARIABLE_NAME = z.custom<string>((value) => /^\w+$/.test(String(value)), {
   error: expected("the name of an environment variable"),
 });
 
-const SERVER = mapping({
+const SERVER = z.strictObject({
   url: URL_TEXT.meta({ description: "The address of the API, such as http://127.0.0.1:11434/v1." }),
-  dialect: choiceOf(["chat-completions"])
+  dialect: z
+    .enum(["chat-completions"])
     .default("chat-completions")
     .meta({ description: "The API that the server speaks." }),
   api_key_env: VARIABLE_NAME.optional().meta({ description: "The environment variable that holds the key." }),
   api_key_file: NAME.optional().meta({ description: "The file that holds the key, beside this one." }),
   headers: z
-    .record(z.string(), TEXT)
+    .record(z.string(), z.string())
     .default({})
     .meta({ description: "Headers of every call. ${NAME} stands for a variable of the environment." }),
-  profile: choiceOf(["auto", "openai", "generic"]).default("auto").meta({ description: "As MODEL_PROFILE." }),
-  input: manyOf(choiceOf(INPUT_KINDS))
+  profile: z.enum(["auto", "openai", "generic"]).default("auto").meta({ description: "As MODEL_PROFILE." }),
+  input: z
+    .array(z.enum(INPUT_KINDS))
     .optional()
     .meta({ description: "What the models read beside text. By default as the profile says." }),
   window: WINDOW.optional().meta({ description: "The context window of models without one of their own, in tokens." }),
@@ -51,41 +53,45 @@ const SERVER = mapping({
 
 const STEP = z.union([
   z.string().regex(/^[^/\s]+\/\S+$/, { error: "should be a server and its model, such as local/qwen3" }),
-  mapping({
+  z.strictObject({
     server: NAME.meta({ description: "The name of a server." }),
     model: NAME.optional().meta({ description: "The model's name there. By default the asked name." }),
     weight: AMOUNT.default(1).meta({ description: "The share of requests, if they are spread." }),
   }),
 ]);
-const STEPS = z.union([STEP, manyOf(STEP).min(1, { error: "should name a server" })], {
+const STEPS = z.union([STEP, z.array(STEP).min(1, { error: "should name a server" })], {
   error: expected("server/model, or a list of them"),
 });
 
-const MODEL = mapping({
+const MODEL = z.strictObject({
   route: STEPS.meta({ description: "Who answers: servers with their models, the preferred one first." }),
   spread: FLAG.default(false).meta({
     description: "Spreads requests over the route by weight and load; a conversation stays where its prefix is cached.",
   }),
   window: WINDOW.optional().meta({ description: "The context window, in tokens." }),
-  instructions: TEXT.optional().meta({ description: "Instructions of requests without any." }),
+  instructions: z.string().optional().meta({ description: "Instructions of requests without any." }),
   temperature: AMOUNT.optional(),
   top_p: AMOUNT.optional(),
   max_output_tokens: integer(16).optional(),
   reasoning_effort: NAME.optional(),
-  tools: manyOf(RECORD).default([]).meta({ description: "Tools that every request is offered, too." }),
+  tools: z
+    .array(z.record(z.string(), z.unknown()))
+    .default([])
+    .meta({ description: "Tools that every request is offered, too." }),
   listed: FLAG.default(true).meta({ description: "Whether lists of models name it." }),
-  owners: manyOf(NAME).optional().meta({ description: "Who may use it: organization, or organization/project." }),
-  price: mapping({ input: AMOUNT, cached_input: AMOUNT.optional(), output: AMOUNT })
+  owners: z.array(NAME).optional().meta({ description: "Who may use it: organization, or organization/project." }),
+  price: z
+    .strictObject({ input: AMOUNT, cached_input: AMOUNT.optional(), output: AMOUNT })
     .optional()
     .meta({ description: "The price of a million tokens, as in PRICES_FILE." }),
 });
 
-const FILE = mapping({
+const FILE = z.strictObject({
   servers: z.record(z.string().regex(/^[\w.-]{1,64}$/, { error: "has a name with other characters" }), SERVER, {
     error: expected("a mapping of names to servers"),
   }),
   models: z.record(NAME, z.union([STEPS, MODEL]), { error: expected("a mapping of names to routes") }),
-  currency: TEXT.default("USD").meta({ description: "The currency of the prices." }),
+  currency: z.string().default("USD").meta({ description: "The currency of the prices." }),
   default: NAME.optional().meta({ description: "The model that answers for names that nothing else matches." }),
 });
 

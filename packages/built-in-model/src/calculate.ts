@@ -16,7 +16,7 @@ const WORDS: readonly (readonly [RegExp, string])[] = [
 ];
 
 /** Answers "What is 2+2*3", or an expression alone, with the expression and its value. */
-export function calculate({ text }: { readonly text: string }): string | null {
+export function calculate(text: string): string | null {
   const signs = WORDS.reduce((rest, [word, sign]) => rest.replaceAll(word, sign), text.slice(0, READ_CHARS_MAX));
   const match = (ALONE.exec(signs) ?? ASKED.exec(signs))?.[1];
   // Signs after the last number belong to the sentence.

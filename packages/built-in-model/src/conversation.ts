@@ -1,6 +1,6 @@
 import type { InputItem } from "@antiphon/contracts/responses-api/types.ts";
 import type { HostedOutput } from "@antiphon/domain/models/hosted.ts";
-import type { ContextItem } from "@antiphon/domain/models/model-request.ts";
+import type { ContextItem, ModelRequest } from "@antiphon/domain/models/model-request.ts";
 
 /** A longer message is cut here before it is read. */
 const READ_CHARS_MAX = 100_000;
@@ -13,7 +13,7 @@ export interface ToolOutput {
   readonly source: string | null;
 }
 
-/** The parts of the input that the engine looks at. */
+/** The parts of a request that the engine looks at. */
 export interface Conversation {
   /** One text for each user message, oldest first. */
   readonly userTexts: readonly string[];
@@ -25,33 +25,31 @@ export interface Conversation {
   readonly toolOutputs: readonly ToolOutput[];
   /** All messages of developers. */
   readonly systemTexts: readonly string[];
+  /** The request's instructions and the developer messages. */
+  readonly instructions: readonly string[];
 }
 
 type Message = Extract<InputItem, { role: string; content: unknown }>;
 type Part = Exclude<Message["content"], string>[number];
-type OutputItem = Extract<InputItem, { type: "function_call_output" | "custom_tool_call_output" }> | HostedOutput;
 
-export function readConversation(items: readonly ContextItem[]): Conversation {
+export function readConversation({ items, instructions }: ModelRequest): Conversation {
   const messages = items.filter(isMessage);
   const userMessages = messages.filter(({ role }) => role === "user");
   const userTexts = userMessages.map(messageText);
   const content = userMessages.at(-1)?.content ?? "";
-  const systemMessages = messages.filter(({ role }) => role === "system" || role === "developer");
+  const systemTexts = messages.filter(({ role }) => role === "system" || role === "developer").map(messageText);
   return {
     userTexts,
     text: userTexts.at(-1) ?? "",
     parts: typeof content === "string" ? [] : content,
     toolOutputs: latestOutputs(items),
-    systemTexts: systemMessages.map(messageText),
+    systemTexts,
+    instructions: [...(instructions === null ? [] : [instructions]), ...systemTexts],
   };
 }
 
 export function isMessage(item: ContextItem): item is Message {
   return "role" in item && "content" in item;
-}
-
-export function isToolOutput(item: ContextItem): item is OutputItem {
-  return ["function_call_output", "custom_tool_call_output", "hosted_output"].includes(item.type ?? "");
 }
 
 function messageText({ content }: Message): string {
@@ -69,24 +67,16 @@ function latestOutputs(items: readonly ContextItem[]): ToolOutput[] {
   );
   const names = calledTools(items);
   return items.slice(lastMessage + 1).flatMap((item): ToolOutput[] => {
-    if (!isToolOutput(item)) return clientOutput(item);
     const text = outputText(item);
-    if (item.type !== "hosted_output") return [{ tool: names.get(item.call_id ?? "") ?? null, text, source: null }];
+    if (text === null) return [];
+    if (item.type === "function_call_output" || item.type === "custom_tool_call_output")
+      return [{ tool: names.get(item.call_id ?? "") ?? null, text, source: null }];
+    // Other tools of the client are named by the type of their output, such as `local_shell_call_output`.
+    if (item.type !== "hosted_output")
+      return [{ tool: (item.type ?? "").replace(/(?:_call)?_output$/, ""), text, source: null }];
     const source = SOURCE.exec(text)?.[0] ?? null;
     return [{ tool: names.get(item.callId) ?? null, text: text.replaceAll(FENCE, "").trim(), source }];
   });
-}
-
-/** What a tool returned that the client ran, such as a shell. */
-function clientOutput(item: ContextItem): ToolOutput[] {
-  const said = (tool: string, text: string): ToolOutput[] => [{ tool, text, source: null }];
-  if (item.type === "tool_search_output")
-    return said("tool_search", item.tools.map((tool) => ("name" in tool ? tool.name : tool.type)).join(", "));
-  if (item.type === "computer_call_output") return said("computer", "[image]");
-  if (item.type === "local_shell_call_output") return said("local_shell", item.output);
-  if (item.type === "apply_patch_call_output") return said("apply_patch", item.output ?? item.status);
-  if (item.type !== "shell_call_output") return [];
-  return said("shell", item.output.flatMap(({ stdout, stderr }) => [stdout, stderr].filter(Boolean)).join("\n"));
 }
 
 /** Tool names by call id. If an id repeats, the first call counts. */
@@ -98,9 +88,18 @@ function calledTools(items: readonly ContextItem[]): ReadonlyMap<string, string>
   return new Map(calls);
 }
 
-export function outputText(item: OutputItem): string {
+/** What a tool returned; null for an item that is no output of a tool. */
+export function outputText(item: ContextItem): string | null {
   if (item.type === "hosted_output") return [item.output, ...item.parts.map(shownPart)].filter(Boolean).join("\n");
-  return typeof item.output === "string" ? item.output : item.output.map(shownPart).join("\n");
+  if (item.type === "function_call_output" || item.type === "custom_tool_call_output")
+    return typeof item.output === "string" ? item.output : item.output.map(shownPart).join("\n");
+  if (item.type === "tool_search_output")
+    return item.tools.map((tool) => ("name" in tool ? tool.name : tool.type)).join(", ");
+  if (item.type === "computer_call_output") return "[image]";
+  if (item.type === "local_shell_call_output") return item.output;
+  if (item.type === "apply_patch_call_output") return item.output ?? item.status;
+  if (item.type !== "shell_call_output") return null;
+  return item.output.flatMap(({ stdout, stderr }) => [stdout, stderr].filter(Boolean)).join("\n");
 }
 
 function shownPart(part: HostedOutput["parts"][number]): string {

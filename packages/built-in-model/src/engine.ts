@@ -1,15 +1,13 @@
-import type { ResponseNote } from "@antiphon/contracts/responses-api/types.ts";
 import type { ModelAbilities, ModelDescription, ModelEngine } from "@antiphon/domain/models/model-engine.ts";
 import type { ModelRequest } from "@antiphon/domain/models/model-request.ts";
 import { withNearModel } from "@antiphon/domain/models/near-model.ts";
 import { callerFault, serverFault } from "./model-errors.ts";
 import { MODEL_NAME } from "./model-name.ts";
 import { planAnswer } from "./plan-answer.ts";
-import { playSteps } from "./play-steps.ts";
 import { findScenario, playScenario } from "./scenario/play-scenario.ts";
 import type { ScenarioFile } from "./scenario/scenario-file.ts";
-import type { Step } from "./step.ts";
-import { countInputTokens } from "./usage.ts";
+import { playSteps, type Step } from "./step.ts";
+import { countInputTokens } from "./tokens.ts";
 
 export interface BuiltInOptions {
   readonly scenario?: ScenarioFile | null;
@@ -55,39 +53,26 @@ export function createBuiltInEngine(options: BuiltInOptions = {}): ModelEngine {
     continuesAnswers: async () => false, // It says the same again.
     notesOn: ({ extras }) =>
       Object.keys({ ...extras?.unknown, ...extras?.standard })
-        .filter(isWithoutEffect)
-        .map(withoutEffect),
+        .filter((member) => member !== "stop") // The server itself ends answers at stop sequences.
+        .map((what) => ({ kind: "omitted", what, why: "The built-in engine has nothing that it changes." })),
     reasoningDefaults: () => null,
     contextWindow: async () => contextWindow,
   };
 }
 
-/** The server itself ends answers at stop sequences. */
-function isWithoutEffect(member: string): boolean {
-  return member !== "stop";
-}
-
-function withoutEffect(member: string): ResponseNote {
-  return { kind: "omitted", what: member, why: "The built-in engine has nothing that it changes." };
-}
-
 function chooseSteps(request: ModelRequest, scenario: ScenarioFile | null): readonly Step[] {
   const fitting = scenario === null ? null : findScenario(scenario, request);
-  if (fitting?.script.type === "refused") throw fitting.script.error;
-  if (fitting !== null) return playScenario(fitting.script.events, request);
+  if (fitting !== null) return playScenario(fitting.events, request);
   if (scenario?.fallback !== "error") return planAnswer(request);
   throw serverFault(
     "No scenario of the built-in engine's scenario file fits this request, and its fallback is 'error'.",
   );
 }
 
-function describeModels(scenarioModels: readonly string[], createdAt: number): readonly ModelDescription[] {
+function describeModels(scenarioModels: readonly string[], created: number): readonly ModelDescription[] {
   const own = "Deterministic, without weights: fixed rules, not a language model.";
   const played = "Played by the built-in engine from its scenario file; not a language model.";
-  return [...new Set([MODEL_NAME, ...scenarioModels])].map((id) => ({
-    id,
-    created: createdAt,
-    ownedBy: "antiphon",
-    description: id === MODEL_NAME ? own : played,
-  }));
+  return [...new Set([MODEL_NAME, ...scenarioModels])].map((id) => {
+    return { id, created, ownedBy: "antiphon", description: id === MODEL_NAME ? own : played };
+  });
 }

@@ -1,27 +1,20 @@
+import { setImmediate as letOthersRun } from "node:timers/promises";
 import type { ModelError } from "@antiphon/domain/models/model-error.ts";
 import type { ModelEvent } from "@antiphon/domain/models/model-events.ts";
-import { splitTokens } from "./tokens.ts";
 
 /**
  * What the engine does next: emit an event, wait, or fail. Both the rules and scenario files produce a list of steps.
  */
-export type Step = ModelEvent | Pause | Failure;
-
-export interface Pause {
-  readonly type: "pause";
-  readonly ms: number;
-}
-
-export interface Failure {
-  readonly type: "failure";
-  readonly error: ModelError;
-}
+export type Step =
+  | ModelEvent
+  | { readonly type: "pause"; readonly ms: number }
+  | { readonly type: "failure"; readonly error: ModelError };
 
 type DeltaEvent = Extract<ModelEvent, { text: string }>;
-type TextDelta = Extract<ModelEvent, { type: "text_delta" }>;
+type CallStarted = Extract<ModelEvent, { type: "call_started" }>;
 
-/** The longest answer in tokens; texts are not split any further. */
-export const OUTPUT_TOKENS_MAX = 16_384;
+/** Events per batch if there is no delay. The event loop gets a turn after each batch. */
+const BATCH_EVENTS_MAX = 32;
 const CHOSEN_LOGPROB = -0.1;
 /** Each alternative is less likely than the one before. All probabilities sum to less than 1. */
 const ALTERNATIVE_LOGPROB = -2.4;
@@ -34,18 +27,27 @@ export function isDelta(step: Step): step is DeltaEvent {
   return "text" in step;
 }
 
-/** A text as one delta of the given type per token. */
-export function sayDeltas(type: Exclude<DeltaEvent["type"], "text_delta">, text: string): ModelEvent[] {
-  return splitTokens(text, OUTPUT_TOKENS_MAX + 1).map((token) => ({ type, text: token }));
+export function deltasOf(type: Exclude<DeltaEvent["type"], "text_delta">, tokens: readonly string[]): ModelEvent[] {
+  return tokens.map((text) => ({ type, text }));
 }
 
-/** A text as one delta per token. `topLogprobs` null means no log probabilities. */
-export function sayText(text: string, topLogprobs: number | null): ModelEvent[] {
-  return splitTokens(text, OUTPUT_TOKENS_MAX + 1).map((token) => textDelta(token, topLogprobs));
+/** A call with its arguments or its input in pieces. */
+export function callSteps(
+  { namespace, ...call }: Omit<CallStarted, "type" | "namespace"> & { readonly namespace: string | null },
+  pieces: readonly string[],
+): ModelEvent[] {
+  return [
+    { type: "call_started", ...call, ...(namespace === null ? {} : { namespace }) },
+    ...deltasOf("call_delta", pieces),
+    { type: "call_finished" },
+  ];
 }
 
-/** Log probabilities are made up, and always the same. The chosen token is the first of the alternatives. */
-export function textDelta(token: string, topLogprobs: number | null): TextDelta {
+/**
+ * One token of the text. `topLogprobs` null means no log probabilities. They are made up, and always the same; the
+ * chosen token is the first of the alternatives.
+ */
+export function textDelta(token: string, topLogprobs: number | null): ModelEvent {
   if (topLogprobs === null) return { type: "text_delta", text: token };
   const ranked = [token, ...OTHER_TOKENS.filter((other) => other !== token)].slice(0, topLogprobs).map((one, rank) => ({
     token: one,
@@ -56,6 +58,45 @@ export function textDelta(token: string, topLogprobs: number | null): TextDelta 
   return { type: "text_delta", text: token, logprobs };
 }
 
-function utf8(text: string): number[] {
+export function utf8(text: string): number[] {
   return [...new TextEncoder().encode(text)];
+}
+
+/**
+ * Yields the events of the steps, with `tokenDelayMs` between tokens. Ends early, without an error, when `signal`
+ * aborts. A failure step is thrown.
+ */
+export async function* playSteps(
+  steps: readonly Step[],
+  tokenDelayMs: number,
+  signal: AbortSignal,
+): AsyncGenerator<readonly ModelEvent[], void, undefined> {
+  let batch: ModelEvent[] = [];
+  let spoke = false;
+  for (const step of steps) {
+    const delayMs = step.type === "pause" ? step.ms : spoke && isDelta(step) ? tokenDelayMs : 0;
+    const batchEnds = delayMs > 0 || step.type === "failure" || batch.length === BATCH_EVENTS_MAX;
+    if (batchEnds && batch.length > 0) {
+      yield batch;
+      batch = [];
+      await letOthersRun();
+    }
+    if (delayMs > 0 && !signal.aborted) await sleep(delayMs, signal);
+    if (signal.aborted) return;
+    if (step.type === "failure") throw step.error;
+    if (step.type !== "pause") batch.push(step);
+    spoke ||= isDelta(step);
+  }
+  if (batch.length > 0) yield batch;
+}
+
+/** Resolves after the time or on abort, whichever is first. */
+async function sleep(ms: number, signal: AbortSignal): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const wake = (): void => resolve();
+  const timer = setTimeout(wake, ms);
+  signal.addEventListener("abort", wake);
+  await promise;
+  signal.removeEventListener("abort", wake);
+  clearTimeout(timer);
 }

@@ -1,11 +1,18 @@
-import { isRecord } from "@antiphon/base/json/records.ts";
 import { z } from "zod";
+import { isRecord } from "../json/records.ts";
 
-type Complaint = (issue: { readonly input?: unknown }) => string;
+const TYPE_WORDS: Readonly<Record<string, string>> = {
+  object: "a mapping",
+  record: "a mapping",
+  array: "a list",
+  string: "a text",
+  number: "a number",
+  boolean: "true or false",
+};
 
 /** The rest of a sentence whose subject is a place in the file. */
-export function expected(what: string): Complaint {
-  return ({ input }) =>
+export function expected(what: string) {
+  return ({ input }: { readonly input?: unknown }): string =>
     input === undefined ? `is missing; expected ${what}` : `should be ${what}, but is ${describeValue(input)}`;
 }
 
@@ -16,31 +23,14 @@ function describeValue(value: unknown): string {
   return typeof value === "string" ? `'${value.slice(0, 60)}'` : JSON.stringify(value);
 }
 
-/** A mapping that has no other keys than these. */
-export function mapping<Shape extends z.ZodRawShape>(shape: Shape) {
-  const isNone = expected("a mapping");
-  const isUnknown = `is unknown; known keys are ${Object.keys(shape).join(", ")}`;
-  return z.strictObject(shape, { error: (issue) => (issue.code === "unrecognized_keys" ? isUnknown : isNone(issue)) });
-}
-
-/** Mappings of which the member `type` says which one is meant. */
-export function byType<const Kinds extends readonly [z.ZodObject, ...z.ZodObject[]]>(kinds: Kinds) {
-  return z.discriminatedUnion("type", kinds, {
-    error: ({ code, input, options }) =>
-      code === "invalid_union"
-        ? expected(`one of ${String(options).replaceAll(",", ", ")}`)({
-            input: isRecord(input) ? input["type"] : input,
-          })
-        : expected("a mapping")({ input }),
-  });
-}
-
-export function manyOf<Element extends z.ZodType>(element: Element) {
-  return z.array(element, { error: expected("a list") });
-}
-
-export function choiceOf<const Choice extends string>(choices: readonly Choice[]) {
-  return z.enum(choices, { error: expected(`one of ${choices.join(", ")}`) });
+/** What is wrong with a value, as such a sentence. For schemas without words of their own. */
+export function describeFault(issue: z.core.$ZodRawIssue): string | undefined {
+  if (issue.code === "unrecognized_keys" && issue.inst instanceof z.ZodObject)
+    return `is unknown; known keys are ${Object.keys(issue.inst.shape).join(", ")}`;
+  if (issue.code === "invalid_type") return expected(TYPE_WORDS[issue.expected] ?? issue.expected)(issue);
+  if (issue.code === "invalid_value") return expected(`one of ${issue.values.join(", ")}`)(issue);
+  if (issue.code !== "invalid_union" || !Array.isArray(issue.options)) return undefined;
+  return expected(`one of ${issue.options.join(", ")}`)({ input: isRecord(issue.input) ? issue.input["type"] : null });
 }
 
 export function integer(min: number, max: number = Number.MAX_SAFE_INTEGER) {
@@ -50,9 +40,6 @@ export function integer(min: number, max: number = Number.MAX_SAFE_INTEGER) {
   });
 }
 
-export const TEXT = z.string({ error: expected("a text") });
 export const NAME = z.custom<string>((value) => typeof value === "string" && value !== "", {
   error: expected("a non-empty text"),
 });
-/** A mapping with any keys. */
-export const RECORD = z.custom<Readonly<Record<string, unknown>>>(isRecord, { error: expected("a mapping") });

@@ -1,5 +1,6 @@
 import { type Document, isMap, isScalar, LineCounter, parseDocument } from "yaml";
 import type { z } from "zod";
+import { describeFault } from "./file-values.ts";
 
 /** What is wrong with a YAML text, and where. */
 export interface YamlProblem {
@@ -19,7 +20,7 @@ export function readCheckedYaml<Schema extends z.ZodType>(text: string, schema: 
   const [fault] = document.errors;
   if (fault !== undefined)
     return { problems: [{ place: lineOf(lines, fault.pos[0]), complaint: fault.message.split("\n")[0] ?? "" }] };
-  const read = schema.safeParse(document.toJS());
+  const read = schema.safeParse(document.toJS(), { error: describeFault });
   if (read.success) return { value: read.data };
   return { problems: read.error.issues.flatMap((issue) => problemsOf(issue, document, lines)) };
 }

@@ -11,9 +11,9 @@ import { loadScenarioFile, parseScenarioFile } from "./scenario-file.ts";
 /** The steps of a file with a single scenario, without the counted usage. */
 function play(events: string): readonly Step[] {
   const file = parseScenarioFile(`scenarios: [{ events: [${events}] }]`, "s.yaml");
-  const script = file.scenarios[0]?.script;
-  if (script?.type !== "played") throw new Error("nothing to play");
-  return playScenario(script.events, aRequest("Hi")).filter(
+  const [scenario] = file.scenarios;
+  if (scenario === undefined) throw new Error("nothing to play");
+  return playScenario(scenario.events, aRequest("Hi")).filter(
     (step) => step.type !== "usage" || step.usage.inputTokens === 99,
   );
 }
@@ -115,7 +115,7 @@ describe("an event of a scenario", () => {
   });
 
   test("is counted for usage if the file gives none", () => {
-    const [, , usage] = playScenario([{ type: "text", pieces: ["a", "b"] }], aRequest("one two three"));
+    const [, , usage] = playScenario([{ text: { chunks: ["a", "b"] } }], aRequest("one two three"));
     expect(usage).toMatchObject({ usage: { inputTokens: 3, outputTokens: 2 } });
   });
 });
@@ -145,9 +145,7 @@ scenarios:
     [null, aRequest("one")],
   ])("is the first whose conditions all hold: %s", (expected, request) => {
     expect(findScenario(file, request)).toEqual(
-      expected === null
-        ? null
-        : expect.objectContaining({ script: { type: "played", events: [{ type: "text", pieces: [expected] }] } }),
+      expected === null ? null : expect.objectContaining({ events: [{ text: expected }] }),
     );
   });
 });
@@ -244,5 +242,6 @@ test("the example in the documentation is valid", async () => {
   const page = await readFile(new URL("../../../../docs/built-in-engine.md", import.meta.url), "utf8");
   const file = parseScenarioFile(/```yaml\n# scenes.yaml\n(.*?)```/s.exec(page)?.[1] ?? "", "built-in-engine.md");
   expect(file.models).toEqual(["my-model"]);
-  expect(file.scenarios.map(({ script }) => script.type)).toEqual(["played", "played", "played", "played", "refused"]);
+  const isRefusal = file.scenarios.map(({ events }) => events[0]?.refuse_turn !== undefined);
+  expect(isRefusal).toEqual([false, false, false, false, true]);
 });

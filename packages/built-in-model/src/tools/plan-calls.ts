@@ -4,30 +4,28 @@ import type { ModelRequest } from "@antiphon/domain/models/model-request.ts";
 import type { Conversation } from "../conversation.ts";
 import { guessHints, type Hints } from "../json/hints.ts";
 import { makeValue } from "../json/make-value.ts";
-import { sayDeltas } from "../step.ts";
+import { callSteps } from "../step.ts";
+import { splitTokens } from "../tokens.ts";
 import { writePattern } from "../write-pattern.ts";
 import { chooseTool } from "./choose-tool.ts";
 import { writeSentence } from "./lark-sentence.ts";
-import { type ListedTool, offeredTools } from "./offered-tools.ts";
 
 const PARALLEL_CALLS_MAX = 8;
+const FENCED = /```[\w-]*\n(.*?)```/s;
 
 /** The calls that the request forces or clearly asks for. If there are none, the answer is text. */
 export function planCalls(request: ModelRequest, { text, toolOutputs }: Conversation): ModelEvent[] {
-  const tool = chooseTool(request.toolChoice, offeredTools(request.tools), text, toolOutputs.length > 0);
-  if (tool === null) return [];
-  const { kind, name, namespace, parameters, grammar } = tool;
-  if (kind === "tool_search")
-    return [{ type: "tool_search", callId: null, arguments: callArguments(parameters, guessHints(text)) }];
+  const chosen = chooseTool(request, text, toolOutputs.length > 0);
+  if (chosen === null) return [];
+  const { tool, name, namespace } = chosen;
+  if (tool.type === "tool_search")
+    return [{ type: "tool_search", callId: null, arguments: callArguments(tool.parameters, guessHints(text)) }];
+  const kind = tool.type === "hosted_function" ? "hosted" : tool.type;
   const inputs =
-    kind === "custom"
-      ? [writeCustomInput(grammar, text)]
-      : severalArguments(parameters, text, request.parallelToolCalls).map((value) => JSON.stringify(value));
-  return inputs.flatMap((input): ModelEvent[] => [
-    { type: "call_started", kind, callId: null, name, ...(namespace === null ? {} : { namespace }) },
-    ...sayDeltas("call_delta", input),
-    { type: "call_finished" },
-  ]);
+    tool.type === "custom"
+      ? [writeCustomInput(tool.format?.type === "grammar" ? tool.format : null, text)]
+      : severalArguments(tool.parameters, text, request.parallelToolCalls).map((value) => JSON.stringify(value));
+  return inputs.flatMap((input) => callSteps({ kind, callId: null, name, namespace }, splitTokens(input)));
 }
 
 /**
@@ -53,29 +51,25 @@ function callArguments(parameters: unknown, hints: Hints): Readonly<Record<strin
  */
 function hasOneText(parameters: unknown): boolean {
   if (!isRecord(parameters) || !isRecord(parameters["properties"])) return false;
-  const properties = Object.entries(parameters["properties"]);
   const required = new Set<unknown>(Array.isArray(parameters["required"]) ? parameters["required"] : []);
-  const needed = properties.filter(([name]) => required.size === 0 || required.has(name)).map(([, schema]) => schema);
-  const others = needed.filter((schema) => !isRecord(schema) || !mayBeAbsent(schema));
-  const [text] = others;
-  return others.length === 1 && isRecord(text) && text["type"] === "string" && text["const"] === undefined;
+  const needed = Object.entries(parameters["properties"]).filter(([name, schema]) => {
+    const { type, enum: values } = isRecord(schema) ? schema : {};
+    const mayBeAbsent = values !== undefined || (Array.isArray(type) && type.includes("null"));
+    return !mayBeAbsent && (required.size === 0 || required.has(name));
+  });
+  const [, text] = needed[0] ?? [];
+  return needed.length === 1 && isRecord(text) && text["type"] === "string" && text["const"] === undefined;
 }
-
-function mayBeAbsent({ type, enum: values }: Readonly<Record<string, unknown>>): boolean {
-  return values !== undefined || (Array.isArray(type) && type.includes("null"));
-}
-
-const FENCED = /```[\w-]*\n(.*?)```/s;
 
 /**
  * Input for a custom tool: with a grammar, a short text that fits it; otherwise the code block of the message, or the
- * whole message.
+ * whole message. If the grammar is not understood, the message is sent, as by a model without grammar support.
  */
-export function writeCustomInput(grammar: ListedTool["grammar"], text: string): string {
-  const plain = FENCED.exec(text)?.[1]?.trimEnd() ?? text;
-  if (grammar === null) return plain;
-  const matchingText =
-    grammar.syntax === "regex" ? writePattern(grammar.definition) : writeSentence(grammar.definition);
-  // If the grammar is not understood, the message is sent, as by a model without grammar support.
-  return matchingText ?? plain;
+export function writeCustomInput(
+  grammar: Readonly<Record<"syntax" | "definition", string>> | null,
+  text: string,
+): string {
+  const write = grammar?.syntax === "regex" ? writePattern : writeSentence;
+  const fitting = grammar === null ? null : write(grammar.definition);
+  return fitting ?? FENCED.exec(text)?.[1]?.trimEnd() ?? text;
 }
