@@ -1,11 +1,13 @@
 /**
- * Prints the settings into .env.example and docs/configuration.md, and the metrics into docs/operations.md. `--check`
+ * Prints the settings into .env.example and docs/configuration.md, the metrics into docs/operations.md, and the schema of
+ * MODELS_FILE into docs/models.schema.json. `--check`
  * only tells whether they are up to date.
  */
 
 import { readFile, writeFile } from "node:fs/promises";
 import { parseArgs } from "node:util";
 import { envExample, settingsTable } from "../src/config/describe-settings.ts";
+import { modelsFileSchema } from "../src/config/models-file.ts";
 import { metricsTable } from "../src/telemetry/metric-table.ts";
 
 const SETTINGS = { what: "settings", source: "src/config/settings.ts" };
@@ -13,6 +15,11 @@ const METRICS = { what: "metrics", source: "src/telemetry/metric-table.ts" };
 
 const { values } = parseArgs({ options: { check: { type: "boolean", default: false } } });
 const documents = [
+  {
+    file: "docs/models.schema.json",
+    text: `${JSON.stringify(modelsFileSchema(), null, 2)}\n`,
+    source: "src/config/models-file.ts",
+  },
   { file: ".env.example", text: envExample(), source: SETTINGS.source },
   {
     file: "docs/configuration.md",

@@ -68,6 +68,10 @@ async function run(): Promise<void> {
     process.exitCode = await runDoctor(others, readEnvironment(), { ...OUTPUTS, isTerminal: process.stdout.isTTY });
     return;
   }
+  if (first === "models") {
+    const { runModelsCommand } = await import("./commands/models-command.ts");
+    return runModelsCommand(others, readEnvironment(), OUTPUTS);
+  }
   if (first === "runs") {
     const { runRunsCommand } = await import("./commands/runs-command.ts");
     const stop = new AbortController();

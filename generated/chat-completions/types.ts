@@ -1208,6 +1208,8 @@ export interface components {
         RequestId: string;
         /** @description The types of tools in the request that this server does not have, separated by commas. Absent if there are none. */
         OmittedTools: string;
+        /** @description The model server that answers, and its name for the model, such as local/qwen3. Absent if there is only one server, and in a stream that begins before its server is known. */
+        ModelServer: string;
         /** @description The members of the request that this server acts on in place of the model server, or does not act on, by their names in the Responses API, separated by commas. Absent if there are none. */
         Emulated: string;
     };
@@ -1347,6 +1349,7 @@ export type ParameterOpenAiProject = components['parameters']['OpenAIProject'];
 export type ParameterClientRequestId = components['parameters']['ClientRequestId'];
 export type HeaderRequestId = components['headers']['RequestId'];
 export type HeaderOmittedTools = components['headers']['OmittedTools'];
+export type HeaderModelServer = components['headers']['ModelServer'];
 export type HeaderEmulated = components['headers']['Emulated'];
 export type $defs = Record<string, never>;
 export interface operations {
@@ -1480,6 +1483,7 @@ export interface operations {
                     "x-antiphon-response-id"?: string;
                     "x-antiphon-omitted-tools": components["headers"]["OmittedTools"];
                     "x-antiphon-emulated": components["headers"]["Emulated"];
+                    "x-antiphon-model-server": components["headers"]["ModelServer"];
                     /** @description Members of the request that were sent on to the model server as they are, separated by commas. Absent if there are none. */
                     "x-antiphon-passed-on"?: string;
                     [name: string]: unknown;
@@ -1645,6 +1649,7 @@ export interface operations {
                     /** @description The id of the response that this completion shows. */
                     "x-antiphon-response-id"?: string;
                     "x-antiphon-emulated": components["headers"]["Emulated"];
+                    "x-antiphon-model-server": components["headers"]["ModelServer"];
                     /** @description Members of the request that were sent on to the model server as they are, separated by commas. Absent if there are none. */
                     "x-antiphon-passed-on"?: string;
                     [name: string]: unknown;

@@ -6169,6 +6169,8 @@ export interface components {
         AudioPath: string;
         /** @description The types of tools in the request that this server does not have, separated by commas. The request is answered without them; the response echoes them. Absent if there are none. */
         OmittedTools: string;
+        /** @description The model server that answers, and its name for the model, such as local/qwen3. Absent if there is only one server, and in a stream that begins before its server is known. */
+        ModelServer: string;
         /** @description The members of the request that this server acts on in place of the model server, or does not act on, such as tools[0] or reasoning.summary, separated by commas; usage, in a plain reply, if the model server counted no tokens, so that they are an estimate. listResponseExchanges says why. Absent if there are none, and in a stream whose input takes more than a second to prepare. */
         Emulated: string;
         /** @description Milliseconds after which to ask again, while files are being taken in. The polling helpers of the official clients follow it. */
@@ -6731,6 +6733,7 @@ export type HeaderRateLimitResetRequests = components['headers']['RateLimitReset
 export type HeaderRateLimitResetTokens = components['headers']['RateLimitResetTokens'];
 export type HeaderAudioPath = components['headers']['AudioPath'];
 export type HeaderOmittedTools = components['headers']['OmittedTools'];
+export type HeaderModelServer = components['headers']['ModelServer'];
 export type HeaderEmulated = components['headers']['Emulated'];
 export type HeaderPollAfter = components['headers']['PollAfter'];
 export type HeaderTokenCount = components['headers']['TokenCount'];
@@ -6874,6 +6877,7 @@ export interface operations {
                     "x-ratelimit-reset-tokens": components["headers"]["RateLimitResetTokens"];
                     "x-antiphon-omitted-tools": components["headers"]["OmittedTools"];
                     "x-antiphon-emulated": components["headers"]["Emulated"];
+                    "x-antiphon-model-server": components["headers"]["ModelServer"];
                     "x-antiphon-audio": components["headers"]["AudioPath"];
                     [name: string]: unknown;
                 };

@@ -5,14 +5,15 @@ import { ConfigError } from "../config/config-error.ts";
 import { type Environment, loadConfig } from "../config/load-config.ts";
 import { type Examination, examineServer, type Verdict } from "../model-engines/probing/examine-server.ts";
 import { chooseModel } from "../servers/choices/choose-model.ts";
+import type { ModelServers } from "../servers/choices/choose-model-servers.ts";
 import { argumentFault } from "./misused-command.ts";
 
 const USAGE = `Usage: antiphon doctor [URL] [--model NAME] [--all] [--json]
 
-Sends a few short requests to a model server, such as http://127.0.0.1:11434/v1. Reports which fields of a request the server honours, which Antiphon emulates, which have no effect and which are refused, and why. Without a URL, it examines the server of MODEL_BASE_URL, or Ollama on this machine. The key is MODEL_API_KEY, from the environment or .env.
+Sends a few short requests to a model server, such as http://127.0.0.1:11434/v1. Reports which fields of a request the server honours, which Antiphon emulates, which have no effect and which are refused, and why. Without a URL, it examines all servers of MODELS_FILE, or the server of MODEL_BASE_URL, or Ollama on this machine. The key is MODEL_API_KEY, from the environment or .env.
 --all shows every field of a request; --json prints everything as JSON.
 
-Exit codes: 0 if the server answers, 1 if it does not, 2 for invalid arguments.`;
+Exit codes: 0 if every server answers, 1 if one does not, 2 for invalid arguments.`;
 
 const ANSWERS_EXIT_CODE = 0;
 const NO_ANSWER_EXIT_CODE = 1;
@@ -33,6 +34,12 @@ interface Output {
   readonly isTerminal: boolean;
 }
 
+interface ReportWishes extends Output {
+  readonly all?: boolean;
+  readonly json?: boolean;
+  readonly hasColors: boolean;
+}
+
 /** Runs `doctor …` and returns its exit code. */
 export async function runDoctor(argv: readonly string[], environment: Environment, output: Output): Promise<number> {
   const read = readDoctorArguments(argv);
@@ -45,9 +52,11 @@ export async function runDoctor(argv: readonly string[], environment: Environmen
     output.print(USAGE);
     return ANSWERS_EXIT_CODE;
   }
-  const server = positionals[0] === undefined ? {} : { MODEL_BASE_URL: positionals[0] };
+  const server = positionals[0] === undefined ? {} : { MODEL_BASE_URL: positionals[0], MODELS_FILE: "" };
   const config = loadConfig({ ...environment, ...server, SCENARIO_FILE: "" }, []);
   const choice = await chooseModel(config, silentLogger);
+  const wishes = { ...values, ...output, hasColors: config.hasColors };
+  if (choice.servers !== null) return await examineAll(choice.servers, values.model ?? null, wishes);
   if (choice.kindOf("") === "built-in")
     throw new ConfigError(["There is no model server to examine. Name its URL, or set MODEL_BASE_URL."]);
   const signal = new AbortController().signal;
@@ -56,9 +65,26 @@ export async function runDoctor(argv: readonly string[], environment: Environmen
   const examination =
     values.json === true
       ? await examineServer(choice.engine, request)
-      : await printReport(choice.engine, request, { ...values, ...output, hasColors: config.hasColors });
+      : await printReport(choice.engine, request, wishes);
   if (values.json === true) output.print(JSON.stringify({ server: choice.baseUrl, ...examination }, null, 2));
   return answers(examination) ? ANSWERS_EXIT_CODE : NO_ANSWER_EXIT_CODE;
+}
+
+/** Examines every server of `MODELS_FILE`, one after the other, by the first model that leads to it. */
+async function examineAll(servers: ModelServers, chosenModel: string | null, wishes: ReportWishes): Promise<number> {
+  const { signal } = new AbortController();
+  const reports: object[] = [];
+  let haveAllAnswered = true;
+  for (const { name, engine } of servers.table.servers) {
+    if (wishes.json !== true) wishes.print(`${reports.length === 0 ? "" : "\n"}Server ${name}`);
+    const request = { model: chosenModel ?? servers.modelAt(name), signal };
+    const examination =
+      wishes.json === true ? await examineServer(engine, request) : await printReport(engine, request, wishes);
+    reports.push({ server: name, ...examination });
+    haveAllAnswered &&= answers(examination);
+  }
+  if (wishes.json === true) wishes.print(JSON.stringify(reports, null, 2));
+  return haveAllAnswered ? ANSWERS_EXIT_CODE : NO_ANSWER_EXIT_CODE;
 }
 
 /** Whether the server answers a plain request, the minimum for using it. */
@@ -70,7 +96,7 @@ function answers({ findings }: Examination): boolean {
 async function printReport(
   engine: ModelEngine,
   request: Parameters<typeof examineServer>[1],
-  { all = false, print, isTerminal, hasColors }: Output & { readonly all?: boolean; readonly hasColors: boolean },
+  { all = false, print, isTerminal, hasColors }: ReportWishes,
 ): Promise<Examination> {
   const line = (verdict: Verdict, name: string, why: string | null): void =>
     print(lineOf(verdict, name, why, isTerminal && hasColors));

@@ -3,6 +3,7 @@ export const COMMANDS = {
   serve: "start the Responses API and the speech-to-text server of this machine (default)",
   keys: "create, list and revoke API keys",
   runs: "list, show and follow stored responses",
+  models: "list model servers, model names and what they lead to",
   doctor: "test what a model server can do",
   backup: "copy the database, files and keys while servers run",
   restore: "restore a backup",

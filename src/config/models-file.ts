@@ -125,6 +125,8 @@ export interface ModelsFile {
   readonly models: readonly ModelEntry[];
   readonly defaultModel: string | null;
   readonly currency: string;
+  /** The entry of a model: that of its name, of the pattern with the longest text, or the default one. */
+  entryOf(model: string): ModelEntry | null;
 }
 
 /** Reads the file. Throws a `ConfigError` that names each mistake with its line. */
@@ -146,7 +148,23 @@ export function readModelsFile(file: string, environment: Environment): ModelsFi
   const filled = new FilledServers(file, environment, problems);
   const filledServers = Object.entries(servers).map(([name, server]) => filled.fill(name, server));
   if (problems.length > 0) throw new ConfigError(problems.map((problem) => `MODELS_FILE ${file}: ${problem}.`));
-  return { servers: filledServers, models: entries, defaultModel, currency };
+  return { servers: filledServers, models: entries, defaultModel, currency, entryOf: finderOf(entries, defaultModel) };
+}
+
+function finderOf(entries: readonly ModelEntry[], defaultModel: string | null): ModelsFile["entryOf"] {
+  const byName = new Map(entries.map((entry) => [entry.name, entry]));
+  const patterns = entries
+    .filter(({ name }) => name.includes("*"))
+    .toSorted((one, other) => other.name.length - one.name.length);
+  return (model) =>
+    byName.get(model) ??
+    patterns.find(({ name }) => matchesPattern(name, model)) ??
+    (defaultModel === null ? null : (byName.get(defaultModel) ?? null));
+}
+
+function matchesPattern(pattern: string, name: string): boolean {
+  const [before = "", after = ""] = pattern.split("*");
+  return name.length >= before.length + after.length && name.startsWith(before) && name.endsWith(after);
 }
 
 function readText(file: string): string {

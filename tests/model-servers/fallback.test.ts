@@ -72,7 +72,12 @@ test("an answer that has begun is not begun again elsewhere", async () => {
 test("a turn after a tool goes to the next server, and the tool runs once", async () => {
   verifies("models.fallback.tools-run-once");
   const tools = await startToolServers();
-  const search = { index: 0, id: "call_1", type: "function", function: { name: "web_search", arguments: '{"queries":["a"]}' } };
+  const search = {
+    index: 0,
+    id: "call_1",
+    type: "function",
+    function: { name: "web_search", arguments: '{"queries":["a"]}' },
+  };
   let turns = 0;
   const first: Answer = (response, call) => {
     turns += 1;
@@ -114,5 +119,7 @@ test("the breaker of a server that fails again and again opens", async () => {
   for (let request = 0; request < 6; request += 1)
     expect((await server.post("/v1/responses", { model: "chat", input: "Hi" })).status).toBe(200);
   expect([turnsOf("first"), turnsOf("second")]).toEqual([3, 6]);
-  expect(await (await server.fetch("/metrics")).text()).toMatch(/antiphon_model_server_breaker\{[^}]*server="first"[^}]*\} 2/);
+  expect(await (await server.fetch("/metrics")).text()).toMatch(
+    /antiphon_model_server_breaker\{[^}]*server="first"[^}]*\} 2/,
+  );
 });

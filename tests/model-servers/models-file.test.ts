@@ -106,7 +106,10 @@ test("a change of the file is followed, and a broken file changes nothing", asyn
 
 test("prices of the file are those of its models", async () => {
   verifies("models.file.prices");
-  const { server } = await serveSeveral({ local: saysWell }, `  chat: { route: local/a, price: { input: 1000000, output: 0 } }`);
+  const { server } = await serveSeveral(
+    { local: saysWell },
+    `  chat: { route: local/a, price: { input: 1000000, output: 0 } }`,
+  );
   await server.post("/v1/responses", { model: "chat", input: "Hi" });
   const { data }: { data: { price: unknown; usage: { input_tokens: number } }[] } = await (
     await server.fetch("/v1/responses")

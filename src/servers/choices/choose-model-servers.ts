@@ -9,7 +9,7 @@ import { type ModelEntry, type ModelsFile, readModelsFile, type ServerEntry } fr
 import type { ModelPrice } from "../../config/prices-file.ts";
 import { createChatCompletionsEngine } from "../../model-engines/chat-completions/engine.ts";
 import { PROFILES } from "../../model-engines/chat-completions/profile.ts";
-import { matchOf, type RoutedServer, RouteTable } from "../../model-engines/routing/route-table.ts";
+import { type RoutedServer, RouteTable } from "../../model-engines/routing/route-table.ts";
 import { ServerHealth } from "../../model-engines/routing/server-health.ts";
 
 /** How often the file is looked at, in milliseconds. */
@@ -38,27 +38,20 @@ export class ModelServers {
     this.table = this.#tableOf(this.#read);
   }
 
-  /** The entry of a model: that of its name, of a pattern, or the default one. */
-  entryOf(model: string): ModelEntry | null {
-    const { models, defaultModel } = this.#read;
-    const named = models.find(({ name }) => name === model);
-    const patterns = models.filter(({ name }) => name.includes("*") && matchOf(name, model) !== null);
-    const [longest] = patterns.toSorted((a, b) => b.name.length - a.name.length);
-    return named ?? longest ?? models.find(({ name }) => name === defaultModel) ?? null;
-  }
-
-  get file(): ModelsFile {
-    return this.#read;
-  }
-
   policyOf(model: string): ModelPolicy | null {
-    const entry = this.entryOf(model);
+    const entry = this.#read.entryOf(model);
     return entry === null ? null : { owners: entry.owners ?? null, defaults: defaultsOf(entry) };
+  }
+
+  /** The first model that leads to a server by name; null if all leave the name to the request. */
+  modelAt(server: string): string | null {
+    const steps = this.#read.models.flatMap(({ route }) => route).filter((step) => step.server === server);
+    return steps.find(({ model }) => model !== null && !model.includes("*"))?.model ?? null;
   }
 
   /** The price that the file gives a model; null if it gives none. */
   priceOf(model: string): (ModelPrice & { readonly currency: string }) | null {
-    const price = this.entryOf(model)?.price;
+    const price = this.#read.entryOf(model)?.price;
     if (price === undefined) return null;
     const { input, cached_input: cachedInput = input, output } = price;
     return { input, cachedInput, output, currency: this.#read.currency };
