@@ -11,6 +11,7 @@ import { measureManyRuns } from "./many-runs.ts";
 import { measureOverload } from "./overload.ts";
 import { measureReaders } from "./readers.ts";
 import { measureResponsiveness } from "./responsiveness.ts";
+import { measureRoutes } from "./routes.ts";
 import { ROWS } from "./rows.ts";
 import { measureSearchQuality } from "./search/quality.ts";
 import { measureSearchSpeed } from "./search/speed.ts";
@@ -31,6 +32,7 @@ const BENCHES: Readonly<Record<string, () => Promise<void>>> = {
   overload: measureOverload,
   endure: measureEndurance,
   faces: measureFaces,
+  routes: measureRoutes,
   flat: measureFlatness,
   "event-list": measureEventList,
   inspection: measureInspection,
