@@ -1,9 +1,12 @@
+import { writeFileSync } from "node:fs";
 import type { RequestListener } from "node:http";
+import { join } from "node:path";
 import { json } from "node:stream/consumers";
 import { isRecord } from "@antiphon/base/json/records.ts";
 import { expect, test } from "vitest";
 import { runDoctor } from "../../src/commands/doctor-command.ts";
 import { serveHttp } from "../kit/http-server.ts";
+import { temporaryFolder } from "../kit/temporary-folder.ts";
 import { verifies } from "../verifies.ts";
 
 /** What a scripted model server can do. */
@@ -112,14 +115,18 @@ interface Report {
   readonly noted: string;
 }
 
-async function doctor(...argv: readonly string[]): Promise<Report> {
+function doctor(...argv: readonly string[]): Promise<Report> {
+  return doctorIn({}, ...argv);
+}
+
+async function doctorIn(more: Readonly<Record<string, string>>, ...argv: readonly string[]): Promise<Report> {
   const [printed, noted]: [string[], string[]] = [[], []];
   const output = {
     print: (text: string) => void printed.push(text),
     note: (text: string) => void noted.push(text),
     isTerminal: false,
   };
-  const environment = { DATA_DIR: "unused", FIND_LOCAL_DAEMON: "false" };
+  const environment = { DATA_DIR: "unused", FIND_LOCAL_DAEMON: "false", ...more };
   return { code: await runDoctor(argv, environment, output), printed: printed.join("\n"), noted: noted.join("\n") };
 }
 
@@ -229,6 +236,24 @@ test("each finding is printed as soon as it is known", async () => {
   await expect.poll(() => printed.join("\n")).toMatch(/Model: scripted-model .*✓ honoured {2}list of models/s);
   held.resolve();
   expect(await whole).toBe(0);
+});
+
+test("without a URL, every server of MODELS_FILE is examined", async () => {
+  verifies("models.file.command");
+  const [able, poor] = [await serveHttp(modelServer(ABLE)), await serveHttp(modelServer(POOR))];
+  const file = join(temporaryFolder(), "models.yaml");
+  writeFileSync(
+    file,
+    `servers:
+  able: { url: "${able.url}/v1" }
+  poor: { url: "${poor.url}/v1" }
+models: { chat: [able/m, poor/m] }`,
+  );
+  const { printed, code } = await doctorIn({ MODELS_FILE: file });
+  expect(printed).toMatch(/Server able.*honoured.*Server poor.*✗ refused {3}tools.function/s);
+  expect(code).toBe(0);
+  const reports: { server: string }[] = JSON.parse((await doctorIn({ MODELS_FILE: file }, "--json")).printed);
+  expect(reports.map(({ server }) => server)).toEqual(["able", "poor"]);
 });
 
 test("wrong arguments are named, with code 2", async () => {
