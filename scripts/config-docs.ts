@@ -1,6 +1,6 @@
 /**
- * Prints the settings into .env.example and docs/configuration.md, the metrics into docs/operations.md, and the schema of
- * MODELS_FILE into docs/models.schema.json. `--check`
+ * Prints the settings into .env.example and docs/configuration.md, the metrics into docs/operations.md, and the schema
+ * of MODELS_FILE into docs/models.schema.json. `--check`
  * only tells whether they are up to date.
  */
 

@@ -30,7 +30,7 @@ export async function measureRoutes(): Promise<void> {
     for (const row of PAIRED_ROWS) await printPaired(row, { base, others, ratioMax: RATIO_MAX }, load);
   } finally {
     load.stop();
-    for (const { stop } of [alone, routed, upstream]) stop();
+    for (const program of [alone, routed, upstream]) program.stop();
     removed();
   }
 }

@@ -39,7 +39,7 @@ function entryFor(file: ModelsFile, name: string): ModelEntry {
 /** Without keys and headers, which may be secret. */
 function shownAsJson({ servers, models, defaultModel }: ModelsFile): object {
   return {
-    servers: servers.map(({ apiKey, headers: _, ...server }) => ({ ...server, has_key: apiKey !== null })),
+    servers: servers.map(({ apiKey, headers: _headers, ...server }) => ({ ...server, has_key: apiKey !== null })),
     models,
     default: defaultModel,
   };

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { temporaryFolder } from "../../tests/kit/temporary-folder.ts";
 import { verifies } from "../../tests/verifies.ts";
-import type { ConfigError } from "./config-error.ts";
+import { ConfigError } from "./config-error.ts";
 import { modelsFileSchema, readModelsFile } from "./models-file.ts";
 
 function write(text: string): string {
@@ -17,7 +17,8 @@ function problemsOf(text: string): readonly string[] {
   try {
     readModelsFile(file, {});
   } catch (error) {
-    return (error as ConfigError).problems.map((problem) => problem.replace(`MODELS_FILE ${file}`, "").trim());
+    if (!(error instanceof ConfigError)) throw error;
+    return error.problems.map((problem) => problem.replace(`MODELS_FILE ${file}`, "").trim());
   }
   return [];
 }

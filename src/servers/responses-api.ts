@@ -103,7 +103,7 @@ export async function startResponsesApi(
   try {
     const keys = await openApiKeys(revealAll(config.apiKeys), store.keys, config.dataDir);
     const model = telemetry.watchModel(await chooseModel(config, log, telemetry.modelServers));
-    watchModelServers(model, telemetry, stopping.signal);
+    model.servers?.follow(telemetry.modelServers, stopping.signal);
     const guards = chooseEgress(config, log);
     const vectorStoreParts = chooseVectorStores(config, { store, model, telemetry, filesWaiting, joinedProcess }, log);
     const code = chooseCode(config, { containers: store.sessionContainers, telemetry }, log);
@@ -224,17 +224,6 @@ function openRunHost(config: Config, telemetry: Telemetry): RunHost {
   });
   telemetry.watchHost(runs);
   return runs;
-}
-
-/** Measures the model servers of `MODELS_FILE`, and follows changes of the file. */
-function watchModelServers(
-  { servers }: ChosenModel,
-  { modelServers }: Pick<Telemetry, "modelServers">,
-  signal: AbortSignal,
-): void {
-  if (servers === null) return;
-  modelServers.watch(() => servers.table.servers);
-  servers.watch(signal);
 }
 
 /** Hears what other processes tell, and looks after the runs. */

@@ -129,7 +129,7 @@ test("requests are spread by load and weight, and a conversation stays where its
   const before = [turnsOf("one"), turnsOf("two")];
   for (let turn = 0; turn < 6; turn += 1) await (await ask("The same question")).text();
   const [one = 0, two = 0] = before;
-  expect([turnsOf("one") - one, turnsOf("two") - two].toSorted()).toEqual([0, 6]);
+  expect([turnsOf("one") - one, turnsOf("two") - two].toSorted((a, b) => a - b)).toEqual([0, 6]);
 });
 
 test("requests above a server's limit wait, and go elsewhere if too many wait", async () => {

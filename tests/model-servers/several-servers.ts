@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import type { ServerResponse } from "node:http";
 import { join } from "node:path";
-import { lastChunk, sse, textChunk } from "../../src/model-engines/chat-completions/chat-chunks.fixture.ts";
+import { sse } from "../../src/model-engines/chat-completions/chat-chunks.fixture.ts";
 import { type ChatServer, serveChat } from "../../src/model-engines/chat-completions/chat-server.fixture.ts";
 import { temporaryFolder } from "../kit/temporary-folder.ts";
 import { startTestServer, type TestServer } from "../kit/test-server.ts";
@@ -72,7 +72,3 @@ export const saysNothing: Answer = (response: ServerResponse) => {
 
 /** Closes the connection without a reply. */
 export const resets: Answer = (response: ServerResponse) => response.socket?.resetAndDestroy();
-
-export function saysAnd(text: string, reason = "stop"): readonly unknown[] {
-  return [textChunk(text), lastChunk(reason), "[DONE]"];
-}

@@ -294,7 +294,10 @@ class LateFirstEvent {
   }
 }
 
-/** Whether another server may answer: it was not the request's fault. A model that is missing there is the operator's. */
+/**
+ * Whether another server may answer, because the request is not at fault. A model that is missing there is the
+ * operator's fault.
+ */
 function mayAskAnother(error: unknown): boolean {
   if (!(error instanceof ModelError)) return false;
   return [404, 408, 409, 429].includes(error.status) || error.status >= 500 || error.code === "model_not_found";

@@ -11,6 +11,7 @@ import { createChatCompletionsEngine } from "../../model-engines/chat-completion
 import { PROFILES } from "../../model-engines/chat-completions/profile.ts";
 import { type RoutedServer, RouteTable } from "../../model-engines/routing/route-table.ts";
 import { ServerHealth } from "../../model-engines/routing/server-health.ts";
+import type { ModelServerObserver } from "../../telemetry/model-server-metrics.ts";
 
 /** How often the file is looked at, in milliseconds. */
 const LOOK_MS = 2_000;
@@ -70,8 +71,12 @@ export class ModelServers {
     }
   }
 
-  /** Reads the file again when it changes and on `SIGHUP`, and asks servers that failed. Stops when `signal` aborts. */
-  watch(signal: AbortSignal): void {
+  /**
+   * Lets the servers be measured, reads the file again when it changes and on `SIGHUP`, and asks servers that failed.
+   * Stops when `signal` aborts.
+   */
+  follow(observer: Pick<ModelServerObserver, "watch">, signal: AbortSignal): void {
+    observer.watch(() => this.table.servers);
     const look = (): void => {
       const text = this.#readText();
       if (text !== "" && text !== this.#text) this.reload();

@@ -19,7 +19,7 @@ export function readCheckedYaml<Schema extends z.ZodType>(text: string, schema: 
   const document = parseDocument(text, { lineCounter: lines });
   const [fault] = document.errors;
   if (fault !== undefined)
-    return { problems: [{ place: lineOf(lines, fault.pos[0]), complaint: fault.message.split("\n")[0] ?? "" }] };
+    return { problems: [{ place: placeOfOffset(lines, fault.pos[0]), complaint: fault.message.split("\n")[0] ?? "" }] };
   const read = schema.safeParse(document.toJS(), { error: describeFault });
   if (read.success) return { value: read.data };
   return { problems: read.error.issues.flatMap((issue) => problemsOf(issue, document, lines)) };
@@ -31,7 +31,7 @@ function problemsOf(found: z.core.$ZodIssue, document: Document, lines: LineCoun
   const paths = issue.code === "unrecognized_keys" ? issue.keys.map((key) => [...path, key]) : [path];
   return paths.map((steps) => {
     const name = nameOf(steps);
-    const line = lineOf(lines, offsetOf(document, steps));
+    const line = placeOfOffset(lines, offsetOf(document, steps));
     return { place: name === "" ? line : `${line}: ${name}`, complaint: issue.message };
   });
 }
@@ -62,7 +62,7 @@ function hasRange(node: unknown): node is { readonly range: readonly [number, nu
   return typeof node === "object" && node !== null && "range" in node && Array.isArray(node.range);
 }
 
-function lineOf(lines: LineCounter, offset: number): string {
+function placeOfOffset(lines: LineCounter, offset: number): string {
   const { line, col } = lines.linePos(offset);
   return `line ${Math.max(line, 1)}, column ${Math.max(col, 1)}`;
 }
