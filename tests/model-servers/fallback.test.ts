@@ -113,6 +113,20 @@ test("if every server asked for a pause, the client is told how long", async () 
   expect(Number(told.headers.get("retry-after"))).toBeGreaterThan(50);
 });
 
+test("each attempt is an exchange", async () => {
+  verifies("models.fallback.before-the-first-byte");
+  const { server } = await serveSeveral({ first: refuses(500), second: saysWell }, CHAT, {
+    env: { KEEP_EXCHANGES: "stored" },
+  });
+  const { id } = await readResponse(await server.post("/v1/responses", { model: "chat", input: "Hi" }));
+  const exchanges = async (): Promise<readonly number[]> => {
+    const reply = await server.fetch(`/v1/responses/${id}/exchanges`);
+    const { data }: { data: { kind: string; response: { status: number } }[] } = await reply.json();
+    return data.map(({ response }) => response.status);
+  };
+  await expect.poll(exchanges).toEqual([500, 200]);
+});
+
 test("the breaker of a server that fails again and again opens", async () => {
   verifies("models.balance.breaker");
   const { server, turnsOf } = await serveSeveral({ first: refuses(500), second: saysWell }, CHAT);
