@@ -6,8 +6,10 @@ import type { ModelRequest } from "@antiphon/domain/models/model-request.ts";
 import type { Dispatcher } from "undici";
 import type { ServerAddress } from "./ask-server.ts";
 import { requestBody } from "./connections/request-body.ts";
+import type { ErrorContext } from "./errors/upstream-error.ts";
 import type { BackendProfile } from "./profile.ts";
 import { ChunkReader } from "./reply/chunk-reader.ts";
+import { ChunkStream } from "./reply/chunk-stream.ts";
 import { HeldAnswer } from "./reply/held-answer.ts";
 import { UpstreamTurn } from "./reply/upstream-turn.ts";
 import { askToolName } from "./request/ask-tool-name.ts";
@@ -144,7 +146,8 @@ export class TurnAsker {
     const { model, trace, signal } = turnContext;
     const { apiKey, idleMs, totalMs, tokens } = this.#options;
     const httpBody = await requestBody(chat);
-    const reader = this.#readerFor(turnContext);
+    const context = { model, host: this.#host, apiKey };
+    const stream = this.#streamFor(turnContext, context);
     const recorder = exchangeRecorder(); // undici calls back outside of the recorded work.
     const askPlain = (): void => {
       requestBody(withoutStream(chat)).then(
@@ -152,22 +155,22 @@ export class TurnAsker {
         (error: unknown) => turn.onResponseError(null, error instanceof Error ? error : new Error(String(error))),
       );
     };
-    const context = { model, host: this.#host, apiKey };
-    const turn = new UpstreamTurn({ reader, context, totalMs, idleMs, signal, tokens }, httpBody.parts, askPlain);
+    const turn = new UpstreamTurn({ stream, context, totalMs, idleMs, signal, tokens }, httpBody.parts, askPlain);
     if (!signal.aborted) this.#dispatch(httpBody, { trace, recorder }, turn);
     return await turn.acceptance;
   }
 
   /** Separate from `#send`, whose closures keep the request in memory: a reader lives as long as the answer. */
-  #readerFor({ model, toolNames, wantsLogprobs, usageReader }: TurnContext): ChunkReader {
+  #streamFor({ model, toolNames, wantsLogprobs, usageReader }: TurnContext, context: ErrorContext): ChunkStream {
     const { profile, onWarning } = this.#options;
-    return new ChunkReader({
+    const reader = new ChunkReader({
       toolNames,
       reasoningTags: profile.reasoningTags,
       wantsLogprobs,
       ...usageReader,
       onLateContent: () => onWarning(LATE_CONTENT, model),
     });
+    return new ChunkStream(reader, context);
   }
 
   #dispatch(httpBody: SentBody, { trace, recorder }: SendingRun, turn: UpstreamTurn): void {

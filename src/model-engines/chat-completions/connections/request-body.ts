@@ -1,6 +1,9 @@
 import { Readable } from "node:stream";
 import { writeJsonBytes } from "@antiphon/base/json/write-json.ts";
 
+/** The body of a call in parts, as encoded by `requestBody`. */
+export type SentParts = readonly Buffer[];
+
 /** Encodes a JSON body for undici, with its headers. A large body is sent in pieces (`parts`), without joining them. */
 export async function requestBody(value: object) {
   const parts = await writeJsonBytes(value);

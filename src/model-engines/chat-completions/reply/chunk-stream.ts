@@ -10,6 +10,7 @@ import { type ErrorContext, explainRefusal } from "../errors/upstream-error.ts";
 import { type JsonObject } from "../json-values.ts";
 import type { ChunkReader } from "./chunk-reader.ts";
 import { RepeatedEvent } from "./repeated-event.ts";
+import type { ReplyStream } from "./upstream-turn.ts";
 
 /** Maximum size of one SSE event. A whole image or long arguments may come as one event. */
 const SSE_EVENT_CHARS_MAX = 16 * 1024 * 1024;
@@ -23,7 +24,7 @@ const USELESS_EXAMPLES_MAX = 8;
  * Turns the bytes of an SSE reply into model events. Throws `ModelError` on an error in the stream; earlier events can
  * still be taken.
  */
-export class ChunkStream {
+export class ChunkStream implements ReplyStream {
   readonly #reader: ChunkReader;
   readonly #context: ErrorContext;
   /** Null until the bytes of a character come in two pieces. */
@@ -58,6 +59,18 @@ export class ChunkStream {
     return this.#isEmpty;
   }
 
+  get isComplete(): boolean {
+    return this.#reader.hasFinishReason;
+  }
+
+  get hasUsage(): boolean {
+    return this.#reader.hasUsage;
+  }
+
+  get outputTokens(): number {
+    return this.#reader.outputTokens;
+  }
+
   feed(bytes: Buffer): void {
     const text = this.#decode(bytes);
     if (this.#isEmpty) this.#isEmpty = !(text.startsWith("data: {") || TELLING_LINE.test(text));
@@ -86,6 +99,13 @@ export class ChunkStream {
   endEarly(): boolean {
     if (!this.#isDone && this.#reader.hasFinishReason) this.#finish();
     return this.#isDone;
+  }
+
+  /** The answer has the shape of a chunk, with `message` instead of `delta`. */
+  readWhole(answer: JsonObject): void {
+    if (isError(answer)) throw explainStreamError(answer, this.#context);
+    this.#reader.read(answer);
+    this.#reader.finish();
   }
 
   take(): ModelEvent[] {
@@ -153,7 +173,7 @@ export class ChunkStream {
 const TELLING_LINE = /^(?!:|data:\s*$).*\S/m;
 
 /** Whether a chunk is an error: `{"error": …}`, an SSE event named `error`, or the bare object of older vLLM. */
-export function isError(chunk: JsonObject, eventName?: string): boolean {
+function isError(chunk: JsonObject, eventName?: string): boolean {
   const error = chunk["error"];
   return (
     (error !== undefined && error !== null && error !== false) ||
@@ -162,7 +182,7 @@ export function isError(chunk: JsonObject, eventName?: string): boolean {
   );
 }
 
-export function explainStreamError(chunk: JsonObject, context: ErrorContext): ModelError {
+function explainStreamError(chunk: JsonObject, context: ErrorContext): ModelError {
   const status = readStreamErrorStatus(isRecord(chunk["error"]) ? chunk["error"] : chunk);
   return explainRefusal({ status, headers: {}, body: chunk }, context, 0);
 }

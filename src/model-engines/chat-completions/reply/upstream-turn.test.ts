@@ -3,14 +3,16 @@ import type { Dispatcher } from "undici";
 import { expect, test } from "vitest";
 import { ToolNames } from "../request/tool-names.ts";
 import { ChunkReader } from "./chunk-reader.ts";
+import { ChunkStream } from "./chunk-stream.ts";
 import { UpstreamTurn } from "./upstream-turn.ts";
 
 test("a socket that is always ready is read 64 kB at a time, with a turn of the event loop in between", async () => {
   const reader = new ChunkReader({ toolNames: new ToolNames(), reasoningTags: "off", wantsLogprobs: false });
   const context = { model: "m", host: "localhost", apiKey: null };
+  const stream = new ChunkStream(reader, context);
   const { signal } = new AbortController();
   const tokens = { usageOf: () => Promise.reject(new Error("the turn is left before its end")) };
-  const turn = new UpstreamTurn({ reader, context, totalMs: 10_000, idleMs: 10_000, signal, tokens }, [], () => {});
+  const turn = new UpstreamTurn({ stream, context, totalMs: 10_000, idleMs: 10_000, signal, tokens }, [], () => {});
   let paused = false;
   const controller: Dispatcher.DispatchController = {
     rawHeaders: null,

@@ -1,16 +1,13 @@
 import { jsonOrUndefined } from "@antiphon/base/json/read-json.ts";
 import { isRecord } from "@antiphon/base/json/records.ts";
 import { ModelError } from "@antiphon/domain/models/model-error.ts";
-import type { ModelEvent } from "@antiphon/domain/models/model-events.ts";
+import type { ModelEvent, ModelUsage } from "@antiphon/domain/models/model-events.ts";
 import type { Dispatcher } from "undici";
+import type { SentParts } from "../connections/request-body.ts";
 import { brokenAnswer, cutAnswer, tooSlow } from "../errors/model-errors.ts";
 import { closedConnection, explainTransportError } from "../errors/transport-error.ts";
 import { type ErrorContext, explainRefusal } from "../errors/upstream-error.ts";
-import { isList } from "../json-values.ts";
-import type { SentParts } from "../tokens/sent-chat.ts";
-import type { TokenCounter } from "../tokens/token-counter.ts";
-import type { ChunkReader } from "./chunk-reader.ts";
-import { ChunkStream, explainStreamError, isError } from "./chunk-stream.ts";
+import { isList, type JsonObject } from "../json-values.ts";
 import { EventQueue, type Flow } from "./event-queue.ts";
 import { sizeOfEvent } from "./event-size.ts";
 
@@ -44,14 +41,45 @@ type Phase =
     }
   | { readonly name: "ended" };
 
+/**
+ * Reads a reply in the form of its API. Its methods throw `ModelError` on an error in the reply; earlier events can
+ * still be taken.
+ */
+export interface ReplyStream {
+  /** True after the end mark, or after the turn ended in another way. */
+  readonly isDone: boolean;
+  /** True until something other than comments and empty events has arrived. */
+  readonly isEmpty: boolean;
+  /** Whether the answer is complete. Token counts and the end mark may still follow. */
+  readonly isComplete: boolean;
+  /** Whether the server reported the tokens of the turn. */
+  readonly hasUsage: boolean;
+  /** The estimated tokens of the answer. */
+  readonly outputTokens: number;
+  feed(bytes: Buffer): void;
+  /** Call at the end of the bytes. Throws `ModelError` if the answer is incomplete. */
+  end(): void;
+  /** Ends the turn if only its end mark is missing, and returns whether it has ended. */
+  endEarly(): boolean;
+  /** Reads an answer that came as one object, although a stream was requested. */
+  readWhole(answer: JsonObject): void;
+  /** The events since the last call, in order. The caller owns the array. */
+  take(): ModelEvent[];
+}
+
+/** Estimates the usage of a turn from its body and the estimated tokens of its answer. */
+export interface UsageEstimator {
+  usageOf(body: SentParts, outputTokens: number, signal: AbortSignal): Promise<ModelUsage>;
+}
+
 export interface TurnOptions {
-  readonly reader: ChunkReader;
+  readonly stream: ReplyStream;
   readonly context: ErrorContext;
   readonly totalMs: number;
   readonly idleMs: number;
   readonly signal: AbortSignal;
-  /** Estimates the usage of a turn if the server reports none. */
-  readonly tokens: Pick<TokenCounter, "usageOf">;
+  /** Estimates the usage of a turn if the server reports none. Null if it is left to the caller. */
+  readonly tokens: UsageEstimator | null;
 }
 
 /**
@@ -65,7 +93,7 @@ export class UpstreamTurn implements Dispatcher.DispatchHandler {
    */
   readonly acceptance: Promise<AsyncIterable<readonly ModelEvent[]>>;
   readonly #options: TurnOptions;
-  readonly #stream: ChunkStream;
+  readonly #stream: ReplyStream;
   readonly #queue: EventQueue<ModelEvent>;
   #accept: (batches: AsyncIterable<readonly ModelEvent[]>) => void = () => {};
   #refuse: (error: ModelError) => void = () => {};
@@ -90,7 +118,7 @@ export class UpstreamTurn implements Dispatcher.DispatchHandler {
     this.#options = options;
     this.#body = body;
     this.#askPlain = askPlain;
-    this.#stream = new ChunkStream(options.reader, options.context);
+    this.#stream = options.stream;
     const flow: Flow = {
       pause: () => this.#hold("reader"),
       resume: () => this.#letGo("reader"),
@@ -202,7 +230,7 @@ export class UpstreamTurn implements Dispatcher.DispatchHandler {
     if (!this.#stream.isEmpty) this.#askPlain = null;
     if (this.#stream.isDone) this.#end();
     else this.#passSoon();
-    if (this.#isWaitingForEndMark || !this.#options.reader.hasFinishReason || this.#phase.name !== "streaming") return;
+    if (this.#isWaitingForEndMark || !this.#stream.isComplete || this.#phase.name !== "streaming") return;
     this.#isWaitingForEndMark = true;
     clearTimeout(this.#timer);
     this.#timer = setTimeout(this.#timeOut, Math.min(END_MARK_WAIT_MS, this.#options.totalMs));
@@ -257,16 +285,13 @@ export class UpstreamTurn implements Dispatcher.DispatchHandler {
     else this.#readPlain(text);
   }
 
-  /** Reads an unstreamed answer: one object in the shape of a chunk, with `message` instead of `delta`. */
+  /** Reads an unstreamed answer, which some servers put into an array. */
   #readPlain(text: string): void {
-    const { reader, context } = this.#options;
     try {
       const json = jsonOrUndefined(text);
       const answer = isList(json) ? json[0] : json;
       if (!isRecord(answer)) throw brokenAnswer("sent an answer that is no JSON object");
-      if (isError(answer)) throw explainStreamError(answer, context);
-      reader.read(answer);
-      reader.finish();
+      this.#stream.readWhole(answer);
     } catch (error) {
       this.#fail(error);
       return;
@@ -308,19 +333,20 @@ export class UpstreamTurn implements Dispatcher.DispatchHandler {
   /** Ends the turn normally. The rest of the reply is still read, so that the connection can be reused. */
   #end(): void {
     const body = this.#body;
+    const { tokens } = this.#options;
     this.#settle();
-    if (body !== null && !this.#options.reader.hasUsage) return void this.#endUncounted(body);
+    if (body !== null && tokens !== null && !this.#stream.hasUsage) return void this.#endUncounted(body, tokens);
     this.#pass();
     this.#queue.end();
   }
 
   /** Ends a turn without reported usage. The answer does not wait for the estimate, only its end does. */
-  async #endUncounted(body: SentParts): Promise<void> {
-    const { reader, tokens, signal } = this.#options;
+  async #endUncounted(body: SentParts, tokens: UsageEstimator): Promise<void> {
+    const { signal } = this.#options;
     const events = this.#stream.take();
     const lastEvents = events.splice(-1);
     this.#queue.push(events);
-    const usage = await tokens.usageOf(body, reader.outputTokens, signal).catch(() => null); // The answer is complete.
+    const usage = await tokens.usageOf(body, this.#stream.outputTokens, signal).catch(() => null); // The answer is complete.
     this.#queue.push(usage === null ? lastEvents : [{ type: "usage", usage }, ...lastEvents]);
     this.#queue.end();
   }
