@@ -1,7 +1,7 @@
 import { isRendering } from "@antiphon/speech/formatting/is-rendering.ts";
 import { SentenceCutter } from "@antiphon/speech/voices/sentences/sentence-cutter.ts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { redact } from "../../src/model-engines/chat-completions/errors/redact.ts";
+import { redact } from "../../src/model-engines/model-server/errors/redact.ts";
 import { cpuMsOf } from "../kit/cpu-time.ts";
 import { startTestServer, type TestServer } from "../kit/test-server.ts";
 import { verifies } from "../verifies.ts";

@@ -2,7 +2,7 @@ import { jsonOrUndefined } from "@antiphon/base/json/read-json.ts";
 import { isRecord } from "@antiphon/base/json/records.ts";
 import { readBodyStart } from "@antiphon/base/limits/read-body-start.ts";
 import { type Dispatcher, request } from "undici";
-import { textOrNull } from "./json-values.ts";
+import { textOrNull } from "../model-server/json-values.ts";
 
 const OLLAMA_ORIGIN = "http://127.0.0.1:11434";
 const WAIT_MS = 300;

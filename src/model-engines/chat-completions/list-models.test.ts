@@ -1,9 +1,9 @@
 import { createServer } from "node:net";
 import { ModelError } from "@antiphon/domain/models/model-error.ts";
 import { expect, test } from "vitest";
+import { readModels } from "../model-server/list-models.ts";
 import { engineFor, serveChat } from "./chat-server.fixture.ts";
 import { findLocalDaemon } from "./find-local-daemon.ts";
-import { readModels } from "./list-models.ts";
 
 const unaborted = () => new AbortController().signal;
 

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { connect } from "node:net";
 import type { Logger } from "@antiphon/base/logger.ts";
-import { explainTransportError } from "../../model-engines/chat-completions/errors/transport-error.ts";
+import { explainTransportError } from "../../model-engines/model-server/errors/transport-error.ts";
 
 /** Long enough for a server in another country. */
 const CONNECT_MS_MAX = 5000;

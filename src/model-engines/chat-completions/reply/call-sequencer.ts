@@ -1,10 +1,10 @@
 import { jsonOrUndefined } from "@antiphon/base/json/read-json.ts";
 import { isRecord } from "@antiphon/base/json/records.ts";
 import type { ModelEvent } from "@antiphon/domain/models/model-events.ts";
-import { brokenAnswer } from "../errors/model-errors.ts";
-import type { CalledTool, ToolNames } from "../request/tool-names.ts";
+import type { CalledTool, ToolNames } from "../../context/tool-names.ts";
+import { brokenAnswer } from "../../model-server/errors/model-errors.ts";
+import { sizeOfEvent } from "../../model-server/reply/event-size.ts";
 import { CustomInputReader } from "./custom-input-reader.ts";
-import { sizeOfEvent } from "./event-size.ts";
 import { IncomingCall } from "./incoming-call.ts";
 
 /** Limit of waiting characters: delayed arguments, and events behind an unfinished call. */

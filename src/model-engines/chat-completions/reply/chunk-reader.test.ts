@@ -1,8 +1,8 @@
 import type { ModelEvent } from "@antiphon/domain/models/model-events.ts";
 import { describe, expect, test } from "vitest";
 import { verifies } from "../../../../tests/verifies.ts";
+import { ToolNames } from "../../context/tool-names.ts";
 import type { ReasoningTags } from "../profile.ts";
-import { ToolNames } from "../request/tool-names.ts";
 import { ChunkReader } from "./chunk-reader.ts";
 import { transcript } from "./transcript.fixture.ts";
 

@@ -1,9 +1,9 @@
 import { isRecord } from "@antiphon/base/json/records.ts";
 import type { Annotation, LogProb } from "@antiphon/contracts/responses-api/types.ts";
 import type { ModelEvent, ModelUsage } from "@antiphon/domain/models/model-events.ts";
-import { countOrZero, isList, type JsonObject, textOrNull } from "../json-values.ts";
+import type { ToolNames } from "../../context/tool-names.ts";
+import { countOrZero, isList, type JsonObject, textOrNull } from "../../model-server/json-values.ts";
 import type { ReasoningTags } from "../profile.ts";
-import type { ToolNames } from "../request/tool-names.ts";
 import { CallSequencer } from "./call-sequencer.ts";
 import { ContentReader } from "./content-reader.ts";
 import { type ChatFinishReason, readFinishReason } from "./finish-reason.ts";

@@ -4,7 +4,7 @@ import type { ModelEvent } from "@antiphon/domain/models/model-events.ts";
 import { createParser } from "eventsource-parser";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { ToolNames } from "../request/tool-names.ts";
+import { ToolNames } from "../../context/tool-names.ts";
 import { ChunkReader } from "./chunk-reader.ts";
 import { ChunkStream } from "./chunk-stream.ts";
 import { RepeatedEvent } from "./repeated-event.ts";

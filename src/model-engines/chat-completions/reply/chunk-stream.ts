@@ -4,13 +4,13 @@ import { isRecord } from "@antiphon/base/json/records.ts";
 import type { ModelError } from "@antiphon/domain/models/model-error.ts";
 import type { ModelEvent } from "@antiphon/domain/models/model-events.ts";
 import { createParser, type EventSourceParser } from "eventsource-parser";
-import { brokenAnswer, cutAnswer } from "../errors/model-errors.ts";
-import { readStreamErrorStatus } from "../errors/stream-error-status.ts";
-import { type ErrorContext, explainRefusal } from "../errors/upstream-error.ts";
-import { type JsonObject } from "../json-values.ts";
+import { brokenAnswer, cutAnswer } from "../../model-server/errors/model-errors.ts";
+import { readStreamErrorStatus } from "../../model-server/errors/stream-error-status.ts";
+import { type ErrorContext, explainRefusal } from "../../model-server/errors/upstream-error.ts";
+import { type JsonObject } from "../../model-server/json-values.ts";
+import type { ReplyStream } from "../../model-server/reply/upstream-turn.ts";
 import type { ChunkReader } from "./chunk-reader.ts";
 import { RepeatedEvent } from "./repeated-event.ts";
-import type { ReplyStream } from "./upstream-turn.ts";
 
 /** Maximum size of one SSE event. A whole image or long arguments may come as one event. */
 const SSE_EVENT_CHARS_MAX = 16 * 1024 * 1024;

@@ -1,4 +1,4 @@
-import { brokenAnswer } from "../errors/model-errors.ts";
+import { brokenAnswer } from "../../model-server/errors/model-errors.ts";
 
 export type ChatFinishReason = "stop" | "length" | "content_filter";
 

@@ -1,5 +1,5 @@
 import { type GrowingText, grow, lengthOf, NO_TEXT, wholeTextOf } from "@antiphon/base/growing-text.ts";
-import type { CalledTool } from "../request/tool-names.ts";
+import type { CalledTool } from "../../context/tool-names.ts";
 import type { CustomInputReader } from "./custom-input-reader.ts";
 import { JsonScanner } from "./json-scanner.ts";
 

@@ -1,6 +1,6 @@
 import { isRecord } from "@antiphon/base/json/records.ts";
 import type { ModelUsage } from "@antiphon/domain/models/model-events.ts";
-import type { JsonObject } from "../json-values.ts";
+import type { JsonObject } from "../../model-server/json-values.ts";
 
 /** More tokens than any turn can take; a larger number is invalid. */
 const TOKENS_MAX = 1_000_000_000;

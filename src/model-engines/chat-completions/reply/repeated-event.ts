@@ -1,6 +1,6 @@
 import { jsonOrUndefined } from "@antiphon/base/json/read-json.ts";
 import { isRecord } from "@antiphon/base/json/records.ts";
-import type { JsonObject } from "../json-values.ts";
+import type { JsonObject } from "../../model-server/json-values.ts";
 
 /** Longer events are unsuitable as examples. */
 const EXAMPLE_CHARS_MAX = 4096;

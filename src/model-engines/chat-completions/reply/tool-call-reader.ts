@@ -1,6 +1,6 @@
 import { isRecord } from "@antiphon/base/json/records.ts";
-import { brokenAnswer } from "../errors/model-errors.ts";
-import { type JsonObject, textOrNull } from "../json-values.ts";
+import { brokenAnswer } from "../../model-server/errors/model-errors.ts";
+import { type JsonObject, textOrNull } from "../../model-server/json-values.ts";
 import type { CallSequencer } from "./call-sequencer.ts";
 import { IncomingCall } from "./incoming-call.ts";
 

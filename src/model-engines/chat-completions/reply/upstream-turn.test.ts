@@ -1,10 +1,10 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Dispatcher } from "undici";
 import { expect, test } from "vitest";
-import { ToolNames } from "../request/tool-names.ts";
+import { ToolNames } from "../../context/tool-names.ts";
+import { UpstreamTurn } from "../../model-server/reply/upstream-turn.ts";
 import { ChunkReader } from "./chunk-reader.ts";
 import { ChunkStream } from "./chunk-stream.ts";
-import { UpstreamTurn } from "./upstream-turn.ts";
 
 test("a socket that is always ready is read 64 kB at a time, with a turn of the event loop in between", async () => {
   const reader = new ChunkReader({ toolNames: new ToolNames(), reasoningTags: "off", wantsLogprobs: false });

@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto";
 import { assertNever } from "@antiphon/base/assert.ts";
 import { eachInSlices } from "@antiphon/base/limits/slices.ts";
-import { invalidInput } from "../errors/model-errors.ts";
+import type { ChatMessage, ChatPart, ChatToolCall } from "../../context/chat-wire.ts";
+import { type Call, type CallOutput, callOutput, type HistoryStep } from "../../context/history.ts";
+import { invalidInput } from "../../model-server/errors/model-errors.ts";
 import type { BackendProfile } from "../profile.ts";
-import type { ChatMessage, ChatPart, ChatToolCall } from "./chat-wire.ts";
-import { type Call, type CallOutput, callOutput, type HistoryStep } from "./history.ts";
 
 /** The reference's chat completions refuse longer call ids. */
 const CALL_ID_CHARS_MAX = 40;

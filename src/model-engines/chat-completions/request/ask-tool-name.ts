@@ -1,8 +1,8 @@
 import { jsonOrUndefined } from "@antiphon/base/json/read-json.ts";
 import { isRecord } from "@antiphon/base/json/records.ts";
-import { askServer, type ServerAddress } from "../ask-server.ts";
-import { isList, textOrNull } from "../json-values.ts";
-import type { ChatRequest, ChatTool } from "./chat-wire.ts";
+import type { ChatRequest, ChatTool } from "../../context/chat-wire.ts";
+import { askServer, type ServerAddress } from "../../model-server/ask-server.ts";
+import { isList, textOrNull } from "../../model-server/json-values.ts";
 import { inSchemaForm, type SchemaForm, withInstruction } from "./schema-forms.ts";
 
 const ASK_MS_MAX = 60_000;

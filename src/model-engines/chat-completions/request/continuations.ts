@@ -1,10 +1,10 @@
 import { assert } from "@antiphon/base/assert.ts";
 import { isRecord } from "@antiphon/base/json/records.ts";
 import { LRUCache } from "lru-cache";
-import { askServer, type ServerAddress } from "../ask-server.ts";
-import { isList, textOrNull } from "../json-values.ts";
+import type { ChatMessage, ChatRequest } from "../../context/chat-wire.ts";
+import { askServer, type ServerAddress } from "../../model-server/ask-server.ts";
+import { isList, textOrNull } from "../../model-server/json-values.ts";
 import type { BackendProfile, ContinuationForm } from "../profile.ts";
-import type { ChatMessage, ChatRequest } from "./chat-wire.ts";
 
 /** In the order of trial: servers that do not know a member may ignore it. */
 const FORMS: readonly ContinuationForm[] = ["continue_final_message", "prefix", "partial", "last_message"];

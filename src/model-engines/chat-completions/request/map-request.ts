@@ -1,15 +1,15 @@
 import { assertNever } from "@antiphon/base/assert.ts";
 import { eachInSlices, Slices } from "@antiphon/base/limits/slices.ts";
 import type { ModelRequest } from "@antiphon/domain/models/model-request.ts";
+import type { ChatRequest, ChatResponseFormat } from "../../context/chat-wire.ts";
+import type { HistoryStep } from "../../context/history.ts";
+import { ToolNames } from "../../context/tool-names.ts";
 import type { BackendProfile } from "../profile.ts";
 import { arrangeMessages } from "./arrange-messages.ts";
-import type { ChatRequest, ChatResponseFormat } from "./chat-wire.ts";
-import type { HistoryStep } from "./history.ts";
 import { mapToolChoice } from "./map-tool-choice.ts";
 import { mapTools } from "./map-tools.ts";
 import { isHostedExchange, readExchange, withLastPictures } from "./read-exchanges.ts";
 import { readItem } from "./read-items.ts";
-import { ToolNames } from "./tool-names.ts";
 
 /** The default verbosity, which is not sent. */
 const USUAL_VERBOSITY = "medium";

@@ -1,8 +1,8 @@
 import type { ModelRequest } from "@antiphon/domain/models/model-request.ts";
-import { invalidInput, unsupportedParameter } from "../errors/model-errors.ts";
-import { textOrNull } from "../json-values.ts";
-import type { ChatTool, ChatToolChoice } from "./chat-wire.ts";
-import type { ToolNames } from "./tool-names.ts";
+import type { ChatTool, ChatToolChoice } from "../../context/chat-wire.ts";
+import type { ToolNames } from "../../context/tool-names.ts";
+import { invalidInput, unsupportedParameter } from "../../model-server/errors/model-errors.ts";
+import { textOrNull } from "../../model-server/json-values.ts";
 
 export interface ChosenTools {
   readonly tools: readonly ChatTool[];

@@ -1,9 +1,9 @@
 import { jsonOrUndefined } from "@antiphon/base/json/read-json.ts";
 import type { HostedCall, HostedOutput } from "@antiphon/domain/models/hosted.ts";
 import type { ContextItem } from "@antiphon/domain/models/model-request.ts";
-import type { HistoryStep } from "./history.ts";
+import type { HistoryStep } from "../../context/history.ts";
+import type { ToolNames } from "../../context/tool-names.ts";
 import { readToolOutput } from "./read-items.ts";
-import type { ToolNames } from "./tool-names.ts";
 
 /** The maximum of pictures that are shown again in each turn, the latest ones. */
 const PICTURES_MAX = 4;

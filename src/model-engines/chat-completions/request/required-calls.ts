@@ -1,5 +1,5 @@
 import { LRUCache } from "lru-cache";
-import type { ChatRequest } from "./chat-wire.ts";
+import type { ChatRequest } from "../../context/chat-wire.ts";
 
 /**
  * How a model server treats the tool choice `required`. `ignores`: a named choice forces a call; `cannot`: nothing

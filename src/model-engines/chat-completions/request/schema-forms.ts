@@ -1,6 +1,6 @@
 import { ModelError } from "@antiphon/domain/models/model-error.ts";
 import { LRUCache } from "lru-cache";
-import type { ChatMessage, ChatRequest } from "./chat-wire.ts";
+import type { ChatMessage, ChatRequest } from "../../context/chat-wire.ts";
 
 /**
  * How to request JSON of a schema: by the reference's format, by `json_object` with a schema as in llama-cpp-python, or

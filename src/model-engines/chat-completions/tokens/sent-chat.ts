@@ -1,9 +1,9 @@
 import { readOwnJson } from "@antiphon/base/json/read-json.ts";
 import { readJsonInSlices } from "@antiphon/base/json/read-json-in-slices.ts";
 import { isRecord } from "@antiphon/base/json/records.ts";
-import type { SentParts } from "../connections/request-body.ts";
-import { isList } from "../json-values.ts";
-import type { ChatRequest } from "../request/chat-wire.ts";
+import type { ChatRequest } from "../../context/chat-wire.ts";
+import type { SentParts } from "../../model-server/connections/request-body.ts";
+import { isList } from "../../model-server/json-values.ts";
 
 /** Reads the body of a sent turn. The HTTP client keeps the body anyway, so nothing else must be kept. */
 export async function readSentChat(parts: SentParts): Promise<ChatRequest> {

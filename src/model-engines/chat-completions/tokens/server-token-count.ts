@@ -1,9 +1,9 @@
 import { isRecord } from "@antiphon/base/json/records.ts";
 import type { ModelRequest } from "@antiphon/domain/models/model-request.ts";
-import { askServer, isNotOffered, type ServerAddress, type ServerReply } from "../ask-server.ts";
-import { isList } from "../json-values.ts";
-import type { ChatRequest } from "../request/chat-wire.ts";
-import { chatTexts, templateTokens } from "./estimate-chat-tokens.ts";
+import type { ChatRequest } from "../../context/chat-wire.ts";
+import { chatTexts, templateTokens } from "../../context/estimate-chat-tokens.ts";
+import { askServer, isNotOffered, type ServerAddress, type ServerReply } from "../../model-server/ask-server.ts";
+import { isList } from "../../model-server/json-values.ts";
 
 /** A count usually takes a fraction of a second; the answer waits for it. */
 const COUNT_MS_MAX = 5000;

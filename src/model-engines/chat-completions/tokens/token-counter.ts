@@ -1,14 +1,14 @@
 import type { TokenCount } from "@antiphon/domain/models/model-engine.ts";
 import type { ModelUsage } from "@antiphon/domain/models/model-events.ts";
 import type { ModelRequest } from "@antiphon/domain/models/model-request.ts";
-import type { ServerAddress } from "../ask-server.ts";
-import type { SentParts } from "../connections/request-body.ts";
-import { InputTooLong } from "../errors/model-errors.ts";
+import type { ChatRequest } from "../../context/chat-wire.ts";
+import { estimateAttachmentTokens, estimateChatTokens } from "../../context/estimate-chat-tokens.ts";
+import type { ServerAddress } from "../../model-server/ask-server.ts";
+import type { SentParts } from "../../model-server/connections/request-body.ts";
+import { InputTooLong } from "../../model-server/errors/model-errors.ts";
+import { LearnedTokens } from "../../model-server/learned-tokens.ts";
 import type { BackendProfile } from "../profile.ts";
-import type { ChatRequest } from "../request/chat-wire.ts";
 import { mapRequest } from "../request/map-request.ts";
-import { estimateAttachmentTokens, estimateChatTokens } from "./estimate-chat-tokens.ts";
-import { LearnedTokens } from "./learned-tokens.ts";
 import { readSentChat } from "./sent-chat.ts";
 import { type ServerCount, ServerTokenCount } from "./server-token-count.ts";
 

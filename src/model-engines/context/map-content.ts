@@ -1,6 +1,6 @@
 import { assertNever } from "@antiphon/base/assert.ts";
 import type { InputContentPart, ToolOutputContentPart } from "@antiphon/contracts/responses-api/types.ts";
-import { invalidInput } from "../errors/model-errors.ts";
+import { invalidInput } from "../model-server/errors/model-errors.ts";
 import type { ChatPart } from "./chat-wire.ts";
 
 type InputPart = InputContentPart | ToolOutputContentPart;

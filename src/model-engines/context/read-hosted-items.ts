@@ -1,6 +1,6 @@
 import { assertNever } from "@antiphon/base/assert.ts";
 import type { InputItem } from "@antiphon/contracts/responses-api/types.ts";
-import { invalidInput } from "../errors/model-errors.ts";
+import { invalidInput } from "../model-server/errors/model-errors.ts";
 import { type Call, callOutput, type HistoryStep } from "./history.ts";
 import { mapImage } from "./map-content.ts";
 import { flatName } from "./tool-names.ts";

@@ -2,7 +2,7 @@ import { eachInSlices } from "@antiphon/base/limits/slices.ts";
 import { readImageSize } from "@antiphon/tokenizers/image-size.ts";
 import { imageTokens } from "@antiphon/tokenizers/image-tokens.ts";
 import { tokenizerFor } from "@antiphon/tokenizers/tokenizer.ts";
-import type { ChatMessage, ChatPart, ChatRequest } from "../request/chat-wire.ts";
+import type { ChatMessage, ChatPart, ChatRequest } from "./chat-wire.ts";
 
 type PartOf<T extends ChatPart["type"]> = Extract<ChatPart, { type: T }>;
 

@@ -1,7 +1,7 @@
 import { isRecord } from "@antiphon/base/json/records.ts";
 import { LRUCache } from "lru-cache";
-import { askServer, type ServerAddress } from "../ask-server.ts";
-import { isList, type JsonObject } from "../json-values.ts";
+import { askServer, type ServerAddress } from "./ask-server.ts";
+import { isList, type JsonObject } from "./json-values.ts";
 
 const ASK_MS_MAX = 3000;
 /** A model may be reloaded with another window. */

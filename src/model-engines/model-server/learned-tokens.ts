@@ -1,6 +1,6 @@
 import type { ModelRequest } from "@antiphon/domain/models/model-request.ts";
 import { LRUCache } from "lru-cache";
-import type { InputTooLong } from "../errors/model-errors.ts";
+import type { InputTooLong } from "./errors/model-errors.ts";
 
 const MODELS_MAX = 1000;
 /** If the server's count is off by more than this factor, it counts something else. */
