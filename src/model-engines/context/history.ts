@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import type { ChatPart } from "./chat-wire.ts";
 
 /** One step of a conversation that chat completions can express. */
@@ -28,4 +29,11 @@ export interface CallOutput {
 
 export function callOutput(callId: string, text: string, parts: readonly ChatPart[] = []): CallOutput {
   return { type: "call_output", callId, text, parts };
+}
+
+/** The call id, or a hash of it if it is longer than a server accepts. */
+export function shortCallId(callId: string, charactersMax: number): string {
+  if (callId.length <= charactersMax) return callId;
+  const hash = createHash("sha256").update(callId).digest("hex");
+  return `call_${hash}`.slice(0, charactersMax);
 }

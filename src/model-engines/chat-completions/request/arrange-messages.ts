@@ -1,8 +1,7 @@
-import { createHash } from "node:crypto";
 import { assertNever } from "@antiphon/base/assert.ts";
 import { eachInSlices } from "@antiphon/base/limits/slices.ts";
 import type { ChatMessage, ChatPart, ChatToolCall } from "../../context/chat-wire.ts";
-import { type Call, type CallOutput, callOutput, type HistoryStep } from "../../context/history.ts";
+import { type Call, type CallOutput, callOutput, type HistoryStep, shortCallId } from "../../context/history.ts";
 import { invalidInput } from "../../model-server/errors/model-errors.ts";
 import type { BackendProfile } from "../profile.ts";
 
@@ -134,11 +133,7 @@ function shownParts(output: CallOutput): readonly ChatPart[] {
 }
 
 function wireCallId(callId: string): string {
-  if (callId.length <= CALL_ID_CHARS_MAX) return callId;
-  return `call_${createHash("sha256")
-    .update(callId)
-    .digest("hex")
-    .slice(0, CALL_ID_CHARS_MAX - 5)}`;
+  return shortCallId(callId, CALL_ID_CHARS_MAX);
 }
 
 /** Finds the output of each call. Calls with the same id get its outputs in order. */

@@ -27,9 +27,8 @@ export function untrustedServer(reason: string, cause: unknown): ModelError {
 }
 
 /** The base URL is wrong, which only the operator can fix. */
-export function noSuchPath(): ModelError {
-  const message =
-    "The model server has no chat completions under the URL that this server has for it (MODEL_BASE_URL), which usually ends in /v1; your request is not the cause.";
+export function noSuchPath(api: string): ModelError {
+  const message = `The model server has no ${api} under the URL that this server has for it (MODEL_BASE_URL), which usually ends in /v1; your request is not the cause.`;
   return new ModelError(message, { ...SERVER_FAULT, status: 502 });
 }
 
@@ -37,7 +36,7 @@ export function tooSlow(reason: string, cause?: unknown): ModelError {
   return new ModelError(`The model server ${reason}.`, { ...SERVER_FAULT, status: 504, retry: "often", cause });
 }
 
-/** A parameter that chat completions cannot express. Refused instead of silently dropped. */
+/** A parameter that the model server's API cannot express. Refused instead of silently dropped. */
 export function unsupportedParameter(param: string, message: string): ModelError {
   return new ModelError(message, { ...CALLER_FAULT, code: "unsupported_parameter", param });
 }

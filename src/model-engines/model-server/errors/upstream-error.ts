@@ -33,6 +33,8 @@ export interface Refusal {
 /** The model named in errors, and the secrets to redact. */
 export interface ErrorContext extends Secrets {
   readonly model: string;
+  /** The API that is asked, in words. Left out: chat completions. */
+  readonly api?: string;
 }
 
 /** Only the beginning of a longer text is searched. */
@@ -44,7 +46,7 @@ const NO_SUCH_MODEL =
   /model.{0,200}(?:not found|does not exist|not exist|no such|unknown|not available|isn't available|not loaded)|(?:no such|unknown|unrecognized|invalid) model|not a valid model/is;
 /** Servers' texts, with 404 or 405, for a path that does not exist. */
 const NO_SUCH_PATH =
-  /^(?:the )?(?:requested )?(?:file|page|resource|route|endpoint|path|url)?\s*not found\.?$|invalid url|unknown request url|method not allowed|no route|\/chat\/completions/i;
+  /^(?:the )?(?:requested )?(?:file|page|resource|route|endpoint|path|url)?\s*not found\.?$|invalid url|unknown request url|method not allowed|no route|\/chat\/completions|\/responses\b/i;
 /** Servers' texts, with 500, for an invalid request: Python validators, chat templates, grammars. */
 const BLAMES_REQUEST =
   /\bvalidation errors?\b|'loc': \(|"loc": ?\[|\bliteral_error\b|invalid_request_error|bad_?request_?error|jinja exception|raise_exception|roles must alternate|(?:failed|unable) to (?:parse|initialize) (?:the )?(?:grammar|json.?schema|samplers)/i;
@@ -62,7 +64,7 @@ export function explainRefusal(refusal: Refusal, context: ErrorContext, nowMs: n
   const quote = report.isReadable ? redact(report.message, context) : "";
   const { status } = refusal;
   if (report.code === "model_not_found") return modelNotFound(context.model); // Some servers send it with 403.
-  if (isAboutPath(refusal, report, quote)) return noSuchPath();
+  if (isAboutPath(refusal, report, quote)) return noSuchPath(context.api ?? "chat completions");
   if (status !== null && status >= 500 && blamesRequest(report)) return refusedRequest(status, report, quote, context);
   if (status === null || status >= 500) return serverError(refusal, report, quote, nowMs);
   if (status === 401 || status === 403) return refusedKey(status, quote, context);
