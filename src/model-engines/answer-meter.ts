@@ -51,6 +51,8 @@ export class AnswerMeter {
       case "reasoning_delta":
       case "reasoning_summary_delta":
         return this.#continue("reasoning") ? this.#takeText("reasoning", event) : null;
+      case "reasoning_sealed":
+        return this.#continue("reasoning") && this.#take("reasoning", event.sealedText.length) ? event : null;
       case "call_delta":
         return this.#takeText("arguments", event);
       case "annotation":

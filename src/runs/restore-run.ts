@@ -249,6 +249,7 @@ function stepOf(event: ResponseStreamEvent): ToolStep | null {
 function startEventOf(item: OutputItem): ModelEvent | null {
   if (item.type === "compaction") return { type: "compaction", encryptedContent: item.encrypted_content };
   if (item.type === "message") return { type: "message_started", ...(item.phase == null ? {} : { phase: item.phase }) };
+  if (item.type === "reasoning") return { type: "reasoning_sealed", sealedText: "" };
   if (item.type !== "function_call" && item.type !== "custom_tool_call") return null;
   const kind = item.type === "function_call" ? "function" : "custom";
   const { call_id: callId, name, namespace } = item;

@@ -16,8 +16,11 @@ export interface RunPlan {
   readonly ids: IdStem;
   /** Raw reasoning is shown as `reasoning_text` content, or as the summary if the request asked for one. */
   readonly rawReasoningAs: "text" | "summary";
-  /** Seals reasoning into `encrypted_content`, deterministically; null if it is not sealed. */
-  readonly sealReasoning: ((text: string, itemId: string) => string) | null;
+  /**
+   * Seals reasoning into `encrypted_content`, deterministically; null if it is not sealed. `sealedText`: the form that
+   * only the model server reads, if it sent one.
+   */
+  readonly sealReasoning: ((text: string, itemId: string, sealedText: string | null) => string) | null;
   /** The input tokens of `usage` if the model server counts none. */
   readonly inputTokensEstimate: number;
   /** True if no answer is wanted; the output then stays empty. Otherwise, an empty answer becomes an empty message. */

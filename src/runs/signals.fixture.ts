@@ -33,6 +33,7 @@ export function anySignal(): fc.Arbitrary<RunSignal> {
     fc.record({ type: only("refusal_delta"), text }),
     fc.record({ type: only("reasoning_delta"), text }),
     fc.record({ type: only("reasoning_summary_delta"), text }),
+    fc.record({ type: only("reasoning_sealed"), sealedText: text }),
     fc.record({ type: only("message_started"), phase: fc.constantFrom<Phase[]>("commentary", "final_answer") }),
     fc.record({
       type: only("call_started"),

@@ -52,6 +52,8 @@ function finalOf(run: Run): Response {
 }
 
 const TEXT_BEGIN = "output_item.added content_part.added";
+const RAW =
+  "output_item.added content_part.added reasoning_text.delta reasoning_text.done content_part.done output_item.done";
 const TEXT_END = "output_text.done content_part.done output_item.done";
 
 describe("a message", () => {
@@ -105,6 +107,32 @@ describe("a message", () => {
 });
 
 describe("reasoning", () => {
+  test("keeps what only its model server can read, and nothing else, in its seal", () => {
+    const sealReasoning = (...parts: readonly unknown[]): string => JSON.stringify(parts);
+    const sealed = hears({ type: "reasoning_sealed", sealedText: "gAAA" });
+    const run = check(
+      [
+        sealed,
+        hears({ type: "message_finished" }),
+        thinks,
+        sealed,
+        hears({ type: "message_finished" }),
+        thinks,
+        stops,
+        ended,
+      ],
+      `output_item.added output_item.done ${RAW} ${RAW} completed`,
+      aPlan({ sealReasoning }),
+    );
+    const seals = finalOf(run).output.map((item) => (item.type === "reasoning" ? item.encrypted_content : null));
+    const ids = finalOf(run).output.map(({ id }) => id);
+    expect(seals).toEqual([
+      JSON.stringify(["", ids[0], "gAAA"]),
+      JSON.stringify(["Hm.", ids[1], "gAAA"]),
+      JSON.stringify(["Hm.", ids[2], null]),
+    ]);
+  });
+
   const thinks = hears({ type: "reasoning_delta", text: "Hm." });
 
   test("is an item of raw text before the message", () => {

@@ -158,6 +158,10 @@ function applyModelEvent(state: Answering, event: ModelEvent, events: Unnumbered
       const [ready, reasoning] = ensureReasoning(state, events);
       return growAnswer(ready, addSummary(reasoning, event.text, events), event.text.length);
     }
+    case "reasoning_sealed": {
+      const [ready, reasoning] = ensureReasoning(state, events);
+      return event.sealedText === "" ? ready : { ...ready, open: { ...reasoning, sealedText: event.sealedText } };
+    }
     case "reasoning_summary_break":
       return state.open?.kind === "reasoning" ? { ...state, open: endSummaryPart(state.open, events) } : state;
     case "call_started":

@@ -70,6 +70,7 @@ export class AnswerItems {
       case "reasoning_delta":
       case "reasoning_summary_delta":
       case "reasoning_summary_break":
+      case "reasoning_sealed":
       case "call_finished":
       case "compaction":
       case "audio_delta":

@@ -8,6 +8,7 @@ import type { Caller } from "../access/caller.ts";
 import { mediaRefused } from "../errors/media-errors.ts";
 import { invalidEncryptedContent } from "../errors/state-errors.ts";
 import type { Sealer } from "../seal.ts";
+import { readReasoningSecret } from "./reasoning-secret.ts";
 import { sealScope } from "./resolve-input.ts";
 
 /** Open what the items of a context hold. */
@@ -47,17 +48,24 @@ export async function shapeContext(
 }
 
 /**
- * Restores the text of sealed reasoning, unless the item already shows it. The seal of a client's item is always
- * checked.
+ * Restores the text of sealed reasoning, unless the item already shows it, and what only its model server can read. The
+ * seal of a client's item is always checked.
  */
 function withReasoningText(item: StoredItem, open: (sealedText: string) => string | null, isSent: boolean): StoredItem {
   if (item.type !== "reasoning" || item.encrypted_content == null) return item;
   const { encrypted_content: sealedText, ...visibleItem } = item;
   const showsText = (visibleItem.content ?? []).length > 0;
-  if (showsText && !isSent) return visibleItem;
-  const text = open(sealedText);
-  if (text === null) throw invalidEncryptedContent();
-  return text === "" || showsText ? visibleItem : { ...visibleItem, content: [{ type: "reasoning_text", text }] };
+  const secret = open(sealedText);
+  if (secret === null) {
+    if (showsText && !isSent) return visibleItem;
+    throw invalidEncryptedContent();
+  }
+  const { text, sealedText: serversText } = readReasoningSecret(secret);
+  return {
+    ...visibleItem,
+    ...(text === "" || showsText ? {} : { content: [{ type: "reasoning_text", text }] }),
+    ...(serversText === null ? {} : { encrypted_content: serversText }),
+  };
 }
 
 /** Converts every image, file and recording to what the model can read. Items without any stay the same objects. */

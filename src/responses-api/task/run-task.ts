@@ -6,6 +6,7 @@ import type { SpeechOutput } from "@antiphon/domain/speech.ts";
 import type { RunPlan } from "../../runs/index.ts";
 import type { RecordedEvent } from "../../runs/recorded-event.ts";
 import type { CompactionPlan } from "../compaction/plan-compaction.ts";
+import { writeReasoningSecret } from "../input/reasoning-secret.ts";
 import { sealScope } from "../input/resolve-input.ts";
 import type { TaskTools } from "../offered-tools/task-tools.ts";
 import type { Sealer } from "../seal.ts";
@@ -39,7 +40,8 @@ export interface ShownReasoning {
 /** The plan of a run that makes `response` from this task. */
 export function planOf(task: PlanTask, response: Response, owner: Owner, sealer: Sealer): RunPlan {
   const { ids, reasoning, inputTokensEstimate } = task;
-  const seal = (text: string, itemId: string): string => sealer.seal(text, itemId, sealScope(owner));
+  const seal = (text: string, itemId: string, sealedText: string | null): string =>
+    sealer.seal(writeReasoningSecret({ text, sealedText }), itemId, sealScope(owner));
   return {
     response,
     ids,

@@ -1,5 +1,6 @@
 import { type GrowingText, grow, NO_TEXT, wholeTextOf } from "@antiphon/base/growing-text.ts";
 import type { ReasoningItem } from "@antiphon/contracts/responses-api/types.ts";
+import type { RunPlan } from "../run-state.ts";
 import type { UnnumberedEvent } from "../wire-event.ts";
 
 /** A reasoning item that is still being streamed: summary parts, raw text, or both. */
@@ -14,9 +15,11 @@ export interface ReasoningBlock {
   /** Raw reasoning text; null before its first delta. */
   readonly text: GrowingText | null;
   readonly sealText: SealText | null;
+  /** The form that only the model server reads; null if it sent none. */
+  readonly sealedText: string | null;
 }
 
-type SealText = (text: string, itemId: string) => string;
+type SealText = NonNullable<RunPlan["sealReasoning"]>;
 
 export function openReasoning(
   id: string,
@@ -24,7 +27,16 @@ export function openReasoning(
   sealText: SealText | null,
   events: UnnumberedEvent[],
 ): ReasoningBlock {
-  const block: ReasoningBlock = { kind: "reasoning", id, index, summary: [], summaryPart: null, text: null, sealText };
+  const block: ReasoningBlock = {
+    kind: "reasoning",
+    id,
+    index,
+    summary: [],
+    summaryPart: null,
+    text: null,
+    sealText,
+    sealedText: null,
+  };
   events.push({ type: "response.output_item.added", output_index: index, item: reasoningItem(block, null) });
   return block;
 }
@@ -70,13 +82,13 @@ export function closeReasoning(block: ReasoningBlock, events: UnnumberedEvent[])
 }
 
 function reasoningItem(block: ReasoningBlock, text: string | null): ReasoningItem {
-  const { sealText, summary, id } = block;
+  const { sealText, sealedText, summary, id } = block;
   return {
     id,
     type: "reasoning",
     content: text === null ? [] : [{ type: "reasoning_text", text }],
     // The client sends this back, so that a later turn can show it to the model.
-    ...(sealText === null ? {} : { encrypted_content: sealText(text ?? summary.join("\n\n"), id) }),
+    ...(sealText === null ? {} : { encrypted_content: sealText(text ?? summary.join("\n\n"), id, sealedText) }),
     summary: summary.map((part) => ({ type: "summary_text", text: part })),
   };
 }

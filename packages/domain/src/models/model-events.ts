@@ -38,6 +38,11 @@ export type ModelEvent =
   | { readonly type: "reasoning_summary_delta"; readonly text: string }
   /** The next summary delta begins a new summary part. */
   | { readonly type: "reasoning_summary_break" }
+  /**
+   * The open reasoning in a form that only its model server reads, as the engine wrote it; begins reasoning if none is
+   * open. A later turn gets it as the `encrypted_content` of the item. Empty: only begins.
+   */
+  | { readonly type: "reasoning_sealed"; readonly sealedText: string }
   /** If `callId` is null, the run generates one. The deltas of a `custom` call are free-form input, not JSON. */
   | {
       readonly type: "call_started";

@@ -10,7 +10,8 @@ export type OfferedTool = Tool | HostedFunction;
 
 /**
  * The request for one turn of a model. Items are in context order and resolved: no `item_reference`, no extension
- * parts, and sealed reasoning is opened.
+ * parts, and sealed reasoning is opened. `encrypted_content` of reasoning is what an engine wrote in
+ * `reasoning_sealed`; any other engine ignores it.
  */
 export interface ModelRequest {
   readonly model: string;

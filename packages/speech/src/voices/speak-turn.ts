@@ -159,6 +159,7 @@ class SpokenTurn implements AsyncIterator<Batch> {
       case "turn_cut":
       case "reasoning_delta":
       case "reasoning_summary_delta":
+      case "reasoning_sealed":
         this.#sentences.push(this.#cutter.end());
         return;
       case "finished":

@@ -51,6 +51,7 @@ function shown(event: ModelEvent): string {
     case "message_started":
     case "message_finished":
     case "reasoning_summary_break":
+    case "reasoning_sealed":
     case "turn_cut":
     case "item_started":
     case "item_delta":

@@ -406,12 +406,8 @@ describe("items of hosted tools", () => {
   for (const item of [{ type: "compaction", encrypted_content: "x" }, { type: "compaction_trigger" }] as const) {
     test(`${item.type} is refused`, () => checkRefused({ items: [user("Hi"), item] }, { param: "input[1]" }));
   }
-  test("reasoning that another service encrypted is refused", async () => {
-    await checkRefused(
-      { items: [{ type: "reasoning", id: "rs_1", summary: [], encrypted_content: "x" }] },
-      { code: "invalid_encrypted_content" },
-    );
-  });
+  test("reasoning that only another model server can read is left out", () =>
+    check([{ type: "reasoning", id: "rs_1", summary: [], encrypted_content: "x" }], []));
 });
 
 describe("tools", () => {

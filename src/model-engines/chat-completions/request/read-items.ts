@@ -25,7 +25,7 @@ export function readItem(item: InputItem, position: number): HistoryStep | reado
 function readOther(item: Exclude<InputItem, Message>, path: string): readonly HistoryStep[] {
   switch (item.type) {
     case "reasoning":
-      return readReasoning(item, path);
+      return readReasoning(item);
     case "function_call":
       return [
         {
@@ -125,17 +125,11 @@ function contentText(content: Message["content"], path: string): string {
     .join("\n");
 }
 
-function readReasoning(item: Item<"reasoning">, path: string): readonly HistoryStep[] {
+/** Its `encrypted_content` is for another model server. */
+function readReasoning(item: Item<"reasoning">): readonly HistoryStep[] {
   const thoughts = (item.content ?? []).map((part) => part.text).join("\n");
   const text = thoughts === "" ? item.summary.map((part) => part.text).join("\n") : thoughts;
-  if (text !== "") return [{ type: "reasoning", text }];
-  const sealedText = item.encrypted_content;
-  if (sealedText === null || sealedText === undefined || sealedText === "") return [];
-  throw invalidInput(
-    "The encrypted content of a reasoning item could not be verified. It was made by another service.",
-    path,
-    "invalid_encrypted_content",
-  );
+  return text === "" ? [] : [{ type: "reasoning", text }];
 }
 
 export function readToolOutput(callId: string, output: ToolOutput, path: string): CallOutput {

@@ -8,6 +8,7 @@ const LOGPROB_CHARACTERS = 128;
 /** The approximate size of an event in memory, in characters. Used to limit queues. */
 export function sizeOfEvent(event: ModelEvent): number {
   if (event.type === "annotation") return EVENT_CHARACTERS + JSON.stringify(event.annotation).length;
+  if (event.type === "reasoning_sealed") return EVENT_CHARACTERS + event.sealedText.length;
   if (!("text" in event)) return EVENT_CHARACTERS;
   const size = EVENT_CHARACTERS + event.text.length;
   return event.type === "text_delta" && event.logprobs !== undefined

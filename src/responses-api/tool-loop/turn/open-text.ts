@@ -25,6 +25,7 @@ export class OpenText {
         return this.#begin({ type: "message", text: "", isPlain: true });
       case "reasoning_delta":
       case "reasoning_summary_delta":
+      case "reasoning_sealed":
         return this.#begin({ type: "reasoning" });
       case "call_started": {
         const { kind, name, namespace = null } = event;

@@ -14,6 +14,8 @@ export class TurnItems {
   #text = "";
   #reasoning = "";
   #summary = "";
+  /** The form of the reasoning that only its model server reads. */
+  #sealedText = "";
   #characters = 0;
 
   /** Characters of the turn so far. */
@@ -37,8 +39,13 @@ export class TurnItems {
         this.#endText();
         this.#summary += event.text;
         return;
+      case "reasoning_sealed":
+        this.#endText();
+        this.#sealedText = event.sealedText;
+        return;
       case "message_started":
       case "message_finished":
+        this.#endReasoning();
         this.#endText();
         return;
       case "turn_cut":
@@ -78,14 +85,17 @@ export class TurnItems {
   #endReasoning(): void {
     const text = this.#reasoning;
     const summary = this.#summary;
+    const sealedText = this.#sealedText;
     this.#reasoning = "";
     this.#summary = "";
-    if (text === "" && summary === "") return;
+    this.#sealedText = "";
+    if (text === "" && summary === "" && sealedText === "") return;
     this.#items.push({
       type: "reasoning",
       id: `rs_${randomHex(16)}`,
       summary: summary === "" ? [] : [{ type: "summary_text", text: summary }],
       ...(text === "" ? {} : { content: [{ type: "reasoning_text", text }] }),
+      ...(sealedText === "" ? {} : { encrypted_content: sealedText }),
     });
   }
 }

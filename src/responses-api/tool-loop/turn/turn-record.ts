@@ -22,6 +22,7 @@ export class TurnRecord {
       case "reasoning_delta":
       case "reasoning_summary_delta":
       case "reasoning_summary_break":
+      case "reasoning_sealed":
         return this.#grow("reasoning", event);
       case "call_delta":
         return this.#grow("call", event);
