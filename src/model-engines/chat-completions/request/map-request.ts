@@ -4,13 +4,13 @@ import type { ModelRequest } from "@antiphon/domain/models/model-request.ts";
 import type { ChatRequest, ChatResponseFormat } from "../../context/chat-wire.ts";
 import type { HistoryStep } from "../../context/history.ts";
 import { isHostedExchange, withLastPictures } from "../../context/hosted-exchanges.ts";
+import { readExchange } from "../../context/read-exchanges.ts";
+import { readItem } from "../../context/read-items.ts";
 import { ToolNames } from "../../context/tool-names.ts";
 import type { BackendProfile } from "../profile.ts";
 import { arrangeMessages } from "./arrange-messages.ts";
 import { mapToolChoice } from "./map-tool-choice.ts";
 import { mapTools } from "./map-tools.ts";
-import { readExchange } from "./read-exchanges.ts";
-import { readItem } from "./read-items.ts";
 
 /** The default verbosity, which is not sent. */
 const USUAL_VERBOSITY = "medium";

@@ -1,8 +1,8 @@
 import type { HostedCall, HostedOutput } from "@antiphon/domain/models/hosted.ts";
-import type { HistoryStep } from "../../context/history.ts";
-import { readableArguments } from "../../context/hosted-exchanges.ts";
-import type { ToolNames } from "../../context/tool-names.ts";
+import type { HistoryStep } from "./history.ts";
+import { readableArguments } from "./hosted-exchanges.ts";
 import { readToolOutput } from "./read-items.ts";
+import type { ToolNames } from "./tool-names.ts";
 
 /** Reads a call of a hosted function, or its output, as the model made or saw it. */
 export function readExchange(item: HostedCall | HostedOutput, names: ToolNames, position: number): HistoryStep {

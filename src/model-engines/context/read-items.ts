@@ -1,11 +1,11 @@
 import { assertNever } from "@antiphon/base/assert.ts";
 import type { InputItem } from "@antiphon/contracts/responses-api/types.ts";
-import type { ChatPart } from "../../context/chat-wire.ts";
-import { type CallOutput, callOutput, type HistoryStep } from "../../context/history.ts";
-import { mapContent, mapPart } from "../../context/map-content.ts";
-import { readHostedItem } from "../../context/read-hosted-items.ts";
-import { flatName } from "../../context/tool-names.ts";
-import { invalidInput } from "../../model-server/errors/model-errors.ts";
+import { invalidInput } from "../model-server/errors/model-errors.ts";
+import type { ChatPart } from "./chat-wire.ts";
+import { type CallOutput, callOutput, type HistoryStep } from "./history.ts";
+import { mapContent, mapPart } from "./map-content.ts";
+import { readHostedItem } from "./read-hosted-items.ts";
+import { flatName } from "./tool-names.ts";
 
 type Item<Type> = Extract<InputItem, { type: Type }>;
 type Message = Extract<InputItem, { role: unknown; content: unknown }>;
