@@ -1,14 +1,13 @@
-import { type ExchangeRecorder, exchangeRecorder, RecordedReply } from "@antiphon/base/exchanges/exchange-recording.ts";
-import { traceHeaders } from "@antiphon/base/trace-context.ts";
+import { exchangeRecorder } from "@antiphon/base/exchanges/exchange-recording.ts";
 import { ModelError } from "@antiphon/domain/models/model-error.ts";
 import type { ModelEvent } from "@antiphon/domain/models/model-events.ts";
 import type { ModelRequest } from "@antiphon/domain/models/model-request.ts";
-import type { Dispatcher } from "undici";
 import type { ChatRequest } from "../context/chat-wire.ts";
 import type { ToolNames } from "../context/tool-names.ts";
 import type { ServerAddress } from "../model-server/ask-server.ts";
 import { requestBody } from "../model-server/connections/request-body.ts";
 import type { ErrorContext } from "../model-server/errors/upstream-error.ts";
+import { sendTurn } from "../model-server/reply/send-turn.ts";
 import { UpstreamTurn } from "../model-server/reply/upstream-turn.ts";
 import type { BackendProfile } from "./profile.ts";
 import { ChunkReader } from "./reply/chunk-reader.ts";
@@ -144,19 +143,20 @@ export class TurnAsker {
 
   async #send(chat: ChatRequest, turnContext: TurnContext): Promise<Batches> {
     const { model, trace, signal } = turnContext;
-    const { apiKey, idleMs, totalMs, tokens } = this.#options;
+    const { server, apiKey, idleMs, totalMs, tokens } = this.#options;
     const httpBody = await requestBody(chat);
     const context = { model, host: this.#host, apiKey };
     const stream = this.#streamFor(turnContext, context);
-    const recorder = exchangeRecorder(); // undici calls back outside of the recorded work.
+    // undici calls back outside of the recorded work.
+    const call = { server, path: "/chat/completions", idleMs, trace, recorder: exchangeRecorder() };
     const askPlain = (): void => {
       requestBody(withoutStream(chat)).then(
-        (plain) => this.#dispatch(plain, { trace, recorder }, turn),
+        (plain) => sendTurn(turn, plain, call),
         (error: unknown) => turn.onResponseError(null, error instanceof Error ? error : new Error(String(error))),
       );
     };
     const turn = new UpstreamTurn({ stream, context, totalMs, idleMs, signal, tokens }, httpBody.parts, askPlain);
-    if (!signal.aborted) this.#dispatch(httpBody, { trace, recorder }, turn);
+    if (!signal.aborted) sendTurn(turn, httpBody, call);
     return await turn.acceptance;
   }
 
@@ -172,43 +172,8 @@ export class TurnAsker {
     });
     return new ChunkStream(reader, context);
   }
-
-  #dispatch(httpBody: SentBody, { trace, recorder }: SendingRun, turn: UpstreamTurn): void {
-    const { server, idleMs } = this.#options;
-    const call = {
-      origin: server.origin,
-      path: `${server.apiPath}/chat/completions${server.search}`,
-      method: "POST",
-      headers: { ...server.headers, accept: "text/event-stream", ...httpBody.headers, ...traceHeaders(trace) },
-      body: httpBody.body,
-      headersTimeout: idleMs,
-      bodyTimeout: idleMs,
-    };
-    server.dispatcher.dispatch(call, recordedTurn(turn, recorder, call, httpBody.parts));
-  }
-}
-
-type SentBody = Awaited<ReturnType<typeof requestBody>>;
-
-/** The run of a call. */
-interface SendingRun {
-  readonly trace: ModelRequest["trace"];
-  readonly recorder: ExchangeRecorder | null;
 }
 
 function withoutStream({ stream: _stream, stream_options: _options, ...others }: ChatRequest): object {
   return { ...others, stream: false };
-}
-
-/** The turn itself, or a wrapper that also records its reply. */
-function recordedTurn(
-  turn: UpstreamTurn,
-  recorder: ExchangeRecorder | null,
-  call: { readonly origin: string; readonly path: string; readonly headers: Readonly<Record<string, string>> },
-  body: readonly Uint8Array[],
-): Dispatcher.DispatchHandler {
-  if (recorder === null) return turn;
-  const url = `${call.origin}${call.path}`;
-  const recording = recorder.begin({ kind: "model", method: "POST", url, headers: Object.entries(call.headers), body });
-  return recording === null ? turn : new RecordedReply(turn, recording);
 }

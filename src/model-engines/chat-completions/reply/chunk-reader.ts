@@ -3,6 +3,7 @@ import type { Annotation, LogProb } from "@antiphon/contracts/responses-api/type
 import type { ModelEvent, ModelUsage } from "@antiphon/domain/models/model-events.ts";
 import type { ToolNames } from "../../context/tool-names.ts";
 import { countOrZero, isList, type JsonObject, textOrNull } from "../../model-server/json-values.ts";
+import { readLogprobList } from "../../model-server/reply/read-logprobs.ts";
 import type { ReasoningTags } from "../profile.ts";
 import { CallSequencer } from "./call-sequencer.ts";
 import { ContentReader } from "./content-reader.ts";
@@ -265,24 +266,5 @@ function hasContent(delta: JsonObject): boolean {
 
 /** The log probabilities of a delta; undefined if the server sent none. */
 function readLogprobs(value: unknown): readonly LogProb[] | undefined {
-  const tokens = isRecord(value) ? value["content"] : undefined;
-  if (!isList(tokens) || tokens.length === 0) return undefined;
-  return tokens
-    .filter(isRecord)
-    .map((token) => ({ ...readToken(token), top_logprobs: readAlternatives(token["top_logprobs"]) }));
-}
-
-function readAlternatives(value: unknown): LogProb["top_logprobs"] {
-  return isList(value) ? value.filter(isRecord).map(readToken) : [];
-}
-
-function readToken(entry: JsonObject): { token: string; bytes: number[]; logprob: number } {
-  const token = typeof entry["token"] === "string" ? entry["token"] : "";
-  const logprob = typeof entry["logprob"] === "number" ? entry["logprob"] : 0;
-  return { token, bytes: tokenBytes(entry["bytes"], token), logprob };
-}
-
-/** The bytes of a token; its UTF-8 if the server sends none. */
-function tokenBytes(value: unknown, token: string): number[] {
-  return isList(value) ? value.filter((byte) => typeof byte === "number") : [...Buffer.from(token)];
+  return readLogprobList(isRecord(value) ? value["content"] : undefined);
 }
