@@ -2,11 +2,10 @@ import { assert } from "@antiphon/base/assert.ts";
 import type { ModelEngine } from "@antiphon/domain/models/model-engine.ts";
 import { withNearModel } from "@antiphon/domain/models/near-model.ts";
 import type { Dispatcher } from "undici";
-import { askServer, type ServerAddress } from "../model-server/ask-server.ts";
-import { ApiPath } from "../model-server/connections/api-path.ts";
 import { openConnections } from "../model-server/connections/model-connections.ts";
 import { ContextWindows } from "../model-server/context-windows.ts";
 import { ModelList } from "../model-server/list-models.ts";
+import { locateServer } from "../model-server/locate-server.ts";
 import { type BackendProfile, chooseProfile } from "./profile.ts";
 import { Continuations } from "./request/continuations.ts";
 import { notesOnRequest } from "./request/notes-on-request.ts";
@@ -17,7 +16,6 @@ import { TurnAsker } from "./turn-asker.ts";
 
 const CONNECTIONS_MAX = 512;
 const USER_AGENT = "antiphon";
-const MODELS_BYTES_MAX = 8 * 1024 * 1024;
 /** How long the refusal of an unknown model waits for the names of existing models, in milliseconds. */
 const NAMES_MS_MAX = 2_000;
 
@@ -67,7 +65,7 @@ export function createChatCompletionsEngine(options: ChatCompletionsOptions): Mo
     ...options.headers,
     ...(apiKey === null ? {} : { authorization: `Bearer ${apiKey}` }),
   };
-  const { server, path } = serverAt(baseUrl, { dispatcher, headers, onPathFound: options.onPathFound });
+  const { server, path } = locateServer(baseUrl, { dispatcher, headers, onPathFound: options.onPathFound });
   const models = new ModelList({ server, apiKey, timeoutMs: timeouts.connectMs + timeouts.idleMs });
   const tokens = new TokenCounter(server, profile);
   const windows = new ContextWindows(server);
@@ -131,38 +129,4 @@ function samplerOf(turns: TurnAsker, tokens: TokenCounter, models: ModelList): M
       throw await withNearModel(refusal, request.model, () => models.read(isOver));
     }
   };
-}
-
-/** The address of a server, and the search for its API path, which starts at once. */
-function serverAt(
-  baseUrl: URL,
-  {
-    dispatcher,
-    headers,
-    onPathFound = () => {},
-  }: Pick<ServerAddress, "dispatcher" | "headers"> & {
-    readonly onPathFound: ChatCompletionsOptions["onPathFound"];
-  },
-): { readonly server: ServerAddress; readonly path: ApiPath } {
-  const { origin, search } = baseUrl;
-  const path = new ApiPath({
-    basePath: baseUrl.pathname.replace(/\/+$/, ""),
-    listModels: (apiPath, signal) =>
-      askServer(server, { path: `${apiPath}/models`, replyBytesMax: MODELS_BYTES_MAX }, signal),
-    onFound: onPathFound,
-  });
-  const server: ServerAddress = {
-    dispatcher,
-    origin,
-    get apiPath() {
-      return path.current;
-    },
-    get rootPath() {
-      return path.current.replace(/\/v1$/, "");
-    },
-    search,
-    headers,
-  };
-  void path.find();
-  return { server, path };
 }
