@@ -6,11 +6,9 @@ import type { ContextItem, ModelRequest } from "@antiphon/domain/models/model-re
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createResponsesEngine } from "../../src/model-engines/responses/engine.ts";
-import { writeReasoningSecret } from "../../src/responses-api/input/reasoning-secret.ts";
-import { aPlan, aResponse } from "../../src/runs/run.fixture.ts";
-import { initialState, transition, transitionAll } from "../../src/runs/transition.ts";
 import { startTestServer, type TestServer } from "../kit/test-server.ts";
 import { verifies } from "../verifies.ts";
+import { runThrough } from "./run-through.ts";
 
 const MODEL = "antiphon-built-in";
 const RUNS = 60;
@@ -68,22 +66,6 @@ const SCENARIO = JSON.stringify({
     { when: { input_contains: "<stops>" }, events: [{ text: "Hel" }, { finish: "none" }] },
   ],
 });
-
-/** The response that a run of this server makes of what the engine says. */
-async function runThrough(engine: ModelEngine, request: ModelRequest): Promise<ApiResponse> {
-  const reasoning = { effort: null, summary: request.reasoning.summary } as const;
-  const plan = aPlan({
-    response: aResponse({ model: request.model }),
-    rawReasoningAs: reasoning.summary === null ? "text" : "summary",
-    sealReasoning: (text, _id, sealedText) => writeReasoningSecret({ text, sealedText }),
-  });
-  let state = transition(initialState(plan), { type: "accepted" }).state;
-  for await (const batch of await engine.sample(request, new AbortController().signal))
-    ({ state } = transitionAll(state, batch));
-  ({ state } = transition(state, { type: "model_ended", at: 1_800_000_005 }));
-  if (state.phase !== "ended") throw new Error("the run has not ended");
-  return state.response;
-}
 
 /** What a response says, without what two servers name differently. */
 function said({ output, usage, status, incomplete_details }: ApiResponse): unknown {

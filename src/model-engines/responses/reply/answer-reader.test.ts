@@ -98,6 +98,7 @@ describe("a message", () => {
   test("may be told only at the end of the response", () => {
     const output = [{ id: "msg_0", type: "message", content: [{ type: "output_text", text: "Hello" }] }];
     check([], "message_started | Hello | message_finished", completedEvent({ output }));
+    check(messageEvents("Hello", 2), "message_started | Hello | message_finished", completedEvent({ output }));
     check([...messageEvents("Hello")], "message_started | Hello | message_finished", completedEvent({ output }));
   });
 });

@@ -23,6 +23,8 @@ export interface AnswerReaderOptions {
 
 /** An item of the answer and its events that were not passed on. */
 interface OpenItem {
+  /** The id that the server gave it first, if any. */
+  readonly id: string | null;
   /** Null for an item of a tool that the model server runs itself. */
   readonly reader: ItemReader | null;
   readonly events: ModelEvent[];
@@ -92,9 +94,7 @@ export class AnswerReader {
   /** Reads the last form of the response. What was not streamed is taken from it. */
   readResponse(response: JsonObject): void {
     this.#readModel(response);
-    const output = isList(response["output"]) ? response["output"] : [];
-    for (const [index, item] of output.entries())
-      if (isRecord(item)) this.#endItem(this.#itemAt(this.#keyIn(index, item), item), item);
+    this.#endItems(isList(response["output"]) ? response["output"] : []);
     this.#usage = readResponseUsage(response["usage"]);
     this.#finish = finishOf(response);
     this.#passOn();
@@ -136,7 +136,7 @@ export class AnswerReader {
       if (!REPEATING.test(type)) this.#options.onSkipped(type);
       return;
     }
-    const open = this.#itemAt(keyOf(event), { type: itemType });
+    const open = this.#itemAt(keyOf(event), { type: itemType, id: event["item_id"] });
     if (open.isDone) return;
     open.reader?.read(event);
     this.#passOn();
@@ -150,7 +150,7 @@ export class AnswerReader {
       this.#waitingCharacters += sizeOfEvent(event);
       events.push(event);
     });
-    const open: OpenItem = { reader, events, isDone: reader === null };
+    const open: OpenItem = { id: textOrNull(item["id"]), reader, events, isDone: reader === null };
     this.#items.set(key, open);
     this.#waiting.push(open);
     this.#passOn();
@@ -193,9 +193,18 @@ export class AnswerReader {
     if (this.#waitingCharacters > WAITING_CHARACTERS_MAX) throw brokenAnswer("sent output items that are too large");
   }
 
-  /** The key of an item of the whole output, by which its events named it. */
-  #keyIn(index: number, { id }: JsonObject): unknown {
-    return this.#items.has(index) || !this.#items.has(id) ? index : id;
+  /**
+   * Ends the items of the whole output. Their events may have named other places, so their ids count, and otherwise
+   * their order.
+   */
+  #endItems(output: readonly unknown[]): void {
+    const streamed = [...this.#items.values()];
+    const byId = new Map(streamed.map((open) => [open.id, open]));
+    for (const [position, item] of output.entries()) {
+      if (!isRecord(item)) continue;
+      const known = byId.get(textOrNull(item["id"]) ?? "") ?? streamed[position];
+      this.#endItem(known ?? this.#itemAt(`output ${position}`, item), item);
+    }
   }
 }
 
