@@ -149,21 +149,11 @@ function applyModelEvent(state: Answering, event: ModelEvent, events: Unnumbered
       const [ready, message] = ensureMessage(state, events);
       return growAnswer(ready, addRefusal(message, event.text, events), event.text.length);
     }
-    case "reasoning_delta": {
-      const [ready, reasoning] = ensureReasoning(state, events);
-      const add = state.plan.rawReasoningAs === "summary" ? addSummary : addReasoningText;
-      return growAnswer(ready, add(reasoning, event.text, events), event.text.length);
-    }
-    case "reasoning_summary_delta": {
-      const [ready, reasoning] = ensureReasoning(state, events);
-      return growAnswer(ready, addSummary(reasoning, event.text, events), event.text.length);
-    }
-    case "reasoning_sealed": {
-      const [ready, reasoning] = ensureReasoning(state, events);
-      return event.sealedText === "" ? ready : { ...ready, open: { ...reasoning, sealedText: event.sealedText } };
-    }
+    case "reasoning_delta":
+    case "reasoning_summary_delta":
     case "reasoning_summary_break":
-      return state.open?.kind === "reasoning" ? { ...state, open: endSummaryPart(state.open, events) } : state;
+    case "reasoning_sealed":
+      return applyReasoning(state, event, events);
     case "call_started":
       return beginCall(state, event, events);
     case "call_delta":
@@ -191,6 +181,19 @@ function applyModelEvent(state: Answering, event: ModelEvent, events: Unnumbered
     default:
       return assertNever(event);
   }
+}
+
+type ReasoningEvent = Extract<ModelEvent, { type: `reasoning_${string}` }>;
+
+function applyReasoning(state: Answering, event: ReasoningEvent, events: UnnumberedEvent[]): Answering {
+  if (event.type === "reasoning_summary_break")
+    return state.open?.kind === "reasoning" ? { ...state, open: endSummaryPart(state.open, events) } : state;
+  const [ready, reasoning] = ensureReasoning(state, events);
+  if (event.type === "reasoning_sealed")
+    return event.sealedText === "" ? ready : { ...ready, open: { ...reasoning, sealedText: event.sealedText } };
+  const isSummary = event.type === "reasoning_summary_delta" || state.plan.rawReasoningAs === "summary";
+  const add = isSummary ? addSummary : addReasoningText;
+  return growAnswer(ready, add(reasoning, event.text, events), event.text.length);
 }
 
 type EndEvent = Extract<ModelEvent, { type: "usage" | "stop_sequence" | "finished" }>;

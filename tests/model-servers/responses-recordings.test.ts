@@ -55,16 +55,10 @@ describe.skipIf(folder === undefined)("streams recorded from the reference (REFE
 
 /** What the model says in an item, and the encrypted form of reasoning. */
 function said(item: OutputItem): unknown {
-  switch (item.type) {
-    case "message":
-      return [item.phase ?? null, item.content.map((part) => (part.type === "output_text" ? part.text : part.refusal))];
-    case "reasoning":
-      return [item.summary.map(({ text }) => text), item.encrypted_content != null];
-    case "function_call":
-      return [item.call_id, item.name, item.arguments];
-    default:
-      return item.type;
-  }
+  if (item.type === "message")
+    return [item.phase ?? null, item.content.map((part) => (part.type === "output_text" ? part.text : part.refusal))];
+  if (item.type === "reasoning") return [item.summary.map(({ text }) => text), item.encrypted_content != null];
+  return item.type === "function_call" ? [item.call_id, item.name, item.arguments] : item.type;
 }
 
 /** A file may hold several streams one after the other. Streams with tools that the reference runs are left out. */

@@ -7,7 +7,7 @@ import { describe, expect, test } from "vitest";
 import { verifies } from "../../../tests/verifies.ts";
 import { collect, serveChat } from "../chat-completions/chat-server.fixture.ts";
 import { transcript } from "../chat-completions/reply/transcript.fixture.ts";
-import type { ResponsesOptions } from "./engine.ts";
+import type { ResponsesEngineOptions } from "./engine.ts";
 import { CREATED, messageEvents, responseFrames, responsesEngineFor, textStream } from "./responses-server.fixture.ts";
 import { serverKey, writeSealedText } from "./sealed-text.ts";
 
@@ -31,7 +31,11 @@ async function outcomeOf(batches: Promise<AsyncIterable<readonly ModelEvent[]>>)
 type Pieces = readonly (string | Buffer)[];
 
 /** Asks a server that sends these pieces. */
-async function read(pieces: Pieces, options: Partial<ResponsesOptions> = {}, headers: Record<string, string> = SSE) {
+async function read(
+  pieces: Pieces,
+  options: Partial<ResponsesEngineOptions> = {},
+  headers: Record<string, string> = SSE,
+) {
   const server = await serveChat((response) => {
     response.writeHead(200, headers);
     for (const piece of pieces) response.write(piece);
@@ -288,7 +292,7 @@ describe("an answer that fails", () => {
   test("by silence or slowness fails after the timeout", async () => {
     verifies("responses-engine.finish.missing-is-a-failure");
     const server = await serveChat((response) => response.writeHead(200, SSE).write(begun));
-    const ask = (timeouts: ResponsesOptions["timeouts"]) =>
+    const ask = (timeouts: ResponsesEngineOptions["timeouts"]) =>
       outcomeOf(responsesEngineFor(server, { timeouts }).sample(aRequest(), unaborted()));
     expect(await ask({ connectMs: 500, idleMs: 500, totalMs: 60_000 })).toMatchObject({
       said: BEGUN,

@@ -18,7 +18,7 @@ const USER_AGENT = "antiphon";
 /** How long the refusal of an unknown model waits for the names of existing models, in milliseconds. */
 const NAMES_MS_MAX = 2_000;
 
-export interface ResponsesOptions {
+export interface ResponsesEngineOptions {
   /** Such as `https://api.openai.com/v1`. A query, as required by Azure, is added to every call. */
   readonly baseUrl: string;
   readonly apiKey: string | null;
@@ -51,7 +51,7 @@ export interface ResponsesTimeouts {
 }
 
 /** Answers turns through any server of the Responses API. Nothing is stored there: each turn has its whole context. */
-export function createResponsesEngine(options: ResponsesOptions): ModelEngine {
+export function createResponsesEngine(options: ResponsesEngineOptions): ModelEngine {
   const { apiKey, timeouts, contextWindow = null, connectionsMax = CONNECTIONS_MAX } = options;
   const baseUrl = new URL(options.baseUrl);
   assert(/^https?:$/.test(baseUrl.protocol), "the base URL of a model server must be http or https");

@@ -1,10 +1,10 @@
 import type { ModelEngine } from "@antiphon/domain/models/model-engine.ts";
-import { createResponsesEngine, type ResponsesOptions } from "./engine.ts";
+import { createResponsesEngine, type ResponsesEngineOptions } from "./engine.ts";
 
 /** The engine for a server of a test. */
 export function responsesEngineFor(
   server: { readonly origin: string },
-  options: Partial<ResponsesOptions> = {},
+  options: Partial<ResponsesEngineOptions> = {},
 ): ModelEngine {
   return createResponsesEngine({
     baseUrl: `${server.origin}/v1`,

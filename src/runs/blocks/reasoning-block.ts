@@ -1,6 +1,5 @@
 import { type GrowingText, grow, NO_TEXT, wholeTextOf } from "@antiphon/base/growing-text.ts";
 import type { ReasoningItem } from "@antiphon/contracts/responses-api/types.ts";
-import type { RunPlan } from "../run-state.ts";
 import type { UnnumberedEvent } from "../wire-event.ts";
 
 /** A reasoning item that is still being streamed: summary parts, raw text, or both. */
@@ -19,7 +18,7 @@ export interface ReasoningBlock {
   readonly sealedText: string | null;
 }
 
-type SealText = NonNullable<RunPlan["sealReasoning"]>;
+type SealText = (text: string, itemId: string, sealedText: string | null) => string;
 
 export function openReasoning(
   id: string,

@@ -8,7 +8,7 @@ import { brokenAnswer, cutAnswer } from "../../model-server/errors/model-errors.
 import { readStreamErrorStatus } from "../../model-server/errors/stream-error-status.ts";
 import { type ErrorContext, explainRefusal } from "../../model-server/errors/upstream-error.ts";
 import { type JsonObject } from "../../model-server/json-values.ts";
-import type { ReplyStream } from "../../model-server/reply/upstream-turn.ts";
+import type { UpstreamReply } from "../../model-server/reply/upstream-turn.ts";
 import type { ChunkReader } from "./chunk-reader.ts";
 import { RepeatedEvent } from "./repeated-event.ts";
 
@@ -24,7 +24,7 @@ const USELESS_EXAMPLES_MAX = 8;
  * Turns the bytes of an SSE reply into model events. Throws `ModelError` on an error in the stream; earlier events can
  * still be taken.
  */
-export class ChunkStream implements ReplyStream {
+export class ChunkStream implements UpstreamReply {
   readonly #reader: ChunkReader;
   readonly #context: ErrorContext;
   /** Null until the bytes of a character come in two pieces. */

@@ -1,3 +1,6 @@
+import { readOwnJson } from "@antiphon/base/json/read-json.ts";
+import { readJsonInSlices } from "@antiphon/base/json/read-json-in-slices.ts";
+import { isRecord } from "@antiphon/base/json/records.ts";
 import type { TokenCount } from "@antiphon/domain/models/model-engine.ts";
 import type { ModelUsage } from "@antiphon/domain/models/model-events.ts";
 import type { ModelRequest } from "@antiphon/domain/models/model-request.ts";
@@ -6,10 +9,10 @@ import { estimateAttachmentTokens, estimateChatTokens } from "../../context/esti
 import type { ServerAddress } from "../../model-server/ask-server.ts";
 import type { SentParts } from "../../model-server/connections/request-body.ts";
 import { InputTooLong } from "../../model-server/errors/model-errors.ts";
+import { isList } from "../../model-server/json-values.ts";
 import { LearnedTokens } from "../../model-server/learned-tokens.ts";
 import type { BackendProfile } from "../profile.ts";
 import { mapRequest } from "../request/map-request.ts";
-import { readSentChat } from "./sent-chat.ts";
 import { type ServerCount, ServerTokenCount } from "./server-token-count.ts";
 
 /** Receives the server's counts for a turn. */
@@ -88,4 +91,16 @@ export class TokenCounter {
 async function withAttachments(count: ServerCount, chat: ChatRequest): Promise<TokenCount> {
   const attachmentTokens = count.countsAttachments ? 0 : await estimateAttachmentTokens(chat);
   return { tokens: count.tokens + attachmentTokens, exact: count.isExact && attachmentTokens === 0 };
+}
+
+/** Reads the body of a sent turn. The HTTP client keeps the body anyway, so nothing else must be kept. */
+async function readSentChat(parts: SentParts): Promise<ChatRequest> {
+  if (parts.length === 1) return readOwnJson<ChatRequest>(String(parts[0]));
+  // A body larger than the receiving limit is read at once.
+  const chat = await readJsonInSlices(parts).catch(() => null);
+  return isChat(chat) ? chat : readOwnJson<ChatRequest>(Buffer.concat(parts).toString());
+}
+
+function isChat(value: unknown): value is ChatRequest {
+  return isRecord(value) && isList(value["messages"]);
 }

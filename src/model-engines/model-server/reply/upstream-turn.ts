@@ -45,7 +45,7 @@ type Phase =
  * Reads a reply in the form of its API. Its methods throw `ModelError` on an error in the reply; earlier events can
  * still be taken.
  */
-export interface ReplyStream {
+export interface UpstreamReply {
   /** True after the end mark, or after the turn ended in another way. */
   readonly isDone: boolean;
   /** True until something other than comments and empty events has arrived. */
@@ -73,7 +73,7 @@ export interface UsageEstimator {
 }
 
 export interface TurnOptions {
-  readonly stream: ReplyStream;
+  readonly stream: UpstreamReply;
   readonly context: ErrorContext;
   readonly totalMs: number;
   readonly idleMs: number;
@@ -93,7 +93,7 @@ export class UpstreamTurn implements Dispatcher.DispatchHandler {
    */
   readonly acceptance: Promise<AsyncIterable<readonly ModelEvent[]>>;
   readonly #options: TurnOptions;
-  readonly #stream: ReplyStream;
+  readonly #stream: UpstreamReply;
   readonly #queue: EventQueue<ModelEvent>;
   #accept: (batches: AsyncIterable<readonly ModelEvent[]>) => void = () => {};
   #refuse: (error: ModelError) => void = () => {};
@@ -340,13 +340,13 @@ export class UpstreamTurn implements Dispatcher.DispatchHandler {
     this.#queue.end();
   }
 
-  /** Ends a turn without reported usage. The answer does not wait for the estimate, only its end does. */
+  /** Ends a turn without reported usage. The answer is complete and does not wait for the estimate; its end does. */
   async #endUncounted(body: SentParts, tokens: UsageEstimator): Promise<void> {
     const { signal } = this.#options;
     const events = this.#stream.take();
     const lastEvents = events.splice(-1);
     this.#queue.push(events);
-    const usage = await tokens.usageOf(body, this.#stream.outputTokens, signal).catch(() => null); // The answer is complete.
+    const usage = await tokens.usageOf(body, this.#stream.outputTokens, signal).catch(() => null);
     this.#queue.push(usage === null ? lastEvents : [{ type: "usage", usage }, ...lastEvents]);
     this.#queue.end();
   }

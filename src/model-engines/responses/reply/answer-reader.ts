@@ -6,10 +6,11 @@ import { isList, type JsonObject, textOrNull } from "../../model-server/json-val
 import { sizeOfEvent } from "../../model-server/reply/event-size.ts";
 import { CallReader } from "./call-reader.ts";
 import { type Emit, type ItemReader, MessageReader, ReasoningReader } from "./item-reader.ts";
-import { readResponseUsage } from "./read-response-usage.ts";
 
 /** Limit of the characters of items that wait behind an unfinished one. */
 const WAITING_CHARACTERS_MAX = 4 * 1024 * 1024;
+/** More tokens than any turn can take; a larger number is invalid. */
+const TOKENS_MAX = 1_000_000_000;
 
 export interface AnswerReaderOptions {
   readonly toolNames: ToolNames;
@@ -217,4 +218,25 @@ function finishOf(response: JsonObject): Finish {
   if (response["status"] !== "incomplete") return "stop";
   const details = response["incomplete_details"];
   return isRecord(details) && details["reason"] === "content_filter" ? "content_filter" : "length";
+}
+
+/** The token counts of a response. Null if a total is missing or invalid, because an estimate is then better. */
+function readResponseUsage(usage: unknown): ModelUsage | null {
+  if (!isRecord(usage)) return null;
+  const inputTokens = readCount(usage["input_tokens"]);
+  const outputTokens = readCount(usage["output_tokens"]);
+  if (inputTokens === null || outputTokens === null) return null;
+  const input = isRecord(usage["input_tokens_details"]) ? usage["input_tokens_details"] : {};
+  const output = isRecord(usage["output_tokens_details"]) ? usage["output_tokens_details"] : {};
+  return {
+    inputTokens,
+    cachedTokens: readCount(input["cached_tokens"]) ?? 0,
+    cacheWriteTokens: readCount(input["cache_write_tokens"]) ?? 0,
+    outputTokens,
+    reasoningTokens: readCount(output["reasoning_tokens"]) ?? 0,
+  };
+}
+
+function readCount(value: unknown): number | null {
+  return typeof value === "number" && Number.isInteger(value) && value >= 0 && value <= TOKENS_MAX ? value : null;
 }

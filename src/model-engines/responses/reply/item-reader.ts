@@ -1,9 +1,9 @@
-import type { MessagePhase } from "@antiphon/contracts/responses-api/types.ts";
+import { isRecord } from "@antiphon/base/json/records.ts";
+import type { Annotation, MessagePhase } from "@antiphon/contracts/responses-api/types.ts";
 import type { ModelEvent } from "@antiphon/domain/models/model-events.ts";
-import { isList, type JsonObject, textOrNull } from "../../model-server/json-values.ts";
+import { countOrZero, isList, type JsonObject, textOrNull } from "../../model-server/json-values.ts";
 import { readLogprobList } from "../../model-server/reply/read-logprobs.ts";
 import { writeSealedText } from "../sealed-text.ts";
-import { readAnnotation } from "./read-annotation.ts";
 
 /** Turns the events about one output item into model events. */
 export interface ItemReader {
@@ -63,7 +63,7 @@ export class MessageReader implements ItemReader {
 
   finish(item: JsonObject | null): void {
     const parts = isList(item?.["content"]) ? item["content"] : [];
-    for (const [index, part] of parts.entries()) if (isObject(part)) this.#readPart(index, part);
+    for (const [index, part] of parts.entries()) if (isRecord(part)) this.#readPart(index, part);
     // The end of the answer ends an incomplete message.
     if (item !== null && item["status"] !== "incomplete") this.#emit({ type: "message_finished" });
   }
@@ -131,10 +131,10 @@ export class ReasoningReader implements ItemReader {
   finish(item: JsonObject | null): void {
     const summary = isList(item?.["summary"]) ? item["summary"] : [];
     for (const [index, part] of summary.entries())
-      if (isObject(part)) this.#addSummary(index, this.#passedTexts.restOf(summaryKey(index), part["text"]));
+      if (isRecord(part)) this.#addSummary(index, this.#passedTexts.restOf(summaryKey(index), part["text"]));
     const content = isList(item?.["content"]) ? item["content"] : [];
     for (const [index, part] of content.entries())
-      if (isObject(part)) this.#addText(index, this.#passedTexts.restOf(index, part["text"]));
+      if (isRecord(part)) this.#addText(index, this.#passedTexts.restOf(index, part["text"]));
     const encryptedContent = textOrNull(item?.["encrypted_content"]);
     if (encryptedContent !== null) {
       const sealedText = writeSealedText(this.#server, { id: textOrNull(item?.["id"]) ?? "", encryptedContent });
@@ -174,6 +174,26 @@ function readPhase(value: unknown): MessagePhase | null {
   return value === "commentary" || value === "final_answer" ? value : null;
 }
 
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !isList(value);
+/** The annotation of a text; null if it is of an unknown kind, or points nowhere. */
+function readAnnotation(value: unknown): Annotation | null {
+  if (!isRecord(value)) return null;
+  const { type } = value;
+  if (type === "url_citation") {
+    const url = textOrNull(value["url"]);
+    const title = textOrNull(value["title"]) ?? "";
+    return url === null ? null : { type, ...readRange(value), title, url };
+  }
+  const fileId = textOrNull(value["file_id"]);
+  if (fileId === null) return null;
+  const filename = textOrNull(value["filename"]) ?? "";
+  const index = countOrZero(value["index"]);
+  if (type === "file_citation") return { type, file_id: fileId, filename, index };
+  if (type === "file_path") return { type, file_id: fileId, index };
+  if (type !== "container_file_citation") return null;
+  const container = textOrNull(value["container_id"]) ?? "";
+  return { type, container_id: container, ...readRange(value), file_id: fileId, filename };
+}
+
+function readRange(value: Readonly<Record<string, unknown>>): { start_index: number; end_index: number } {
+  return { start_index: countOrZero(value["start_index"]), end_index: countOrZero(value["end_index"]) };
 }

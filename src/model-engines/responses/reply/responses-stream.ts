@@ -8,7 +8,7 @@ import { brokenAnswer, cutAnswer } from "../../model-server/errors/model-errors.
 import { readStreamErrorStatus } from "../../model-server/errors/stream-error-status.ts";
 import { type ErrorContext, explainRefusal } from "../../model-server/errors/upstream-error.ts";
 import type { JsonObject } from "../../model-server/json-values.ts";
-import type { ReplyStream } from "../../model-server/reply/upstream-turn.ts";
+import type { UpstreamReply } from "../../model-server/reply/upstream-turn.ts";
 import type { AnswerReader } from "./answer-reader.ts";
 
 /** Maximum size of one SSE event. The last one repeats the whole answer. */
@@ -16,7 +16,7 @@ const SSE_EVENT_CHARS_MAX = 16 * 1024 * 1024;
 const LAST_DATA = "[DONE]";
 
 /** Turns the bytes of an SSE reply into model events. */
-export class ResponsesStream implements ReplyStream {
+export class ResponsesStream implements UpstreamReply {
   /** The usage is left to the caller. */
   readonly hasUsage = true;
   readonly outputTokens = 0;
