@@ -66,6 +66,11 @@ const REACHED: Readonly<Record<string, readonly [ModelEvent[], Partial<AnswerLim
   "no character is cut in two": [[text("a\u{1F600}")], { textCharactersMax: 2 }, [text("a")]],
   "refusals count as text": [[text("abc"), refuse], { textCharactersMax: 4 }, [text("abc"), { ...refuse, text: "n" }]],
   "reasoning and its summary": [[think("abc"), sum("def")], { reasoningCharactersMax: 4 }, [think("abc"), sum("d")]],
+  "reasoning and its sealed form": [
+    [think("abc"), { type: "reasoning_sealed", sealedText: "de" }],
+    { reasoningCharactersMax: 4 },
+    [think("abc")],
+  ],
   "arguments of all calls": [
     [call, args("abc"), { type: "call_finished" }, call, args("def")],
     { argumentsCharactersMax: 4 },

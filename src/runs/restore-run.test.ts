@@ -196,6 +196,14 @@ describe("a run can go on", () => {
     expect(shownAnswer).toMatchObject({ output: [{ id: "mcp_1" }], open: null });
   });
 
+  test("within reasoning of which nothing is shown, which ends as it is", () => {
+    const { shownAnswer } = shownAfter({ type: "reasoning_sealed", sealedText: "gAAA" });
+    expect(shownAnswer).toMatchObject({
+      output: [],
+      open: { type: "reasoning", item: { type: "reasoning", content: [] } },
+    });
+  });
+
   test("within reasoning, which ends as it is", () => {
     const { state, shownAnswer } = shownAfter({ type: "reasoning_delta", text: "Hm" });
     const item = { type: "reasoning", content: [{ type: "reasoning_text", text: "Hm" }] };

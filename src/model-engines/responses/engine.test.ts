@@ -145,7 +145,7 @@ describe("a refusal", () => {
       status: 400,
       type: "invalid_request_error",
       code: "unknown_parameter",
-      param: "input[0].x",
+      param: "input",
       quoted: error.message,
       retry: "never",
     });

@@ -244,6 +244,7 @@ function wordOrNull(value: unknown): string | null {
 
 const FIELDS: ReadonlyMap<string, string> = new Map([
   ["messages", "input"],
+  ["input", "input"],
   ["max_tokens", "max_output_tokens"],
   ["max_completion_tokens", "max_output_tokens"],
   ["input_tokens", "input"],
@@ -253,8 +254,8 @@ const FIELDS: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * Translates a path in the chat-completions request into one in ours. Indexes of messages are dropped, because they
- * differ from those of items.
+ * Translates a path in the model server's request into one in ours. Indexes of its messages or items are dropped,
+ * because they differ from those of our items.
  */
 function requestPathOf(chatPath: string): string {
   const field = /^[A-Za-z_]+/.exec(chatPath)?.[0] ?? chatPath;

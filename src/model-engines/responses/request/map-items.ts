@@ -117,9 +117,8 @@ function readReasoning(
     return [{ type: "reasoning", id: sealed.id, summary, encrypted_content: sealed.encryptedContent }];
   const texts = content ?? [];
   if (!acceptsText || (texts.length === 0 && summary.length === 0)) return [];
-  return [
-    { type: "reasoning", id: id ?? `rs_${position}`, summary, ...(texts.length === 0 ? {} : { content: texts }) },
-  ];
+  const told = texts.length === 0 ? { summary } : { summary: [], content: texts }; // A summary would repeat the text.
+  return [{ type: "reasoning", id: id ?? `rs_${position}`, ...told }];
 }
 
 /** Items of other kinds, as calls with outputs or as sentences. */

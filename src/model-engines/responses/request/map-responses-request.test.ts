@@ -328,13 +328,13 @@ describe("reasoning", () => {
   const sealed = {
     type: "reasoning",
     id: "rs_9",
-    summary: [{ type: "summary_text", text: "Sum." }],
+    summary: [{ type: "summary_text" as const, text: "Sum." }],
     encrypted_content: "gA\nB",
   };
   const text = {
     type: "reasoning",
     id: "rs_ours",
-    summary: sealed.summary,
+    summary: [],
     content: [{ type: "reasoning_text", text: "Hm." }],
   };
 
@@ -348,6 +348,9 @@ describe("reasoning", () => {
 
   test("is its text for servers that take it; that the reference is sent none is noted", async () => {
     await checkItems([thought(null), answer], [text, sentAnswer]);
+    const { summary } = sealed;
+    const summed = { type: "reasoning", id: "rs_sum", summary } as const;
+    await checkItems([{ ...summed, summary: [...summary] }, answer], [summed, sentAnswer]);
     await checkItems([thought(null), answer], [sentAnswer], OPENAI);
     const noted = (item: ContextItem, isReference: boolean) =>
       notesOnResponsesRequest(aRequest({ items: [item] }), { server: "here", isReference, lacksExtras: false }).length;

@@ -21,9 +21,9 @@ const TOOL_SEARCH_DESCRIPTION = "Finds further tools, which can then be called."
  * tools come first, so that they keep their names.
  */
 export function mapWireTools(tools: readonly OfferedTool[], names: ToolNames): readonly WireTool[] {
-  const isHosted = ({ type }: OfferedTool): boolean => type === "hosted_function";
-  const sorted = [...tools.filter((tool) => !isHosted(tool)), ...tools.filter(isHosted)];
-  const wireTools = sorted.flatMap((tool) => mapTool(tool, tools.indexOf(tool), names));
+  const placed = tools.map((tool, position) => ({ tool, position, isHosted: tool.type === "hosted_function" }));
+  const sorted = [...placed.filter(({ isHosted }) => !isHosted), ...placed.filter(({ isHosted }) => isHosted)];
+  const wireTools = sorted.flatMap(({ tool, position }) => mapTool(tool, position, names));
   return [...new Map(wireTools.map((tool) => [tool.name, tool])).values()];
 }
 
