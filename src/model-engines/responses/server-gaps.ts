@@ -34,7 +34,8 @@ export class ServerGaps {
 export function gapIn(refusal: unknown, request: ModelRequest): ServerGap | null {
   if (!(refusal instanceof ModelError) || refusal.type !== "invalid_request_error") return null;
   const { code, param, message } = refusal;
-  if (code === "invalid_encrypted_content" || ABOUT_ENCRYPTED.test(message)) return "encrypted";
+  const hasSeals = request.items.some((item) => item.type === "reasoning" && item.encrypted_content != null);
+  if (hasSeals && (code === "invalid_encrypted_content" || ABOUT_ENCRYPTED.test(message))) return "encrypted";
   const isOfInclude = param !== null && /^include\b/.test(param) && message.includes(ENCRYPTED_REASONING);
   if (isOfInclude || ABOUT_ENCRYPTING.test(message)) return "encrypting";
   const names = Object.keys(extraMembers(request));

@@ -48,6 +48,17 @@ describe("a model that is asked again", () => {
       [{ type: "reasoning_delta", text: "Hm" }, ...said("All", "!")],
       said("!"),
     ],
+    [
+      "says the same after it has ended its thoughts",
+      shown("All"),
+      [
+        { type: "reasoning_sealed", sealedText: "gAAA" },
+        { type: "message_finished" },
+        { type: "message_started" },
+        ...said("All", "!"),
+      ],
+      said("!"),
+    ],
     ["begins its message by name", shown("All"), [{ type: "message_started" }, ...said("All", "!")], said("!")],
     ["says something else", shown("All is"), said("All ", "was", " lost"), [CUT, ...said("All ", "was", " lost")]],
     ["stops sooner", shown("All is well"), [...said("All"), STOP], [CUT, ...said("All"), STOP]],

@@ -56,6 +56,7 @@ class ItemMatch {
   add(event: ModelEvent): Batch {
     if (this.#heldEvents === null || event.type === "model_resolved" || event.type === "usage") return [event];
     if (isReasoning(event) && !this.#hasBegun) return this.#scope === "rest" ? this.#giveUp(event) : this.#hold(event);
+    if (event.type === "message_finished" && this.#scope === "again" && !this.#hasBegun) return this.#hold(event);
     if (event.type === "message_started" || event.type === "call_started")
       return !this.#hasBegun && isSameItem(this.#open, event) ? this.#begin(event) : this.#end(event);
     const isText = event.type === "text_delta" || event.type === "call_delta";
