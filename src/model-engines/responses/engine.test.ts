@@ -358,7 +358,7 @@ describe("tokens", () => {
 
 test("the reference's own host has its abilities and defaults, which the operator may change", () => {
   const engine = responsesEngineFor({ origin: "https://api.openai.com" }, { abilities: { files: false } });
-  expect(engine.abilities).toEqual({ images: true, imageUrls: true, files: false, audioFormats: ["mp3", "wav"] });
+  expect(engine.abilitiesOf("gpt-5")).toEqual({ images: true, imageUrls: true, files: false, audioFormats: ["mp3", "wav"] });
   expect(engine.reasoningDefaults("gpt-5")).toMatchObject({ effort: "medium" });
   expect(responsesEngineFor({ origin: "http://127.0.0.1:1" }).reasoningDefaults("gpt-5")).toBeNull();
 });

@@ -68,9 +68,11 @@ export function createResponsesEngine(options: ResponsesEngineOptions): ModelEng
   const onWarning = options.onWarning ?? (() => {});
   const turns = new ResponsesAsker({ server, key, isReference, apiKey, gaps, ...timeouts, tokens, onWarning });
 
+  const allAbilities = { ...abilities, ...options.abilities };
+
   return {
     name: options.name ?? `responses at ${baseUrl.origin}`,
-    abilities: { ...abilities, ...options.abilities },
+    abilitiesOf: () => allAbilities,
     sample: async (request, signal, beginning) => {
       assert(beginning === undefined, "this engine continues no answers");
       await path.find();

@@ -16,12 +16,14 @@ const media: MediaReader = {
   },
 };
 
+const ABILITIES = { images: false, imageUrls: false, files: false, audioFormats: [] };
+
 /** The reasoning of a run as the model sees it in the next turn. */
 async function seen(item: Omit<Extract<StoredItem, { type: "reasoning" }>, "id" | "type">, isSent: boolean) {
   const principal = { keyId: "key_1", owner: OWNER, limits: { requests: null, tokens: null } };
   const { signal } = new AbortController();
   const stored: StoredItem = { id: "rs_1", type: "reasoning", ...item };
-  const [shaped] = await shapeContext({ sealer, media }, { principal, signal }, [stored], [isSent ? 0 : null]);
+  const [shaped] = await shapeContext({ sealer, media, abilities: ABILITIES }, { principal, signal }, [stored], [isSent ? 0 : null]);
   return shaped;
 }
 
