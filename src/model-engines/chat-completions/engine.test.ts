@@ -4,9 +4,9 @@ import type { ModelEvent } from "@antiphon/domain/models/model-events.ts";
 import { aRequest } from "@antiphon/domain/models/model-request.fixture.ts";
 import { describe, expect, test } from "vitest";
 import { verifies } from "../../../tests/verifies.ts";
+import { transcript } from "../model-server/reply/transcript.fixture.ts";
 import { collect, engineFor, lastChunk, serveChat, sse, textChunk } from "./chat-server.fixture.ts";
 import type { ChatCompletionsOptions } from "./engine.ts";
-import { transcript } from "./reply/transcript.fixture.ts";
 
 verifies(
   "chat-engine.upstream.always-streams",

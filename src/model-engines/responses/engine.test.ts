@@ -6,7 +6,7 @@ import type { ContextItem } from "@antiphon/domain/models/model-request.ts";
 import { describe, expect, test } from "vitest";
 import { verifies } from "../../../tests/verifies.ts";
 import { collect, serveChat } from "../chat-completions/chat-server.fixture.ts";
-import { transcript } from "../chat-completions/reply/transcript.fixture.ts";
+import { transcript } from "../model-server/reply/transcript.fixture.ts";
 import type { ResponsesEngineOptions } from "./engine.ts";
 import { CREATED, messageEvents, responseFrames, responsesEngineFor, textStream } from "./responses-server.fixture.ts";
 import { serverKey, writeSealedText } from "./sealed-text.ts";
@@ -358,7 +358,12 @@ describe("tokens", () => {
 
 test("the reference's own host has its abilities and defaults, which the operator may change", () => {
   const engine = responsesEngineFor({ origin: "https://api.openai.com" }, { abilities: { files: false } });
-  expect(engine.abilitiesOf("gpt-5")).toEqual({ images: true, imageUrls: true, files: false, audioFormats: ["mp3", "wav"] });
+  expect(engine.abilitiesOf("gpt-5")).toEqual({
+    images: true,
+    imageUrls: true,
+    files: false,
+    audioFormats: ["mp3", "wav"],
+  });
   expect(engine.reasoningDefaults("gpt-5")).toMatchObject({ effort: "medium" });
   expect(responsesEngineFor({ origin: "http://127.0.0.1:1" }).reasoningDefaults("gpt-5")).toBeNull();
 });

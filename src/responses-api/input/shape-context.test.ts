@@ -23,7 +23,12 @@ async function seen(item: Omit<Extract<StoredItem, { type: "reasoning" }>, "id" 
   const principal = { keyId: "key_1", owner: OWNER, limits: { requests: null, tokens: null } };
   const { signal } = new AbortController();
   const stored: StoredItem = { id: "rs_1", type: "reasoning", ...item };
-  const [shaped] = await shapeContext({ sealer, media, abilities: ABILITIES }, { principal, signal }, [stored], [isSent ? 0 : null]);
+  const [shaped] = await shapeContext(
+    { sealer, media, abilities: ABILITIES },
+    { principal, signal },
+    [stored],
+    [isSent ? 0 : null],
+  );
   return shaped;
 }
 

@@ -3,8 +3,8 @@ import { isRecord } from "@antiphon/base/json/records.ts";
 import type { ModelEvent } from "@antiphon/domain/models/model-events.ts";
 import type { CalledTool, ToolNames } from "../../context/tool-names.ts";
 import { brokenAnswer } from "../../model-server/errors/model-errors.ts";
+import { CustomInputReader } from "../../model-server/reply/custom-input-reader.ts";
 import { sizeOfEvent } from "../../model-server/reply/event-size.ts";
-import { CustomInputReader } from "./custom-input-reader.ts";
 import { IncomingCall } from "./incoming-call.ts";
 
 /** Limit of waiting characters: delayed arguments, and events behind an unfinished call. */

@@ -2,9 +2,9 @@ import type { ModelEvent } from "@antiphon/domain/models/model-events.ts";
 import { describe, expect, test } from "vitest";
 import { verifies } from "../../../../tests/verifies.ts";
 import { ToolNames } from "../../context/tool-names.ts";
+import { transcript } from "../../model-server/reply/transcript.fixture.ts";
 import type { ReasoningTags } from "../profile.ts";
 import { ChunkReader } from "./chunk-reader.ts";
-import { transcript } from "./transcript.fixture.ts";
 
 verifies(
   "chat-engine.tools.parallel-deltas",

@@ -1,7 +1,7 @@
 import { type GrowingText, grow, lengthOf, NO_TEXT, wholeTextOf } from "@antiphon/base/growing-text.ts";
 import type { CalledTool } from "../../context/tool-names.ts";
-import type { CustomInputReader } from "./custom-input-reader.ts";
-import { JsonScanner } from "./json-scanner.ts";
+import type { CustomInputReader } from "../../model-server/reply/custom-input-reader.ts";
+import { JsonScanner } from "../../model-server/reply/json-scanner.ts";
 
 /** Longer arguments are not a placeholder `{}` with white space. */
 const PLACEHOLDER_CHARACTERS_MAX = 64;

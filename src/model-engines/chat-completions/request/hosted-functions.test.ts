@@ -2,9 +2,9 @@ import type { HostedFunction } from "@antiphon/domain/models/hosted.ts";
 import { aRequest } from "@antiphon/domain/models/model-request.fixture.ts";
 import type { ContextItem, ModelRequest } from "@antiphon/domain/models/model-request.ts";
 import { describe, expect, test } from "vitest";
+import { transcript } from "../../model-server/reply/transcript.fixture.ts";
 import { chooseProfile } from "../profile.ts";
 import { ChunkReader } from "../reply/chunk-reader.ts";
-import { transcript } from "../reply/transcript.fixture.ts";
 import { mapRequest } from "./map-request.ts";
 
 const PROFILE = { ...chooseProfile(new URL("http://127.0.0.1:11434/v1")), acceptsReasoning: true };

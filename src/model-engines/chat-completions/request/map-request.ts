@@ -4,12 +4,12 @@ import type { ModelRequest } from "@antiphon/domain/models/model-request.ts";
 import type { ChatRequest, ChatResponseFormat } from "../../context/chat-wire.ts";
 import type { HistoryStep } from "../../context/history.ts";
 import { isHostedExchange, readExchange, withLastPictures } from "../../context/hosted-exchanges.ts";
+import { mapToolChoice } from "../../context/map-tool-choice.ts";
+import { mapTools } from "../../context/map-tools.ts";
 import { readItem } from "../../context/read-items.ts";
 import { ToolNames } from "../../context/tool-names.ts";
 import type { BackendProfile } from "../profile.ts";
 import { arrangeMessages } from "./arrange-messages.ts";
-import { mapToolChoice } from "./map-tool-choice.ts";
-import { mapTools } from "./map-tools.ts";
 
 /** The default verbosity, which is not sent. */
 const USUAL_VERBOSITY = "medium";

@@ -2,8 +2,8 @@ import type { ModelEvent } from "@antiphon/domain/models/model-events.ts";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { verifies } from "../../../../tests/verifies.ts";
-import { transcript } from "../../chat-completions/reply/transcript.fixture.ts";
 import { ToolNames } from "../../context/tool-names.ts";
+import { transcript } from "../../model-server/reply/transcript.fixture.ts";
 import { CREATED, completedEvent, messageEvents } from "../responses-server.fixture.ts";
 import { AnswerReader } from "./answer-reader.ts";
 

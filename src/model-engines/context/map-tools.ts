@@ -1,9 +1,9 @@
 import { isRecord } from "@antiphon/base/json/records.ts";
 import type { Tool, ToolInput } from "@antiphon/contracts/responses-api/types.ts";
 import type { HostedFunction } from "@antiphon/domain/models/hosted.ts";
-import type { ChatTool } from "../../context/chat-wire.ts";
-import type { ToolNames } from "../../context/tool-names.ts";
-import { unsupportedParameter } from "../../model-server/errors/model-errors.ts";
+import { unsupportedParameter } from "../model-server/errors/model-errors.ts";
+import type { ChatTool } from "./chat-wire.ts";
+import type { ToolNames } from "./tool-names.ts";
 
 type AnyTool = Tool | ToolInput;
 type FunctionTool = Extract<AnyTool, { type: "function" }>;

@@ -1,8 +1,8 @@
 import type { ModelRequest } from "@antiphon/domain/models/model-request.ts";
-import type { ChatTool, ChatToolChoice } from "../../context/chat-wire.ts";
-import { NamedTools } from "../../context/named-tools.ts";
-import type { ToolNames } from "../../context/tool-names.ts";
-import { unsupportedParameter } from "../../model-server/errors/model-errors.ts";
+import { unsupportedParameter } from "../model-server/errors/model-errors.ts";
+import type { ChatTool, ChatToolChoice } from "./chat-wire.ts";
+import { NamedTools } from "./named-tools.ts";
+import type { ToolNames } from "./tool-names.ts";
 
 export interface ChosenTools {
   readonly tools: readonly ChatTool[];
