@@ -4,6 +4,9 @@ import { imageTokens } from "@antiphon/tokenizers/image-tokens.ts";
 import { tokenizerFor } from "@antiphon/tokenizers/tokenizer.ts";
 import type { ChatMessage, ChatPart, ChatRequest } from "./chat-wire.ts";
 
+/** What the tokens of a turn's input depend on. */
+export type CountedChat = Pick<ChatRequest, "model" | "messages" | "tools">;
+
 type PartOf<T extends ChatPart["type"]> = Extract<ChatPart, { type: T }>;
 
 /** Tokens that chat templates add around each message. */
@@ -21,14 +24,14 @@ const PAGE = /\/Type\s*\/Page(?![a-zA-Z])/g;
 const IMAGE_HEAD_BASE64_CHARS = 256 * 1024;
 
 /** Estimates the tokens of a turn with the tokenizer of the model's family, or a similar one. */
-export async function estimateChatTokens(chat: ChatRequest, signal: AbortSignal): Promise<number> {
+export async function estimateChatTokens(chat: CountedChat, signal: AbortSignal): Promise<number> {
   const texts = await chatTexts(chat);
   const attachments = await estimateAttachmentTokens(chat);
   return templateTokens(chat) + attachments + (await tokenizerFor(chat.model).count(texts, signal));
 }
 
 /** All texts of a turn that the model gets. */
-export async function chatTexts({ messages, tools = [] }: ChatRequest): Promise<readonly string[]> {
+export async function chatTexts({ messages, tools = [] }: CountedChat): Promise<readonly string[]> {
   const texts: string[] = [];
   await eachInSlices(messages, (message) => texts.push(...textsOf(message)));
   await eachInSlices(tools, (tool) => texts.push(JSON.stringify(tool)));
@@ -36,12 +39,12 @@ export async function chatTexts({ messages, tools = [] }: ChatRequest): Promise<
 }
 
 /** Estimates the chat template's additions to the texts of a turn. */
-export function templateTokens({ messages }: ChatRequest): number {
+export function templateTokens({ messages }: CountedChat): number {
   return messages.length * MESSAGE_TOKENS + ANSWER_START_TOKENS;
 }
 
 /** Estimates the tokens of the images, files and recordings of a turn. */
-export async function estimateAttachmentTokens({ model, messages }: ChatRequest): Promise<number> {
+export async function estimateAttachmentTokens({ model, messages }: CountedChat): Promise<number> {
   let tokens = 0;
   await eachInSlices(messages, (message) => {
     for (const part of contentParts(message)) tokens += attachmentTokens(model, part);

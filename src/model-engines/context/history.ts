@@ -19,16 +19,26 @@ export interface Call {
   readonly defaultOutput?: string;
 }
 
-/** The output of a call. Tool messages hold only text, so images and files follow in a user message. */
+/** The output of a call. */
 export interface CallOutput {
   readonly type: "call_output";
   readonly callId: string;
   readonly text: string;
+  /** Images and files. */
   readonly parts: readonly ChatPart[];
+  /** What the text has to say where only text can be an output, and the parts follow it. Null without parts. */
+  readonly partsNote: string | null;
 }
 
-export function callOutput(callId: string, text: string, parts: readonly ChatPart[] = []): CallOutput {
-  return { type: "call_output", callId, text, parts };
+const PARTS_FOLLOW = "The pictures and files of this output follow in the next message.";
+
+export function callOutput(
+  callId: string,
+  text: string,
+  parts: readonly ChatPart[] = [],
+  partsNote = PARTS_FOLLOW,
+): CallOutput {
+  return { type: "call_output", callId, text, parts, partsNote: parts.length === 0 ? null : partsNote };
 }
 
 /** The call id, or a hash of it if it is longer than a server accepts. */

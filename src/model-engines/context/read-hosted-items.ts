@@ -60,9 +60,7 @@ export function readHostedItem(item: HostedItem, path: string): readonly History
     case "computer_call":
       return [clientCall(item, item.call_id, "computer", { actions: computerActions(item) })];
     case "computer_call_output":
-      return [
-        callOutput(item.call_id, "The screen follows in the next message.", [mapImage(item.output, `${path}.output`)]),
-      ];
+      return [readScreen(item, path)];
     case "local_shell_call":
       return [clientCall(item, item.id ?? item.call_id, "local_shell", item.action)];
     case "local_shell_call_output":
@@ -100,6 +98,11 @@ function readToolSearch({ call_id: callId, execution, arguments: args }: Item<"t
   const search = call(callId ?? TOOL_SEARCH_CALL_ID, "tool_search", args);
   const isByClient = execution === "client" || (execution == null && callId != null);
   return isByClient ? search : { ...search, defaultOutput: "The tools that were found were not kept." };
+}
+
+function readScreen(item: Item<"computer_call_output">, path: string): HistoryStep {
+  const picture = mapImage(item.output, `${path}.output`);
+  return callOutput(item.call_id, "", [picture], "The screen follows in the next message.");
 }
 
 function readFileSearch(item: Item<"file_search_call">, path: string): readonly HistoryStep[] {

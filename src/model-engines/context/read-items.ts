@@ -137,6 +137,5 @@ export function readToolOutput(callId: string, output: ToolOutput, path: string)
   const chatParts = output.map((part, position) => mapPart(part, `${path}[${position}]`));
   const texts = chatParts.flatMap((part) => (part.type === "text" ? [part.text] : []));
   const others = chatParts.filter((part: ChatPart) => part.type !== "text");
-  if (others.length > 0) texts.push("The pictures and files of this output follow in the next message.");
   return callOutput(callId, texts.join("\n"), others);
 }

@@ -20,6 +20,8 @@ export interface ModelListOptions {
   readonly server: ServerAddress;
   readonly apiKey: string | null;
   readonly timeoutMs: number;
+  /** Added to the query, such as `limit=1000`. */
+  readonly query?: string;
 }
 
 /** The models of a server, cached for 30 seconds. Failures are not cached. */
@@ -40,13 +42,14 @@ export class ModelList {
   }
 
   async #fetch(signal: AbortSignal): Promise<readonly ModelDescription[]> {
-    const { server, apiKey, timeoutMs } = this.#options;
+    const { server, apiKey, timeoutMs, query = "" } = this.#options;
+    const search = [server.search.slice(1), query].filter((part) => part !== "").join("&");
     const { dispatcher, origin, headers } = server;
     const deadline = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
     try {
       const reply = await dispatcher.request({
         origin,
-        path: `${server.apiPath}/models${server.search}`,
+        path: `${server.apiPath}/models${search === "" ? "" : `?${search}`}`,
         method: "GET",
         headers: { ...headers, accept: "application/json" },
         signal: deadline,
@@ -86,6 +89,12 @@ export function readModels(body: string): readonly ModelDescription[] {
     const model = typeof entry === "string" ? { id: entry } : entry;
     const id = isRecord(model) ? (textOrNull(model["id"]) ?? textOrNull(model["name"])) : null;
     if (id === null || !isRecord(model)) return [];
-    return [{ id, created: countOrZero(model["created"]), ownedBy: textOrNull(model["owned_by"]) ?? "unknown" }];
+    const created = countOrZero(model["created"]) || secondsOf(model["created_at"]);
+    return [{ id, created, ownedBy: textOrNull(model["owned_by"]) ?? "unknown" }];
   });
+}
+
+/** The Unix seconds of a date, as Anthropic writes it; 0 for anything else. */
+function secondsOf(date: unknown): number {
+  return typeof date === "string" ? countOrZero(Date.parse(date) / 1000) : 0;
 }

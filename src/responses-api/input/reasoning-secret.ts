@@ -1,5 +1,6 @@
 import { jsonOrUndefined } from "@antiphon/base/json/read-json.ts";
 import { isRecord } from "@antiphon/base/json/records.ts";
+import type { InputItem } from "@antiphon/contracts/responses-api/types.ts";
 
 /** What the seal of a reasoning item keeps from its client. */
 export interface ReasoningSecret {
@@ -23,5 +24,29 @@ export function readReasoningSecret(secret: string): ReasoningSecret {
   return {
     text: typeof text === "string" ? text : "",
     sealedText: typeof sealedText === "string" ? sealedText : null,
+  };
+}
+
+type Reasoning = Extract<InputItem, { type: "reasoning" }>;
+
+/**
+ * Reasoning as a model is shown it: with its text, unless it shows one, and with what only its model server can read.
+ * Null if the seal is not valid.
+ */
+export function withOpenSecret<Item extends Pick<Reasoning, "content" | "encrypted_content">>(
+  item: Item,
+  open: (sealedText: string) => string | null,
+): (Omit<Item, "encrypted_content"> & Pick<Reasoning, "content" | "encrypted_content">) | null {
+  const { encrypted_content: seal, ...visibleItem } = item;
+  const secret = seal == null ? null : open(seal);
+  if (secret === null) return null;
+  const { text, sealedText } = readReasoningSecret(secret);
+  const showsText = (item.content ?? []).length > 0;
+  // A client that changed the shown text would break what its model server signed.
+  const isShown = text === "" || (showsText && sealedText === null);
+  return {
+    ...visibleItem,
+    ...(isShown ? {} : { content: [{ type: "reasoning_text", text }] }),
+    ...(sealedText === null ? {} : { encrypted_content: sealedText }),
   };
 }

@@ -8,7 +8,7 @@ import type { Caller } from "../access/caller.ts";
 import { mediaRefused } from "../errors/media-errors.ts";
 import { invalidEncryptedContent } from "../errors/state-errors.ts";
 import type { Sealer } from "../seal.ts";
-import { readReasoningSecret } from "./reasoning-secret.ts";
+import { withOpenSecret } from "./reasoning-secret.ts";
 import { sealScope } from "./resolve-input.ts";
 
 /** Open what the items of a context hold. */
@@ -47,25 +47,14 @@ export async function shapeContext(
   return fitMedia({ media, abilities }, caller, openItems, places);
 }
 
-/**
- * Restores the text of sealed reasoning, unless the item already shows it, and what only its model server can read. The
- * seal of a client's item is always checked.
- */
+/** Opens sealed reasoning. The seal of a client's item is always checked, and one whose item does not show its text. */
 function withReasoningText(item: StoredItem, open: (sealedText: string) => string | null, isSent: boolean): StoredItem {
   if (item.type !== "reasoning" || item.encrypted_content == null) return item;
-  const { encrypted_content: sealedText, ...visibleItem } = item;
-  const showsText = (visibleItem.content ?? []).length > 0;
-  const secret = open(sealedText);
-  if (secret === null) {
-    if (showsText && !isSent) return visibleItem;
-    throw invalidEncryptedContent();
-  }
-  const { text, sealedText: serversText } = readReasoningSecret(secret);
-  return {
-    ...visibleItem,
-    ...(text === "" || showsText ? {} : { content: [{ type: "reasoning_text", text }] }),
-    ...(serversText === null ? {} : { encrypted_content: serversText }),
-  };
+  const openItem = withOpenSecret(item, open);
+  if (openItem !== null) return openItem;
+  if (isSent || (item.content ?? []).length === 0) throw invalidEncryptedContent();
+  const { encrypted_content: _sealedText, ...visibleItem } = item;
+  return visibleItem;
 }
 
 /** Converts every image, file and recording to what the model can read. Items without any stay the same objects. */

@@ -8,6 +8,7 @@ import type { ShownAnswer } from "../../runs/index.ts";
 import type { RunIncident } from "../../runs/ports/run-watch.ts";
 import type { TurnAttempts } from "../../runs/ports/store-faults.ts";
 import type { TaskTools } from "../offered-tools/task-tools.ts";
+import type { Sealer } from "../seal.ts";
 import type { RunTask } from "../task/run-task.ts";
 import type { ModelRetries } from "./attempts/model-retries.ts";
 
@@ -30,6 +31,7 @@ export interface LoopServices {
   readonly store: Pick<ResponseStore, "findOutputs">;
   readonly observer: ToolObserver;
   readonly retries: ModelRetries;
+  readonly sealer: Pick<Sealer, "open">;
 }
 
 /** The run that the loop serves. */

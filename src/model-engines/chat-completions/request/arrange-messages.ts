@@ -1,7 +1,8 @@
 import { assertNever } from "@antiphon/base/assert.ts";
 import { eachInSlices } from "@antiphon/base/limits/slices.ts";
 import type { ChatMessage, ChatPart, ChatToolCall } from "../../context/chat-wire.ts";
-import { type Call, type CallOutput, callOutput, type HistoryStep, shortCallId } from "../../context/history.ts";
+import { type Call, type CallOutput, type HistoryStep, shortCallId } from "../../context/history.ts";
+import { pairOutputs } from "../../context/pair-outputs.ts";
 import { invalidInput } from "../../model-server/errors/model-errors.ts";
 import type { BackendProfile } from "../profile.ts";
 
@@ -93,7 +94,7 @@ class Arrangement {
       ...(turn.calls.length === 0 ? {} : { tool_calls: turn.calls }),
     });
     for (const output of turn.outputs)
-      this.messages.push({ role: "tool", tool_call_id: wireCallId(output.callId), content: output.text });
+      this.messages.push({ role: "tool", tool_call_id: wireCallId(output.callId), content: shownText(output) });
     const parts = turn.outputs.flatMap(shownParts);
     if (parts.length > 0) this.messages.push({ role: "user", content: parts });
   }
@@ -127,6 +128,10 @@ class Arrangement {
   }
 }
 
+function shownText({ text, partsNote }: CallOutput): string {
+  return [text, partsNote ?? ""].filter((line) => line !== "").join("\n");
+}
+
 function shownParts(output: CallOutput): readonly ChatPart[] {
   if (output.parts.length === 0) return [];
   return [{ type: "text", text: `Output of the tool call ${wireCallId(output.callId)}:` }, ...output.parts];
@@ -134,41 +139,4 @@ function shownParts(output: CallOutput): readonly ChatPart[] {
 
 function wireCallId(callId: string): string {
   return shortCallId(callId, CALL_ID_CHARS_MAX);
-}
-
-/** Finds the output of each call. Calls with the same id get its outputs in order. */
-async function pairOutputs(steps: readonly HistoryStep[]): Promise<ReadonlyMap<Call, CallOutput>> {
-  const outputs = new Map<Call, CallOutput>();
-  const waiting = new Map<string, WaitingCalls>();
-  await eachInSlices(steps, (step) => {
-    if (step.type === "call") {
-      if (step.defaultOutput !== undefined) outputs.set(step, callOutput(step.callId, step.defaultOutput));
-      const sameId = waiting.get(step.callId);
-      if (sameId === undefined) waiting.set(step.callId, { calls: [step], answerCount: 0 });
-      else sameId.calls.push(step);
-    }
-    if (step.type === "call_output") {
-      const call = takeCall(waiting.get(step.callId));
-      if (call !== undefined) outputs.set(call, step);
-    }
-  });
-  return outputs;
-}
-
-interface WaitingCalls {
-  readonly calls: Call[];
-  answerCount: number;
-}
-
-/**
- * The call of the next output: the first unanswered one. Among calls with a default output, the latest, because their
- * outputs follow at once.
- */
-function takeCall(waiting: WaitingCalls | undefined): Call | undefined {
-  if (waiting === undefined) return undefined;
-  const latest = waiting.calls.at(-1);
-  if (latest?.defaultOutput !== undefined) return waiting.calls.pop();
-  const first = waiting.calls[waiting.answerCount];
-  waiting.answerCount++;
-  return first;
 }

@@ -22,6 +22,13 @@ test.each<[string, object, number | null, number | null]>([
     9000,
     8192,
   ],
+  ["prompt is too long: 210234 tokens > 200000 maximum", {}, 210_234, 200_000],
+  [
+    "input length and `max_tokens` exceed context limit: 190000 + 21333 > 200000, decrease input length or `max_tokens` and try again",
+    {},
+    190_000,
+    200_000,
+  ],
   ["prompt is too long", {}, null, null],
 ])("%s", (message, members, counted, window) => {
   expect(readTooLong(message, { ...members })).toEqual({ tokenCount: counted, window });

@@ -15,11 +15,15 @@ const COUNTED = [
   /requested tokens \((\d+)\)/i,
   /(?:prompt|input|messages?)[^.]{0,40}?(?:has|is|of|contains?|resulted in|with|:)\s*(\d+) tokens/i,
   /(?:resulted in|requested) (\d+) tokens/i,
+  /too long: (\d+) tokens/i,
+  /context limit: (\d+) \+/i,
 ];
 const WINDOWS = [
   /maximum context length (?:is|of) (\d+)/i,
   /context (?:window|length|size) (?:is|of) (\d+)/i,
   /exceeds? (?:the )?(?:available )?context (?:window|length|size) (?:of |\()(\d+)/i,
+  /tokens > (\d+) maximum/i,
+  /context limit: \d+ \+ \d+ > (\d+)/i,
 ];
 
 /** `error` is the error object of the reply; its members are llama.cpp's. */

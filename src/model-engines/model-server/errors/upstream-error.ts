@@ -69,6 +69,13 @@ export function explainRefusal(refusal: Refusal, context: ErrorContext, nowMs: n
   if (status === null || status >= 500) return serverError(refusal, report, quote, nowMs);
   if (status === 401 || status === 403) return refusedKey(status, quote, context);
   if (status === 429 || status === 402) return rateLimited(refusal, report, quote, nowMs);
+  if (status === 409)
+    return new ModelError(withDetail("The model server has a conflict with another request", quote), {
+      type: "invalid_request_error",
+      status,
+      quoted: quote,
+      retry: "once",
+    });
   if (status === 408)
     return new ModelError(`The model server timed out. ${quote}`.trim(), {
       ...FAULT,

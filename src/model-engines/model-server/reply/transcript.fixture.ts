@@ -48,10 +48,11 @@ function shown(event: ModelEvent): string {
       return `model ${event.model}`;
     case "stop_sequence":
       return `stops at ${event.sequence}`;
+    case "reasoning_sealed":
+      return `seal: ${event.sealedText.slice(event.sealedText.indexOf("\n") + 1)}`;
     case "message_started":
     case "message_finished":
     case "reasoning_summary_break":
-    case "reasoning_sealed":
     case "turn_cut":
     case "item_started":
     case "item_delta":

@@ -75,6 +75,8 @@ export interface UsageEstimator {
 export interface TurnOptions {
   readonly stream: UpstreamReply;
   readonly context: ErrorContext;
+  /** Translates a refusal; that of OpenAI's APIs if left out. */
+  readonly explain?: typeof explainRefusal;
   readonly totalMs: number;
   readonly idleMs: number;
   readonly signal: AbortSignal;
@@ -279,9 +281,9 @@ export class UpstreamTurn implements Dispatcher.DispatchHandler {
       0,
       phase.status === 200 ? PLAIN_BODY_BYTES_MAX : ERROR_BODY_BYTES_MAX,
     );
-    const { context } = this.#options;
+    const { context, explain = explainRefusal } = this.#options;
     if (phase.status !== 200)
-      this.#fail(explainRefusal({ status: phase.status, headers: phase.headers, body: text }, context, Date.now()));
+      this.#fail(explain({ status: phase.status, headers: phase.headers, body: text }, context, Date.now()));
     else this.#readPlain(text);
   }
 

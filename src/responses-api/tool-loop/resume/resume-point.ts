@@ -7,6 +7,8 @@ import type { HostedItem } from "@antiphon/domain/models/hosted.ts";
 import type { ContextItem } from "@antiphon/domain/models/model-request.ts";
 import type { KnownExchange, TurnFinish, TurnInLedger } from "@antiphon/domain/tool-ledger.ts";
 import type { OpenItem, ShownAnswer, UnfinishedCall, UnfinishedMessage } from "../../../runs/index.ts";
+import { withOpenSecret } from "../../input/reasoning-secret.ts";
+import { sealScope } from "../../input/resolve-input.ts";
 import { exchangeItems } from "../../input/with-exchanges.ts";
 import type { RunTask } from "../../task/run-task.ts";
 import { isClientsTurn } from "../hosted-run.ts";
@@ -61,15 +63,24 @@ export function canResume({ interruption }: Pick<RunTask, "interruption">, { ope
 
 /** Where a run continues after a crash; null for a new run. */
 export async function resumedAt(
-  { ledger }: Pick<LoopServices, "ledger">,
-  { past: { shown }, owner, responseId }: LoopRun,
+  { ledger, sealer }: Pick<LoopServices, "ledger" | "sealer">,
+  { past: { shown }, owner, responseId }: Pick<LoopRun, "past" | "owner" | "responseId">,
 ): Promise<ResumePoint | null> {
   if (shown === null) return null;
   const [exchanges = [], endedTurns = []] = await Promise.all([
     ledger?.listOf(owner, responseId),
     ledger?.turnsOf(owner, responseId),
   ]);
-  return resumePoint(shown, exchanges, endedTurns);
+  const point = resumePoint(shown, exchanges, endedTurns);
+  const reader = sealScope(owner);
+  return { ...point, items: point.items.map((item) => withOpenSeal(item, (seal) => sealer.open(seal, reader))) };
+}
+
+/** Reasoning as the model is shown it; without a seal that cannot be opened any more. */
+function withOpenSeal(item: ContextItem, open: (sealedText: string) => string | null): ContextItem {
+  if (item.type !== "reasoning" || item.encrypted_content == null) return item;
+  const { encrypted_content: _seal, ...visibleItem } = item;
+  return withOpenSecret(item, open) ?? visibleItem;
 }
 
 /** The ids of hosted items are counted, so a restarted run gets the same ones. */
