@@ -6,6 +6,8 @@ export type Treatment = "honoured" | "emulated" | "refused";
 export interface LedgerEntry {
   readonly server?: Treatment;
   readonly "chat-completions"?: Treatment;
+  readonly responses?: Treatment;
+  readonly messages?: Treatment;
   readonly "built-in"?: Treatment;
   readonly note?: string;
 }
@@ -14,16 +16,22 @@ export interface LedgerEntry {
 export const fieldLedger: Readonly<Record<string, LedgerEntry>> = {
   "model": {
     "chat-completions": "honoured",
+    "responses": "honoured",
+    "messages": "honoured",
     "built-in": "honoured"
   },
   "input": {
     "chat-completions": "honoured",
+    "responses": "honoured",
+    "messages": "honoured",
     "built-in": "honoured"
   },
   "instructions": {
     "chat-completions": "honoured",
+    "responses": "honoured",
+    "messages": "honoured",
     "built-in": "honoured",
-    "note": "an array of input_text elements (extension) is joined"
+    "note": "an array of input_text elements (extension) is joined; messages: sent as system"
   },
   "previous_response_id": {
     "server": "honoured"
@@ -195,94 +203,132 @@ export const fieldLedger: Readonly<Record<string, LedgerEntry>> = {
   },
   "text": {
     "chat-completions": "honoured",
+    "responses": "honoured",
+    "messages": "honoured",
     "built-in": "honoured",
     "note": "see its members"
   },
   "text.format": {
     "chat-completions": "honoured",
+    "responses": "honoured",
+    "messages": "honoured",
     "built-in": "honoured",
     "note": "see its members"
   },
   "text.format.text": {
     "chat-completions": "honoured",
+    "responses": "honoured",
+    "messages": "honoured",
     "built-in": "honoured"
   },
   "text.format.json_object": {
     "chat-completions": "honoured",
+    "responses": "honoured",
+    "messages": "emulated",
     "built-in": "honoured",
-    "note": "chat-completions: as far as the model server enforces response_format"
+    "note": "chat-completions: as far as the model server enforces response_format; responses: sent as it is; as far as the model server enforces it; messages: the model is told in words"
   },
   "text.format.json_schema": {
     "chat-completions": "honoured",
+    "responses": "honoured",
+    "messages": "honoured",
     "built-in": "honoured",
-    "note": "chat-completions: as far as the model server enforces response_format"
+    "note": "chat-completions: as far as the model server enforces response_format; responses: sent as it is; as far as the model server enforces it; messages: output_config.format; where the model does not know it, or refuses the schema, the model is told the schema in words, which is noted"
   },
   "text.verbosity": {
     "chat-completions": "honoured",
+    "responses": "honoured",
+    "messages": "emulated",
     "built-in": "emulated",
-    "note": "chat-completions: sent unless medium; built-in: accepted, its answers have one length"
+    "note": "chat-completions: sent unless medium; built-in: accepted, its answers have one length; responses: sent unless medium; messages: no such setting there; not sent, and noted unless it is medium"
   },
   "max_output_tokens": {
     "chat-completions": "honoured",
+    "responses": "honoured",
+    "messages": "honoured",
     "built-in": "honoured",
-    "note": "chat-completions: sent as max_tokens, to the reference's own hosts as max_completion_tokens"
+    "note": "chat-completions: sent as max_tokens, to the reference's own hosts as max_completion_tokens; responses: sent as it is; the least is that of the model server, 16 at the reference; messages: sent as max_tokens; 32,000 where it is not given, or what the model allows"
   },
   "temperature": {
     "chat-completions": "honoured",
+    "responses": "honoured",
+    "messages": "honoured",
     "built-in": "emulated",
-    "note": "built-in: accepted, its answers are deterministic"
+    "note": "built-in: accepted, its answers are deterministic; responses: sent if given; messages: 1 at most; not sent to a model that thinks, which is noted"
   },
   "top_p": {
     "chat-completions": "honoured",
+    "responses": "honoured",
+    "messages": "honoured",
     "built-in": "emulated",
-    "note": "built-in: accepted, its answers are deterministic"
+    "note": "built-in: accepted, its answers are deterministic; responses: sent if given; messages: sent where temperature is not given; not sent to a model that thinks; both are noted"
   },
   "presence_penalty": {
     "chat-completions": "honoured",
+    "responses": "honoured",
+    "messages": "emulated",
     "built-in": "emulated",
-    "note": "chat-completions: sent unless 0; built-in: accepted, its answers are deterministic"
+    "note": "chat-completions: sent unless 0; built-in: accepted, its answers are deterministic; responses: sent unless 0; the reference's own API refuses it; messages: no such setting there; not sent, and noted unless it is 0"
   },
   "frequency_penalty": {
     "chat-completions": "honoured",
+    "responses": "honoured",
+    "messages": "emulated",
     "built-in": "emulated",
-    "note": "chat-completions: sent unless 0; built-in: accepted, its answers are deterministic"
+    "note": "chat-completions: sent unless 0; built-in: accepted, its answers are deterministic; responses: sent unless 0; the reference's own API refuses it; messages: no such setting there; not sent, and noted unless it is 0"
   },
   "top_logprobs": {
     "chat-completions": "honoured",
+    "responses": "honoured",
+    "messages": "emulated",
     "built-in": "honoured",
-    "note": "chat-completions: if the model server sends them"
+    "note": "chat-completions: if the model server sends them; responses: sent with include message.output_text.logprobs; if the model server sends them; messages: the API has none; the answer has none, which is noted"
   },
   "reasoning": {
     "chat-completions": "honoured",
+    "responses": "honoured",
+    "messages": "honoured",
     "built-in": "honoured",
     "note": "see its members"
   },
   "reasoning.effort": {
     "chat-completions": "honoured",
+    "responses": "honoured",
+    "messages": "honoured",
     "built-in": "emulated",
-    "note": "chat-completions: sent as reasoning_effort; built-in: decides only whether reasoning is shown"
+    "note": "chat-completions: sent as reasoning_effort; built-in: decides only whether reasoning is shown; responses: sent as it is; messages: adaptive thinking and output_config.effort (minimal as low), or a budget of tokens (1,024 to 31,999) for models that know only that; none disables thinking; left out if a call is forced"
   },
   "reasoning.summary": {
     "chat-completions": "emulated",
+    "responses": "honoured",
+    "messages": "emulated",
     "built-in": "honoured",
-    "note": "chat-completions: a summary where the model server sends one, else its raw reasoning"
+    "note": "chat-completions: a summary where the model server sends one, else its raw reasoning; responses: sent as it is; raw reasoning is shown where the model server sends no summary; messages: the thinking as the model server shows it, which is a summary; asks for thinking where no effort is given"
   },
   "reasoning.enable_chain_of_thought": {
     "chat-completions": "emulated",
+    "responses": "emulated",
+    "messages": "emulated",
     "built-in": "emulated",
     "note": "extension: shows the reasoning that the engine has"
   },
   "reasoning.mode.standard": {
     "chat-completions": "honoured",
+    "responses": "honoured",
+    "messages": "honoured",
     "built-in": "honoured"
   },
   "reasoning.mode.pro": {
     "chat-completions": "emulated",
+    "responses": "emulated",
+    "messages": "emulated",
     "built-in": "emulated",
     "note": "accepted and echoed; the model answers as it does in mode standard"
   },
   "reasoning.context.auto": {
     "chat-completions": "honoured",
+    "responses": "honoured",
+    "messages": "honoured",
     "built-in": "honoured"
   },
   "reasoning.context.current_turn": {
@@ -291,33 +337,45 @@ export const fieldLedger: Readonly<Record<string, LedgerEntry>> = {
   },
   "reasoning.context.all_turns": {
     "chat-completions": "honoured",
+    "responses": "honoured",
+    "messages": "honoured",
     "built-in": "honoured",
-    "note": "chat-completions: sent back as reasoning_content if the server's profile supports it"
+    "note": "chat-completions: sent back as reasoning_content if the server's profile supports it; responses: reasoning that the model server encrypted is sent back to it; other reasoning is sent as text, but not to the reference's own hosts; messages: thinking goes back with its signature, to the letter; the model server decides what it still reads"
   },
   "user": {
     "chat-completions": "honoured",
+    "responses": "honoured",
+    "messages": "honoured",
     "built-in": "emulated",
-    "note": "built-in: accepted without effect"
+    "note": "built-in: accepted without effect; responses: sent as it is; messages: sent as metadata.user_id"
   },
   "safety_identifier": {
     "chat-completions": "emulated",
+    "responses": "emulated",
+    "messages": "emulated",
     "built-in": "emulated",
-    "note": "chat-completions: sent as user where user is not given; built-in: accepted without effect"
+    "note": "chat-completions: sent as user where user is not given; built-in: accepted without effect; responses: sent as user where user is not given; messages: sent as metadata.user_id where user is not given"
   },
   "prompt_cache_key": {
     "chat-completions": "emulated",
+    "responses": "honoured",
+    "messages": "emulated",
     "built-in": "emulated",
-    "note": "sent to the reference's own hosts only; others cache by prefix without it; built-in: nothing to cache"
+    "note": "sent to the reference's own hosts only; others cache by prefix without it; built-in: nothing to cache; responses: sent as it is; messages: not sent, which is noted; prefixes are cached at marks behind tools, system text and the last two turns of the user"
   },
   "prompt_cache_retention": {
     "chat-completions": "emulated",
+    "responses": "emulated",
+    "messages": "emulated",
     "built-in": "emulated",
-    "note": "accepted and echoed; a model server chooses how long to keep its cache"
+    "note": "accepted and echoed; a model server chooses how long to keep its cache; messages: accepted and echoed; the model server chooses how long to keep its cache"
   },
   "prompt_cache_options": {
     "chat-completions": "emulated",
+    "responses": "emulated",
+    "messages": "emulated",
     "built-in": "emulated",
-    "note": "accepted and echoed; a model server caches as it chooses"
+    "note": "accepted and echoed; a model server caches as it chooses; messages: accepted and echoed; the marks are set by rule"
   },
   "prompt_cache_options.mode": {
     "server": "emulated",
@@ -337,13 +395,17 @@ export const fieldLedger: Readonly<Record<string, LedgerEntry>> = {
   },
   "service_tier": {
     "chat-completions": "emulated",
+    "responses": "honoured",
+    "messages": "emulated",
     "built-in": "emulated",
-    "note": "echoed; sent to the reference's own hosts only, elsewhere there is one tier"
+    "note": "echoed; sent to the reference's own hosts only, elsewhere there is one tier; responses: sent unless auto or default; messages: echoed; not sent, and noted unless it is auto or default"
   },
   "parallel_tool_calls": {
     "chat-completions": "honoured",
+    "responses": "honoured",
+    "messages": "honoured",
     "built-in": "honoured",
-    "note": "chat-completions: as far as the model server follows it; sent only with tools"
+    "note": "chat-completions: as far as the model server follows it; sent only with tools; responses: sent with tools; as far as the model server follows it; messages: disable_parallel_tool_use"
   },
   "max_tool_calls": {
     "server": "honoured",
@@ -351,36 +413,50 @@ export const fieldLedger: Readonly<Record<string, LedgerEntry>> = {
   },
   "tool_choice": {
     "chat-completions": "honoured",
+    "responses": "honoured",
+    "messages": "honoured",
     "built-in": "honoured",
     "note": "see its members"
   },
   "tool_choice.none": {
     "chat-completions": "honoured",
+    "responses": "honoured",
+    "messages": "honoured",
     "built-in": "honoured"
   },
   "tool_choice.auto": {
     "chat-completions": "honoured",
+    "responses": "honoured",
+    "messages": "honoured",
     "built-in": "honoured"
   },
   "tool_choice.required": {
     "chat-completions": "honoured",
+    "responses": "honoured",
+    "messages": "honoured",
     "built-in": "honoured",
-    "note": "chat-completions: as far as the model server follows it"
+    "note": "chat-completions: as far as the model server follows it; responses: as far as the model server follows it; messages: any; the model does not think then, which is noted"
   },
   "tool_choice.function": {
     "chat-completions": "honoured",
+    "responses": "honoured",
+    "messages": "honoured",
     "built-in": "honoured",
-    "note": "chat-completions: as far as the model server follows it"
+    "note": "chat-completions: as far as the model server follows it; responses: as far as the model server follows it; a member of a namespace by its flat name; messages: tool; the model does not think then, which is noted"
   },
   "tool_choice.custom": {
     "chat-completions": "emulated",
+    "responses": "honoured",
+    "messages": "emulated",
     "built-in": "honoured",
-    "note": "chat-completions: the function that replaces the tool is forced"
+    "note": "chat-completions: the function that replaces the tool is forced; responses: as far as the model server follows it; a member of a namespace by its flat name; messages: the tool that replaces it is forced"
   },
   "tool_choice.allowed_tools": {
     "chat-completions": "emulated",
+    "responses": "emulated",
+    "messages": "emulated",
     "built-in": "honoured",
-    "note": "chat-completions: the other tools are left out of the upstream request"
+    "note": "chat-completions: the other tools are left out of the upstream request; responses: sent to the reference's own hosts; elsewhere the other tools are left out of the upstream request; messages: the other tools are left out of the upstream request"
   },
   "tool_choice.mcp": {
     "server": "honoured",
@@ -436,28 +512,38 @@ export const fieldLedger: Readonly<Record<string, LedgerEntry>> = {
   },
   "tool_choice.programmatic_tool_calling": {
     "chat-completions": "refused",
+    "responses": "refused",
+    "messages": "refused",
     "built-in": "refused",
     "note": "programs that call tools are not supported"
   },
   "tools": {
     "chat-completions": "honoured",
+    "responses": "honoured",
+    "messages": "honoured",
     "built-in": "honoured",
     "note": "see its members"
   },
   "tools.function": {
     "chat-completions": "honoured",
+    "responses": "honoured",
+    "messages": "honoured",
     "built-in": "honoured",
-    "note": "chat-completions: strict is passed on; an output_schema is added to the description"
+    "note": "chat-completions: strict is passed on; an output_schema is added to the description; responses: sent as it is, strict always; an output_schema is added to the description; messages: strict is passed on unless the model refuses it, which is noted; an output_schema is added to the description"
   },
   "tools.custom": {
     "chat-completions": "emulated",
+    "responses": "honoured",
+    "messages": "emulated",
     "built-in": "honoured",
-    "note": "chat-completions: a function with one string, unwrapped again; a grammar is added to the description, not enforced"
+    "note": "chat-completions: a function with one string, unwrapped again; a grammar is added to the description, not enforced; responses: sent as it is, with its grammar; as far as the model server knows custom tools; messages: a tool with one string, unwrapped again; a grammar is added to the description, not enforced"
   },
   "tools.namespace": {
     "chat-completions": "emulated",
+    "responses": "emulated",
+    "messages": "emulated",
     "built-in": "honoured",
-    "note": "chat-completions: functions named namespace__tool, and read back"
+    "note": "chat-completions: functions named namespace__tool, and read back; responses: functions and custom tools named namespace__tool, and read back; messages: tools named namespace__tool, and read back"
   },
   "tools.file_search": {
     "server": "honoured",
@@ -513,13 +599,17 @@ export const fieldLedger: Readonly<Record<string, LedgerEntry>> = {
   },
   "tools.tool_search": {
     "chat-completions": "emulated",
+    "responses": "emulated",
+    "messages": "emulated",
     "built-in": "honoured",
-    "note": "see its execution; chat-completions: a function, whose call becomes a tool_search_call"
+    "note": "see its execution; chat-completions: a function, whose call becomes a tool_search_call; responses: see its execution; a function, whose call becomes a tool_search_call; messages: see its execution; a tool, whose call becomes a tool_search_call"
   },
   "tools.tool_search.client": {
     "chat-completions": "emulated",
+    "responses": "emulated",
+    "messages": "emulated",
     "built-in": "honoured",
-    "note": "chat-completions: a function, whose call becomes a tool_search_call"
+    "note": "chat-completions: a function, whose call becomes a tool_search_call; responses: a function, whose call becomes a tool_search_call; messages: a tool, whose call becomes a tool_search_call"
   },
   "tools.tool_search.server": {
     "server": "honoured",
@@ -531,163 +621,228 @@ export const fieldLedger: Readonly<Record<string, LedgerEntry>> = {
   },
   "input.message": {
     "chat-completions": "honoured",
+    "responses": "honoured",
+    "messages": "honoured",
     "built-in": "honoured",
-    "note": "chat-completions: leading system and developer messages join the instructions in one system message"
+    "note": "chat-completions: leading system and developer messages join the instructions in one system message; responses: sent without id and status; a single text as a plain string; text parts of an assistant, system or developer message are joined; messages: leading system and developer messages join the instructions; later ones are texts of the user in <system> tags"
   },
   "input.item_reference": {
     "server": "honoured"
   },
   "input.reasoning": {
     "chat-completions": "honoured",
+    "responses": "honoured",
+    "messages": "honoured",
     "built-in": "honoured",
-    "note": "chat-completions: sent as reasoning_content if the server's profile supports it, left out if nothing follows it; content encrypted by other servers is refused"
+    "note": "chat-completions: sent as reasoning_content if the server's profile supports it, left out if nothing follows it; content encrypted by other servers is refused; responses: what the model server encrypted goes back to it as it came, and to no other; other reasoning is sent as text, but not to the reference's own hosts, which is noted; left out if nothing of the model follows it; content encrypted by other servers is refused; messages: goes back with the signature of this API; reasoning of other kinds of servers is left out, which is noted; content encrypted by other services is refused"
   },
   "input.function_call": {
     "chat-completions": "honoured",
-    "built-in": "honoured"
+    "responses": "honoured",
+    "messages": "honoured",
+    "built-in": "honoured",
+    "note": "responses: without id; a name in a namespace is flat; a call id above 64 characters is hashed; messages: arguments that are no JSON object are shown as {INVALID_JSON: …}"
   },
   "input.function_call_output": {
     "chat-completions": "honoured",
+    "responses": "honoured",
+    "messages": "honoured",
     "built-in": "honoured",
-    "note": "chat-completions: images and files follow in a user message"
+    "note": "chat-completions: images and files follow in a user message; responses: images and files are parts of the output; messages: images and files are in the tool result"
   },
   "input.custom_tool_call": {
     "chat-completions": "emulated",
+    "responses": "honoured",
+    "messages": "emulated",
     "built-in": "honoured",
-    "note": "chat-completions: shown to the model as a call of the function that replaces the tool"
+    "note": "chat-completions: shown to the model as a call of the function that replaces the tool; responses: without id; a name in a namespace is flat; messages: shown to the model as a call of the tool that replaces it"
   },
   "input.custom_tool_call_output": {
     "chat-completions": "emulated",
+    "responses": "honoured",
+    "messages": "emulated",
     "built-in": "honoured",
-    "note": "chat-completions: shown to the model as that function's output; images and files follow in a user message"
+    "note": "chat-completions: shown to the model as that function's output; images and files follow in a user message; responses: images and files are parts of the output; messages: shown to the model as that tool's result, with its images and files"
   },
   "input.file_search_call": {
     "chat-completions": "emulated",
+    "responses": "emulated",
+    "messages": "emulated",
     "built-in": "emulated",
     "note": "shown to the model as a function call and its output"
   },
   "input.code_interpreter_call": {
     "chat-completions": "emulated",
+    "responses": "emulated",
+    "messages": "emulated",
     "built-in": "emulated",
     "note": "shown to the model as a function call and its output"
   },
   "input.mcp_call": {
     "chat-completions": "emulated",
+    "responses": "emulated",
+    "messages": "emulated",
     "built-in": "emulated",
     "note": "shown to the model as a function call and its output"
   },
   "input.local_shell_call": {
     "chat-completions": "emulated",
+    "responses": "emulated",
+    "messages": "emulated",
     "built-in": "emulated",
     "note": "shown to the model as a function call and its output"
   },
   "input.local_shell_call_output": {
     "chat-completions": "emulated",
+    "responses": "emulated",
+    "messages": "emulated",
     "built-in": "emulated",
     "note": "shown to the model as a function call and its output"
   },
   "input.shell_call": {
     "chat-completions": "emulated",
+    "responses": "emulated",
+    "messages": "emulated",
     "built-in": "emulated",
     "note": "shown to the model as a function call and its output"
   },
   "input.shell_call_output": {
     "chat-completions": "emulated",
+    "responses": "emulated",
+    "messages": "emulated",
     "built-in": "emulated",
     "note": "shown to the model as a function call and its output"
   },
   "input.apply_patch_call": {
     "chat-completions": "emulated",
+    "responses": "emulated",
+    "messages": "emulated",
     "built-in": "emulated",
     "note": "shown to the model as a function call and its output"
   },
   "input.apply_patch_call_output": {
     "chat-completions": "emulated",
+    "responses": "emulated",
+    "messages": "emulated",
     "built-in": "emulated",
     "note": "shown to the model as a function call and its output"
   },
   "input.tool_search_call": {
     "chat-completions": "emulated",
+    "responses": "emulated",
+    "messages": "emulated",
     "built-in": "emulated",
     "note": "shown to the model as a function call and its output"
   },
   "input.program": {
     "chat-completions": "emulated",
+    "responses": "emulated",
+    "messages": "emulated",
     "built-in": "emulated",
     "note": "shown to the model as a function call and its output"
   },
   "input.program_output": {
     "chat-completions": "emulated",
+    "responses": "emulated",
+    "messages": "emulated",
     "built-in": "emulated",
     "note": "shown to the model as a function call and its output"
   },
   "input.multi_agent_call": {
     "chat-completions": "emulated",
+    "responses": "emulated",
+    "messages": "emulated",
     "built-in": "emulated",
     "note": "shown to the model as a function call and its output"
   },
   "input.multi_agent_call_output": {
     "chat-completions": "emulated",
+    "responses": "emulated",
+    "messages": "emulated",
     "built-in": "emulated",
     "note": "shown to the model as a function call and its output"
   },
   "input.computer_call": {
     "chat-completions": "emulated",
+    "responses": "emulated",
+    "messages": "emulated",
     "built-in": "emulated",
     "note": "shown to the model as a function call and its output"
   },
   "input.computer_call_output": {
     "chat-completions": "emulated",
+    "responses": "emulated",
+    "messages": "emulated",
     "built-in": "emulated",
-    "note": "shown to the model as the function's output; the screenshot follows in a user message"
+    "note": "shown to the model as the function's output; the screenshot follows in a user message; responses: shown to the model as the function's output, which is the screenshot; messages: shown to the model as the tool's result, with the screenshot in it"
   },
   "input.tool_search_output": {
     "chat-completions": "emulated",
+    "responses": "emulated",
+    "messages": "emulated",
     "built-in": "emulated",
     "note": "shown to the model as a function call and its output; the tools found are offered from the start and echoed, functions as namespaces"
   },
   "input.additional_tools": {
     "chat-completions": "emulated",
+    "responses": "emulated",
+    "messages": "emulated",
     "built-in": "emulated",
     "note": "the tools are offered from the start of the conversation and echoed like those of the request"
   },
   "input.web_search_call": {
     "chat-completions": "emulated",
+    "responses": "emulated",
+    "messages": "emulated",
     "built-in": "emulated",
     "note": "shown to the model as a sentence of the assistant"
   },
   "input.image_generation_call": {
     "chat-completions": "emulated",
+    "responses": "emulated",
+    "messages": "emulated",
     "built-in": "emulated",
     "note": "shown to the model as a sentence of the assistant; the image itself is not shown again"
   },
   "input.mcp_list_tools": {
     "chat-completions": "emulated",
+    "responses": "emulated",
+    "messages": "emulated",
     "built-in": "emulated",
     "note": "shown to the model as a sentence of the assistant"
   },
   "input.mcp_approval_request": {
     "chat-completions": "emulated",
+    "responses": "emulated",
+    "messages": "emulated",
     "built-in": "emulated",
     "note": "shown to the model as a sentence of the assistant"
   },
   "input.mcp_approval_response": {
     "chat-completions": "emulated",
+    "responses": "emulated",
+    "messages": "emulated",
     "built-in": "emulated",
     "note": "shown to the model as a sentence of the user"
   },
   "input.agent_message": {
     "chat-completions": "emulated",
+    "responses": "emulated",
+    "messages": "emulated",
     "built-in": "emulated",
     "note": "shown to the model as a user message that names author and recipient; encrypted parts are refused"
   },
   "input.compaction": {
     "chat-completions": "honoured",
+    "responses": "honoured",
+    "messages": "honoured",
     "built-in": "honoured",
     "note": "this server's own; the summary is shown to the model as a user message"
   },
   "input.compaction_trigger": {
     "chat-completions": "honoured",
+    "responses": "honoured",
+    "messages": "honoured",
     "built-in": "honoured",
     "note": "the output is one compaction item"
   },
@@ -717,85 +872,120 @@ export const fieldLedger: Readonly<Record<string, LedgerEntry>> = {
   },
   "content.input_text": {
     "chat-completions": "honoured",
+    "responses": "honoured",
+    "messages": "honoured",
     "built-in": "honoured"
   },
   "content.input_text.prompt_cache_breakpoint": {
     "chat-completions": "emulated",
+    "responses": "emulated",
+    "messages": "emulated",
     "built-in": "emulated",
     "note": "accepted; a model server caches as it chooses"
   },
   "content.input_image": {
     "chat-completions": "honoured",
+    "responses": "honoured",
+    "messages": "honoured",
     "built-in": "emulated",
-    "note": "PNG, JPEG, GIF and WebP; fetched and inlined where the model server does not fetch by itself; refused where MODEL_INPUT has no image; detail original is sent as high; built-in: mentioned, not read"
+    "note": "PNG, JPEG, GIF and WebP; fetched and inlined where the model server does not fetch by itself; refused where MODEL_INPUT has no image; detail original is sent as high; built-in: mentioned, not read; responses: PNG, JPEG, GIF and WebP; fetched and inlined where the model server does not fetch by itself; refused where MODEL_INPUT has no image; messages: PNG, JPEG, GIF and WebP, as base64 or by https URL, which the model server fetches; detail is not sent"
   },
   "content.input_image.file_id": {
     "chat-completions": "honoured",
+    "responses": "honoured",
+    "messages": "honoured",
     "built-in": "emulated",
     "note": "inlined; built-in: mentioned, not read"
   },
   "content.input_image.prompt_cache_breakpoint": {
     "chat-completions": "emulated",
+    "responses": "emulated",
+    "messages": "emulated",
     "built-in": "emulated",
     "note": "accepted; a model server caches as it chooses"
   },
   "content.input_file": {
     "chat-completions": "emulated",
+    "responses": "emulated",
+    "messages": "honoured",
     "built-in": "emulated",
-    "note": "text of any kind and the text of PDFs, docx, pptx, xlsx, odt and epub is given under the file's name; a model that reads files, by MODEL_INPUT or profile, gets the file itself unless it is text; other kinds are refused"
+    "note": "text of any kind and the text of PDFs, docx, pptx, xlsx, odt and epub is given under the file's name; a model that reads files, by MODEL_INPUT or profile, gets the file itself unless it is text; other kinds are refused; messages: documents, which the model server reads itself (PDFs); text is given under the file's name; without files in the engine's abilities their text is taken out, as for other engines"
   },
   "content.input_file.file_id": {
     "chat-completions": "emulated",
+    "responses": "emulated",
+    "messages": "honoured",
     "built-in": "emulated",
     "note": "like file_data"
   },
   "content.input_file.file_url": {
     "chat-completions": "emulated",
+    "responses": "emulated",
+    "messages": "emulated",
     "built-in": "emulated",
     "note": "fetched within the rules for outgoing calls, then like file_data"
   },
   "content.input_file.detail": {
     "chat-completions": "emulated",
+    "responses": "emulated",
+    "messages": "emulated",
     "built-in": "emulated",
     "note": "accepted; files are read in one way"
   },
   "content.input_file.prompt_cache_breakpoint": {
     "chat-completions": "emulated",
+    "responses": "emulated",
+    "messages": "emulated",
     "built-in": "emulated",
     "note": "accepted; a model server caches as it chooses"
   },
   "content.input_audio": {
     "chat-completions": "emulated",
+    "responses": "emulated",
+    "messages": "emulated",
     "built-in": "emulated",
-    "note": "a model with audio input, by MODEL_INPUT or profile, gets wav and mp3, and pcm as wav; for other models the recording is transcribed by a transcription server or the speech engine of this machine, and refused without either"
+    "note": "a model with audio input, by MODEL_INPUT or profile, gets wav and mp3, and pcm as wav; for other models the recording is transcribed by a transcription server or the speech engine of this machine, and refused without either; messages: transcribed by a transcription server or the speech engine of this machine, and refused without either"
   },
   "content.computer_screenshot": {
     "chat-completions": "emulated",
+    "responses": "emulated",
+    "messages": "emulated",
     "built-in": "emulated",
     "note": "shown as an image"
   },
   "content.encrypted_content": {
     "chat-completions": "refused",
+    "responses": "refused",
+    "messages": "refused",
     "built-in": "refused",
     "note": "not available yet"
   },
   "content.output_text": {
     "chat-completions": "honoured",
+    "responses": "honoured",
+    "messages": "honoured",
     "built-in": "honoured",
     "note": "annotations and logprobs of earlier answers are not sent to the model"
   },
   "content.refusal": {
     "chat-completions": "emulated",
+    "responses": "honoured",
+    "messages": "emulated",
     "built-in": "honoured",
-    "note": "chat-completions: sent as text of the assistant"
+    "note": "chat-completions: sent as text of the assistant; messages: sent as text of the assistant"
   },
   "content.reasoning_text": {
     "chat-completions": "honoured",
-    "built-in": "honoured"
+    "responses": "honoured",
+    "messages": "honoured",
+    "built-in": "honoured",
+    "note": "messages: sent with its signature, else left out"
   },
   "content.summary_text": {
     "chat-completions": "emulated",
+    "responses": "honoured",
+    "messages": "emulated",
     "built-in": "honoured",
-    "note": "chat-completions: replaces reasoning that is not shown"
+    "note": "chat-completions: replaces reasoning that is not shown; responses: with reasoning that the model server encrypted; elsewhere only where there is no text; messages: not sent; the sealed thinking is"
   }
 };

@@ -20,6 +20,8 @@ export function makeFieldLedger(): Output {
     "export interface LedgerEntry {",
     "  readonly server?: Treatment;",
     '  readonly "chat-completions"?: Treatment;',
+    "  readonly responses?: Treatment;",
+    "  readonly messages?: Treatment;",
     '  readonly "built-in"?: Treatment;',
     "  readonly note?: string;",
     "}\n",

@@ -75,9 +75,9 @@ async function examineAll(servers: ModelServers, chosenModel: string | null, wis
   const { signal } = new AbortController();
   const reports: object[] = [];
   let haveAllAnswered = true;
-  for (const { name, engine } of servers.table.servers) {
+  for (const { name, engine, kind } of servers.table.servers) {
     if (wishes.json !== true) wishes.print(`${reports.length === 0 ? "" : "\n"}Server ${name}`);
-    const request = { model: chosenModel ?? servers.modelAt(name), signal };
+    const request = { model: chosenModel ?? servers.modelAt(name), kind, signal };
     const examination =
       wishes.json === true ? await examineServer(engine, request) : await printReport(engine, request, wishes);
     reports.push({ server: name, ...examination });

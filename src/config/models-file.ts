@@ -24,10 +24,9 @@ const VARIABLE_NAME = z.custom<string>((value) => /^\w+$/.test(String(value)), {
 
 const SERVER = z.strictObject({
   url: URL_TEXT.meta({ description: "The address of the API, such as http://127.0.0.1:11434/v1." }),
-  dialect: z
-    .enum(["chat-completions"])
-    .default("chat-completions")
-    .meta({ description: "The API that the server speaks." }),
+  dialect: z.enum(["chat-completions", "responses", "messages"]).default("chat-completions").meta({
+    description: "The API that the server speaks: chat completions, OpenAI's Responses or Anthropic's Messages.",
+  }),
   api_key_env: VARIABLE_NAME.optional().meta({ description: "The environment variable that holds the key." }),
   api_key_file: NAME.optional().meta({ description: "The file that holds the key, beside this one." }),
   headers: z

@@ -57,7 +57,7 @@ describe("the field ledger", () => {
   test("names either the server or every engine, and explains partial support in a note", () => {
     for (const [path, { server, note, ...engines }] of Object.entries(fieldLedger)) {
       expect(Object.keys(engines).toSorted(), path).toEqual(
-        server === undefined ? ["built-in", "chat-completions"] : [],
+        server === undefined ? ["built-in", "chat-completions", "messages", "responses"] : [],
       );
       const treatments = new Set([server, ...Object.values(engines)]);
       if (treatments.has("emulated") || treatments.has("refused")) expect(note, path).toMatch(/^\S[^\n]*$/);

@@ -1,4 +1,4 @@
-import { ledgerNote } from "@antiphon/base/ledger/ledger-note.ts";
+import { type EngineKind, ledgerNote } from "@antiphon/base/ledger/ledger-note.ts";
 import { fieldLedger } from "@antiphon/contracts/responses-api/field-ledger.ts";
 import type { ModelAbilities, ModelEngine } from "@antiphon/domain/models/model-engine.ts";
 import { ModelError } from "@antiphon/domain/models/model-error.ts";
@@ -48,12 +48,21 @@ const LIST_MS_MAX = 15_000;
 const PROBE_MS_MAX = 120_000;
 const WHY_CHARACTERS_MAX = 200;
 
+/** What is examined. */
+interface ExaminedModel {
+  /** Null for the first one that the server lists. */
+  readonly model: string | null;
+  /** The engine's column in the field ledger. Default: chat completions. */
+  readonly kind?: EngineKind;
+  readonly signal: AbortSignal;
+}
+
 const NOBODY: ExaminationListener = { began: () => {}, onFinding: () => {} };
 
 /** Tests the abilities of a model server, one probe after the other. Rejects only if `signal` aborts. */
 export async function examineServer(
   engine: ModelEngine,
-  { model: requestedModel, signal }: { readonly model: string | null; readonly signal: AbortSignal },
+  { model: requestedModel, kind = "chat-completions", signal }: ExaminedModel,
   listener: ExaminationListener = NOBODY,
 ): Promise<Examination> {
   const { finding: listing, models } = await listModels(engine, signal);
@@ -73,7 +82,12 @@ export async function examineServer(
     if (probe === PROBES[0] && finding.verdict !== "honoured") break;
   }
   if (findingsByField.size > 0) add(await findWindow(engine, model, signal));
-  return { model, models, findings, fields: judgeFields(engine.abilitiesOf(model), findingsByField) };
+  return {
+    model,
+    models,
+    findings,
+    fields: judgeFields({ abilities: engine.abilitiesOf(model), kind }, findingsByField),
+  };
 }
 
 async function listModels(
@@ -120,14 +134,14 @@ async function findWindow(engine: ModelEngine, model: string, signal: AbortSigna
 
 /** Each field of the ledger: as tested on the server, otherwise as the adapter treats it. */
 function judgeFields(
-  abilities: ModelAbilities,
+  { abilities, kind }: { readonly abilities: ModelAbilities; readonly kind: EngineKind },
   findingsByField: ReadonlyMap<string, Finding>,
 ): readonly FieldVerdict[] {
   return Object.entries(fieldLedger).flatMap(([field, entry]): readonly FieldVerdict[] => {
-    const treatment = entry["chat-completions"];
+    const treatment = entry[kind];
     if (treatment === undefined) return [];
     const finding = findingsByField.get(field);
-    const ofAdapter = adapterLimit(abilities, field) ?? ledgerNote(entry.note, "chat-completions");
+    const ofAdapter = adapterLimit(abilities, field) ?? ledgerNote(entry.note, kind);
     if (finding === undefined) return [{ field, verdict: treatment, why: ofAdapter, probe: null }];
     const verdict = finding.verdict === "honoured" ? treatment : finding.verdict;
     return [{ field, verdict, why: finding.why ?? ofAdapter, probe: finding.name }];

@@ -1,3 +1,4 @@
+import type { EngineKind } from "@antiphon/base/ledger/ledger-note.ts";
 import type { ModelEngine } from "@antiphon/domain/models/model-engine.ts";
 import type { ServerHealth } from "./server-health.ts";
 
@@ -5,6 +6,8 @@ import type { ServerHealth } from "./server-health.ts";
 export interface RoutedServer {
   readonly name: string;
   readonly engine: ModelEngine;
+  /** The engine's column in the field ledger. */
+  readonly kind: EngineKind;
   readonly health: ServerHealth;
   /** How long the first piece of an answer may take if another server could answer, in milliseconds. */
   readonly firstEventMs: number;

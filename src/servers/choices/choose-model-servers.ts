@@ -9,6 +9,8 @@ import { type ModelEntry, type ModelsFile, readModelsFile, type ServerEntry } fr
 import type { ModelPrice } from "../../config/prices-file.ts";
 import { createChatCompletionsEngine } from "../../model-engines/chat-completions/engine.ts";
 import { PROFILES } from "../../model-engines/chat-completions/profile.ts";
+import { createMessagesEngine } from "../../model-engines/messages/engine.ts";
+import { createResponsesEngine } from "../../model-engines/responses/engine.ts";
 import { type RoutedServer, RouteTable } from "../../model-engines/routing/route-table.ts";
 import { ServerHealth } from "../../model-engines/routing/server-health.ts";
 import type { ModelServerObserver } from "../../telemetry/model-server-metrics.ts";
@@ -141,6 +143,7 @@ export class ModelServers {
     return {
       name: entry.name,
       engine: engineOf(entry, this.#log),
+      kind: entry.dialect,
       health: new ServerHealth(limits),
       firstEventMs: entry.first_event_timeout_ms,
     };
@@ -164,7 +167,8 @@ function checkedFile(file: string, environment: Environment): ModelsFile {
 
 function engineOf(entry: ServerEntry, log: Logger): ModelEngine {
   const modelServer = entry.name;
-  return createChatCompletionsEngine({
+  const abilities = entry.input === undefined ? {} : { abilities: abilitiesIn(entry.input) };
+  const options = {
     baseUrl: entry.url,
     apiKey: entry.apiKey?.reveal() ?? null,
     name: modelServer,
@@ -176,13 +180,14 @@ function engineOf(entry: ServerEntry, log: Logger): ModelEngine {
     },
     connectionsMax: entry.connections_max,
     contextWindow: entry.window ?? null,
-    onWarning: (warning, model) => log.warn({ modelServer, model }, warning),
-    onPathFound: (path) => log.warn({ modelServer, path }, `the address of a model server lacks a path; using ${path}`),
-    profile: {
-      ...(entry.profile === "auto" ? {} : PROFILES[entry.profile]),
-      ...(entry.input === undefined ? {} : { abilities: abilitiesIn(entry.input) }),
-    },
-  });
+    onWarning: (warning: string, model: string) => log.warn({ modelServer, model }, warning),
+    onPathFound: (path: string) =>
+      log.warn({ modelServer, path }, `the address of a model server lacks a path; using ${path}`),
+  };
+  if (entry.dialect === "responses") return createResponsesEngine({ ...options, ...abilities });
+  if (entry.dialect === "messages") return createMessagesEngine({ ...options, ...abilities });
+  const profile = { ...(entry.profile === "auto" ? {} : PROFILES[entry.profile]), ...abilities };
+  return createChatCompletionsEngine({ ...options, profile });
 }
 
 function abilitiesIn(input: readonly string[]): ModelAbilities {

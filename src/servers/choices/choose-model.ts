@@ -108,7 +108,7 @@ function modelServers(file: string, log: Logger, observer: RouteObserver): Chose
   const servers = new ModelServers(file, readEnvironment(), log);
   return {
     engine: createRoutedEngine({ table: () => servers.table, observer }),
-    kindOf: () => "chat-completions",
+    kindOf: (model) => servers.table.find(model)?.candidates[0].server.kind ?? "chat-completions",
     baseUrl: null,
     description: `the model servers of ${file}: ${servers.table.servers.map(({ name }) => name).join(", ")}`,
     policyOf: (model) => servers.policyOf(model),

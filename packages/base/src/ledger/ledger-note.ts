@@ -1,7 +1,8 @@
 /** The model engines that have a column in the field ledger. */
-export type EngineKind = "built-in" | "chat-completions";
+export type EngineKind = (typeof ENGINE_KINDS)[number];
 
-const ENGINE_PART = /^(built-in|chat-completions): /;
+const ENGINE_KINDS = ["built-in", "chat-completions", "responses", "messages"] as const;
+const ENGINE_PART = new RegExp(`^(${ENGINE_KINDS.join("|")}): `);
 /** These do not describe behaviour. */
 const ASIDE = /^(extension: |see its .*$)/;
 
@@ -10,14 +11,14 @@ const ASIDE = /^(extension: |see its .*$)/;
  * text before all such parts. Null if it is empty.
  */
 export function ledgerNote(note: string | undefined, engine: EngineKind): string | null {
-  const parts: Record<EngineKind | "all", string[]> = { all: [], "built-in": [], "chat-completions": [] };
-  let current: keyof typeof parts = "all";
+  const parts = new Map<EngineKind | "all", string[]>();
+  let current: EngineKind | "all" = "all";
   for (const part of (note ?? "").split("; ")) {
     const [, name] = ENGINE_PART.exec(part) ?? [];
-    if (name === "built-in" || name === "chat-completions") current = name;
+    current = ENGINE_KINDS.find((kind) => kind === name) ?? current;
     const text = part.replace(ENGINE_PART, "").replace(ASIDE, "");
-    if (text !== "") parts[current].push(text);
+    if (text !== "") parts.set(current, [...(parts.get(current) ?? []), text]);
   }
-  const own = parts[engine].length === 0 ? parts.all : parts[engine];
+  const own = parts.get(engine) ?? parts.get("all") ?? [];
   return own.length === 0 ? null : own.join("; ");
 }

@@ -13,7 +13,7 @@ const NOTES_MAX = 32;
 
 /** Whether these are emulated depends on the model's abilities; see `mediaNotes`. */
 const MEDIA = /^content\.input_(audio|file)(\.|$)/;
-/** The chat completions engine knows whether its server supports these. */
+/** Engines know whether their servers support these. */
 const DECIDED_BY_ENGINE: ReadonlySet<string> = new Set(["prompt_cache_key", "service_tier"]);
 
 /** The model server. */
@@ -94,7 +94,7 @@ function isRunByClient(kind: OfferedHostedTool["kind"], tool: OfferedHostedTool[
 function ledgerNotes(uses: readonly EmulatedUse[], engine: EngineKind): readonly ResponseNote[] {
   const notedPaths = new Set<string>();
   return uses.flatMap(({ path, param, note }): readonly ResponseNote[] => {
-    const isDecided = MEDIA.test(path) || (engine === "chat-completions" && DECIDED_BY_ENGINE.has(path));
+    const isDecided = MEDIA.test(path) || (engine !== "built-in" && DECIDED_BY_ENGINE.has(path));
     const why = isDecided || notedPaths.has(path.slice(0, path.lastIndexOf("."))) ? null : ledgerNote(note, engine);
     if (why === null) return [];
     notedPaths.add(path);
