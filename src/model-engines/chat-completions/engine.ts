@@ -58,14 +58,9 @@ export function createChatCompletionsEngine(options: ChatCompletionsOptions): Mo
   assert(/^https?:$/.test(baseUrl.protocol), "the base URL of a model server must be http or https");
   const { origin } = baseUrl;
   const profile = chooseProfile(baseUrl, options.profile);
-  const { connectionsMax = CONNECTIONS_MAX } = options;
+  const { connectionsMax = CONNECTIONS_MAX, onPathFound } = options;
   const dispatcher = options.fetchDispatcher ?? openConnections({ connectionsMax, connectMs: timeouts.connectMs });
-  const headers = {
-    "user-agent": USER_AGENT,
-    ...options.headers,
-    ...(apiKey === null ? {} : { authorization: `Bearer ${apiKey}` }),
-  };
-  const { server, path } = locateServer(baseUrl, { dispatcher, headers, onPathFound: options.onPathFound });
+  const { server, path } = locateServer(baseUrl, { dispatcher, headers: headersOf(options), onPathFound });
   const models = new ModelList({ server, apiKey, timeoutMs: timeouts.connectMs + timeouts.idleMs });
   const tokens = new TokenCounter(server, profile);
   const windows = new ContextWindows(server);
@@ -116,6 +111,11 @@ export function createChatCompletionsEngine(options: ChatCompletionsOptions): Mo
       return tokens.window(model, await windows.read(model, signal));
     },
   };
+}
+
+function headersOf({ apiKey, headers }: ChatCompletionsOptions): Readonly<Record<string, string>> {
+  const authorization = apiKey === null ? {} : { authorization: `Bearer ${apiKey}` };
+  return { "user-agent": USER_AGENT, ...headers, ...authorization };
 }
 
 /** Sends turns. A refusal corrects the token count, and names the nearest model if the model does not exist. */

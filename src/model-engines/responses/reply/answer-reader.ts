@@ -5,7 +5,7 @@ import { brokenAnswer } from "../../model-server/errors/model-errors.ts";
 import { isList, type JsonObject, textOrNull } from "../../model-server/json-values.ts";
 import { sizeOfEvent } from "../../model-server/reply/event-size.ts";
 import { CallReader } from "./call-reader.ts";
-import { type Emit, type ItemReader, MessageReader, ReasoningReader } from "./item-reader.ts";
+import { type Emit, type ItemReader, MessageItemReader, ReasoningReader } from "./item-reader.ts";
 
 /** Limit of the characters of items that wait behind an unfinished one. */
 const WAITING_CHARACTERS_MAX = 4 * 1024 * 1024;
@@ -163,7 +163,7 @@ export class AnswerReader {
     const type = textOrNull(item["type"]) ?? "";
     switch (type) {
       case "message":
-        return new MessageReader(item, emit);
+        return new MessageItemReader(item, emit);
       case "reasoning":
         return new ReasoningReader(server, emit);
       case "function_call":

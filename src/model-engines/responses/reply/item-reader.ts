@@ -33,7 +33,7 @@ class PassedTexts {
   }
 }
 
-export class MessageReader implements ItemReader {
+export class MessageItemReader implements ItemReader {
   readonly #emit: Emit;
   readonly #passedTexts = new PassedTexts();
   readonly #annotationCounts = new Map<unknown, number>();
