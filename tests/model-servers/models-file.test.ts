@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import type { Answer } from "../responses/behind-upstream.ts";
 import { serveSlowModel } from "../runs/slow-model.ts";
 import { verifies } from "../verifies.ts";
-import { refuses, saysWell, serveSeveral } from "./several-servers.ts";
+import { refuses, resets, saysWell, serveSeveral } from "./several-servers.ts";
 
 function bodyOf(json: string | undefined): Readonly<Record<string, unknown>> {
   const body: unknown = JSON.parse(json ?? "null");
@@ -86,6 +86,9 @@ test("a model of some owners is hidden from others", async () => {
   const { data }: { data: { id: string }[] } = await (await server.fetch("/v1/models")).json();
   expect(data.map(({ id }) => id)).toEqual(["ours"]);
   const ask = async (model: string) => (await server.post("/v1/responses", { model, input: "Hi" })).status;
+  for (const path of ["/v1/responses/compact", "/v1/responses/input_tokens"])
+    expect((await server.post(path, { model: "theirs", input: "Hi" })).status).toBe(400);
+  expect((await server.fetch("/v1/models/theirs")).status).toBe(404);
   expect([await ask("ours"), await ask("hidden"), await ask("theirs")]).toEqual([200, 200, 400]);
 });
 
@@ -102,6 +105,23 @@ test("a change of the file is followed, and a broken file changes nothing", asyn
   expect(await status()).toBe(200);
   rewrite("  chat: first/a");
   await expect.poll(status, { timeout: 20_000, interval: 200 }).toBe(500); // Nobody tells it: it looks by itself.
+});
+
+test("a server is ready while one of its model servers answers", async () => {
+  verifies("models.file.names");
+  const { server } = await serveSeveral({ first: resets, second: lists }, "  chat: [first/a, second/b]");
+  const model = async (): Promise<unknown> => {
+    const { checks }: { checks: { model: unknown } } = await (await server.fetch("/readyz")).json();
+    return checks.model;
+  };
+  await expect.poll(model).toBe("ok");
+  const away = await serveSeveral({ first: resets }, "  chat: first/a");
+  await expect
+    .poll(async () => {
+      const { checks }: { checks: { model: unknown } } = await (await away.server.fetch("/readyz")).json();
+      return checks.model;
+    })
+    .toBe("unavailable");
 });
 
 test("prices of the file are those of its models", async () => {

@@ -33,14 +33,21 @@ export class PartHealth {
   }
 }
 
-/** The state of the model server. A server without a list of models counts as healthy. */
-export function modelHealth(engine: Pick<ModelEngine, "listModels">): PartHealth {
+type Listing = Pick<ModelEngine, "listModels">;
+
+/** The state of the model servers: whether one of them answers. A server without a list of models counts as healthy. */
+export function modelHealth(engines: () => readonly Listing[]): PartHealth {
   return new PartHealth(async (signal) => {
-    try {
-      await engine.listModels(signal);
-      return true;
-    } catch (error) {
-      return error instanceof ModelError && error.code === NO_MODEL_LIST;
-    }
+    const answers = await Promise.all(engines().map((engine) => answersAtAll(engine, signal)));
+    return answers.includes(true);
   });
+}
+
+async function answersAtAll(engine: Listing, signal: AbortSignal): Promise<boolean> {
+  try {
+    await engine.listModels(signal);
+    return true;
+  } catch (error) {
+    return error instanceof ModelError && error.code === NO_MODEL_LIST;
+  }
 }

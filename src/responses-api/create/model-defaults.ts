@@ -10,13 +10,18 @@ export function withModelPolicy<Request extends CreateResponseRequest>(
   owner: Owner,
 ): Request {
   if (policy === null) return request;
-  if (!isAmongOwners(policy.owners, owner)) throw modelInBodyNotFound(request.model ?? "");
+  checkModelOwner(request.model, policy, owner);
   const { tools, ...defaults } = policy.defaults ?? {};
   const more: readonly ToolInput[] = Array.isArray(tools) ? tools : [];
   const sent = request.tools ?? [];
   const offered = [...sent, ...more.filter((tool) => !isOffered(tool, sent))];
   const absent = Object.entries(defaults).filter(([name]) => memberOf(request, name) == null);
   return { ...request, ...Object.fromEntries(absent), ...(offered.length === 0 ? {} : { tools: offered }) };
+}
+
+/** Throws an `ApiError` if the owner may not use the model. */
+export function checkModelOwner(model: string | null | undefined, policy: ModelPolicy | null, owner: Owner): void {
+  if (policy !== null && !isAmongOwners(policy.owners, owner)) throw modelInBodyNotFound(model ?? "");
 }
 
 function memberOf(request: CreateResponseRequest, name: string): unknown {

@@ -14,6 +14,7 @@ import { isUserMessage, sinceCompaction } from "../compaction/begin-at-compactio
 import { sealCompaction } from "../compaction/compacted-context.ts";
 import { checkCompaction } from "../compaction/plan-compaction.ts";
 import { readSummary, summaryRequest } from "../compaction/summary-turn.ts";
+import { checkModelOwner } from "../create/model-defaults.ts";
 import { type ShapingContext, shapeTurn } from "../create/shape-turn.ts";
 import { rethrowModelError } from "../errors/model-errors.ts";
 import { missingParameter, nothingToAnswer } from "../errors/parameter-errors.ts";
@@ -48,6 +49,7 @@ async function compact(preparing: ShapingContext, admission: Admission, body: Co
   const { principal, signal } = caller;
   const { owner } = principal;
   const request = await requestOf(preparing.history.store, owner, body);
+  checkModelOwner(request.model, preparing.model.policyOf(request.model ?? ""), owner);
   await checkAvailability(request, preparing.model.kindOf(request.model ?? ""));
   checkCompaction(request);
   const ids = newIdStem(Math.floor(Date.now() / 1000), stemKey(request));

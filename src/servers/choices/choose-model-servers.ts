@@ -46,6 +46,10 @@ export class ModelServers {
     return entry === null ? null : { owners: entry.owners ?? null, defaults: defaultsOf(entry) };
   }
 
+  get entries(): readonly Pick<ServerEntry, "name" | "url">[] {
+    return this.#read.servers;
+  }
+
   /** The first model that leads to a server by name; null if all leave the name to the request. */
   modelAt(server: string): string | null {
     const steps = this.#read.models.flatMap(({ route }) => route).filter((step) => step.server === server);

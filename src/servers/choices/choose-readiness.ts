@@ -13,7 +13,7 @@ const DATABASE_MS_MAX = 1_500;
 
 interface ReadinessParts extends Pick<Readiness, "isLeaving" | "code"> {
   readonly store: Pick<ConfiguredStore, "isReady" | "hasRoom" | "reachesFiles">;
-  readonly model: Pick<ChosenModel, "engine">;
+  readonly model: Pick<ChosenModel, "engine" | "servers">;
   /** Null if this server has no bus. */
   readonly neighbours: { readonly isConnected: boolean } | null;
 }
@@ -28,7 +28,7 @@ export function chooseReadiness(
     isStoreReady: config.databaseUrl === null ? () => store.isReady() : inTime(() => store.isReady()),
     hasRoom: () => store.hasRoom(),
     isLeaving,
-    model: modelHealth(model.engine),
+    model: modelHealth(() => model.servers?.table.servers.map(({ engine }) => engine) ?? [model.engine]),
     elsewhere: () => ({
       ...(config.databaseUrl === null || neighbours === null ? {} : { broker: brokerState(neighbours.isConnected) }),
       ...(files === null ? {} : { files: files.look() }),
