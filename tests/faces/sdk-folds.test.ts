@@ -9,6 +9,7 @@ import { lintText } from "@antiphon/stream-grammar/index.ts";
 import fc from "fast-check";
 import OpenAI from "openai";
 import { describe, expect, test } from "vitest";
+import { hasBothReasonings } from "../../src/faces/both-reasonings.fixture.ts";
 import { ChunkWriter, DONE_FRAME } from "../../src/faces/chat-completions/chunks.ts";
 import { chatCompletion } from "../../src/faces/chat-completions/completion.ts";
 import { messageOf } from "../../src/faces/messages/message.ts";
@@ -51,7 +52,7 @@ async function foldedMessage(events: readonly RecordedEvent[]) {
   const writer = new MessageWriter(MESSAGE_OPTIONS);
   const text = events.map((event) => writer.framesOf(event)).join("") + STOP_FRAME;
   const { ended } = writer;
-  if (ended === null || hasFailed(ended)) return null;
+  if (ended === null || hasFailed(ended) || hasBothReasonings(ended)) return null;
   const client = new Anthropic({ apiKey: "sk", maxRetries: 0, fetch: () => Promise.resolve(eventReply(text)) });
   const message = await client.messages
     .stream({ model: "m", max_tokens: 9, messages: [{ role: "user", content: "Hi" }] })

@@ -15,9 +15,10 @@ import { expect, test } from "vitest";
 import { Numbering } from "../../runs/numbering.ts";
 import { type RecordedEvent, RecordedWhole } from "../../runs/recorded-event.ts";
 import { aPlan } from "../../runs/run.fixture.ts";
-import type { RunState } from "../../runs/run-state.ts";
+import type { RunSignal, RunState } from "../../runs/run-state.ts";
 import { anySignals } from "../../runs/signals.fixture.ts";
 import { initialState, transition } from "../../runs/transition.ts";
+import { hasBothReasonings } from "../both-reasonings.fixture.ts";
 import { type ChunkOptions, ChunkWriter, DONE_FRAME } from "./chunks.ts";
 import { chatCompletion } from "./completion.ts";
 
@@ -109,7 +110,7 @@ test("the chunks of any run give the plain body of its completion", () => {
       const { chunks, ended, text } = write(events, options);
       for (const chunk of chunks)
         expect(validateChatCompletionChunk(chunk), JSON.stringify(validateChatCompletionChunk.errors)).toBe(true);
-      if (ended === null || hasFailed(ended)) return;
+      if (ended === null || hasFailed(ended) || hasBothReasonings(ended)) return;
       const usage = options.includeUsage ? new ChunkWriter(0, options) : null;
       usage?.begin(ended);
       expect(lintText(`${text}${usage?.usageFrame([ended]) ?? ""}${DONE_FRAME}`)).toMatchObject([{ faults: [] }]);
@@ -164,4 +165,25 @@ test("only the last chunk has a reason, and none follows it", () => {
     }),
     { numRuns: 200 },
   );
+});
+
+test("the deprecated form shows no call of a custom tool", () => {
+  const numbering = new Numbering(0);
+  let state: RunState = initialState(aPlan());
+  const signals: readonly RunSignal[] = [
+    { type: "accepted" },
+    { type: "model", event: { type: "call_started", kind: "custom", callId: "call_1", name: "sql" } },
+    { type: "model", event: { type: "call_delta", text: "select 1" } },
+    { type: "model", event: { type: "call_finished" } },
+    { type: "model", event: { type: "finished", reason: "stop" } },
+    { type: "model_ended", at: 1 },
+  ];
+  const events = signals.flatMap((signal) => {
+    const next = transition(state, signal);
+    state = next.state;
+    return numbering.number(next.events);
+  });
+  const { chunks } = write(events, { usesFunctions: true, speaks: false, includeUsage: false, seal });
+  expect(JSON.stringify(chunks)).not.toContain("function_call");
+  expect(chunks.at(-1)?.choices[0]?.finish_reason).toBe("stop");
 });

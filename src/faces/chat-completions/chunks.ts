@@ -37,6 +37,8 @@ export class ChunkWriter {
   #reasoningBegan = false;
   /** The calls so far that the client is to make. */
   #calls = 0;
+  /** Whether the latest call is the one that the deprecated form shows. */
+  #isFunctionOpen = false;
   /** The final snapshot; null while the run goes on. */
   ended: Response | null = null;
 
@@ -142,7 +144,7 @@ export class ChunkWriter {
     const index = this.#calls;
     this.#calls += 1;
     const { call_id: id, name } = item;
-    if (this.#options.usesFunctions) return index === 0 ? this.#delta({ function_call: { name, arguments: "" } }) : "";
+    if (this.#options.usesFunctions) return this.#functionCall(index, item.type, name);
     return this.#delta({
       tool_calls: [
         item.type === "function_call"
@@ -152,10 +154,16 @@ export class ChunkWriter {
     });
   }
 
+  /** The deprecated form has room for the first call, if it is one of a function. */
+  #functionCall(index: number, type: OutputItem["type"], name: string): string {
+    this.#isFunctionOpen = index === 0 && type === "function_call";
+    return this.#isFunctionOpen ? this.#delta({ function_call: { name, arguments: "" } }) : "";
+  }
+
   /** A piece of the latest call: calls follow each other. */
   #callPiece(kind: "function" | "custom", member: "arguments" | "input", textJson: string): string {
     if (this.#options.usesFunctions)
-      return this.#calls === 1 ? this.#frame(`{"function_call":{"arguments":${textJson}}}`) : "";
+      return this.#isFunctionOpen ? this.#frame(`{"function_call":{"arguments":${textJson}}}`) : "";
     return this.#frame(`{"tool_calls":[{"index":${this.#calls - 1},"${kind}":{"${member}":${textJson}}}]}`);
   }
 
