@@ -14,6 +14,7 @@ test.each<[string, Answer]>([
   ["answers 401, because the operator's key is wrong", refuses(401)],
   ["answers 404, because it lacks the model", refuses(404)],
   ["answers 408", refuses(408)],
+  ["answers 409", refuses(409)],
   ["answers 429", refuses(429)],
   ["answers 429 with retry-after", refuses(429, { "retry-after": "30" })],
   ["answers 500", refuses(500)],

@@ -251,8 +251,8 @@ class Attempts {
     this.#asking.observer.attempted(name, error.status);
     if (error.retryAfterSeconds !== null) health.pause(error.retryAfterSeconds * 1_000);
     else if (error.status === 429) health.pause(LIMITED_MS);
-    if (error.status >= 500 || error.status === 408 || error.status === 409) health.failed();
-    else if (error.status === 429) health.undecided();
+    if (error.status >= 500 || error.status === 408) health.failed();
+    else if (error.retry !== "never") health.undecided();
     else health.succeeded(); // The server works, and refused the request.
   }
 }
@@ -300,7 +300,8 @@ class LateFirstEvent {
  */
 function mayAskAnother(error: unknown): boolean {
   if (!(error instanceof ModelError)) return false;
-  return [404, 408, 409, 429].includes(error.status) || error.status >= 500 || error.code === "model_not_found";
+  if (error.retry !== "never" || error.status >= 500) return true;
+  return [404, 408, 429].includes(error.status) || error.code === "model_not_found";
 }
 
 function withoutQuote({ message, quoted }: ModelError): string {

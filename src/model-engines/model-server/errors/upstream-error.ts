@@ -69,13 +69,6 @@ export function explainRefusal(refusal: Refusal, context: ErrorContext, nowMs: n
   if (status === null || status >= 500) return serverError(refusal, report, quote, nowMs);
   if (status === 401 || status === 403) return refusedKey(status, quote, context);
   if (status === 429 || status === 402) return rateLimited(refusal, report, quote, nowMs);
-  if (status === 409)
-    return new ModelError(withDetail("The model server has a conflict with another request", quote), {
-      type: "invalid_request_error",
-      status,
-      quoted: quote,
-      retry: "once",
-    });
   if (status === 408)
     return new ModelError(`The model server timed out. ${quote}`.trim(), {
       ...FAULT,
@@ -183,8 +176,12 @@ function refusedRequest(status: number, report: ReportedError, quote: string, co
     code: report.code,
     param: param === null ? null : requestPathOf(param),
     quoted: quote,
+    retry: status === CONFLICT ? "once" : "never",
   });
 }
+
+/** A conflict with another request may pass, and another server may not have it. */
+const CONFLICT = 409;
 
 /** The path in the request that a validator names; null if there is none. */
 function faultPath(message: string): string | null {
