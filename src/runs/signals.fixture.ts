@@ -138,3 +138,9 @@ function anyHostedItem(interruption: fc.Arbitrary<readonly RunSignal[]>): fc.Arb
 function only<const T extends string>(value: T): fc.Arbitrary<T> {
   return fc.constant(value);
 }
+
+/** Ends a run that has not ended. Few generated runs end by themselves. */
+export const END_OF_RUN: readonly RunSignal[] = [
+  { type: "model", event: { type: "finished", reason: "stop" } },
+  { type: "model_ended", at: 1 },
+];

@@ -18,7 +18,7 @@ import { Numbering } from "../../src/runs/numbering.ts";
 import { type RecordedEvent, RecordedWhole } from "../../src/runs/recorded-event.ts";
 import { aPlan } from "../../src/runs/run.fixture.ts";
 import type { RunState } from "../../src/runs/run-state.ts";
-import { anySignals } from "../../src/runs/signals.fixture.ts";
+import { anySignals, END_OF_RUN } from "../../src/runs/signals.fixture.ts";
 import { initialState, transition } from "../../src/runs/transition.ts";
 import { verifies } from "../verifies.ts";
 
@@ -40,7 +40,7 @@ const CHAT_OPTIONS = {
 const anyRun = anySignals(30).map((signals) => {
   const numbering = new Numbering(0);
   let state: RunState = initialState({ ...aPlan(), sealReasoning: (text) => `sealed ${text.length}` });
-  return [{ type: "accepted" } as const, ...signals].flatMap((signal) => {
+  return [{ type: "accepted" } as const, ...signals, ...END_OF_RUN].flatMap((signal) => {
     const next = transition(state, signal);
     state = next.state;
     return numbering.number(next.events);

@@ -16,7 +16,7 @@ import { Numbering } from "../../runs/numbering.ts";
 import { type RecordedEvent, RecordedWhole } from "../../runs/recorded-event.ts";
 import { aPlan } from "../../runs/run.fixture.ts";
 import type { RunSignal, RunState } from "../../runs/run-state.ts";
-import { anySignals } from "../../runs/signals.fixture.ts";
+import { anySignals, END_OF_RUN } from "../../runs/signals.fixture.ts";
 import { initialState, transition } from "../../runs/transition.ts";
 import { hasBothReasonings } from "../both-reasonings.fixture.ts";
 import { type ChunkOptions, ChunkWriter, DONE_FRAME } from "./chunks.ts";
@@ -26,7 +26,7 @@ import { chatCompletion } from "./completion.ts";
 const anyRun = anySignals(40).map((signals) => {
   const numbering = new Numbering(0);
   let state: RunState = initialState(aPlan());
-  return [{ type: "accepted" } as const, ...signals].flatMap((signal) => {
+  return [{ type: "accepted" } as const, ...signals, ...END_OF_RUN].flatMap((signal) => {
     const next = transition(state, signal);
     state = next.state;
     return numbering.number(next.events);

@@ -14,7 +14,7 @@ import { Numbering } from "../../runs/numbering.ts";
 import { type RecordedEvent, RecordedWhole } from "../../runs/recorded-event.ts";
 import { aPlan } from "../../runs/run.fixture.ts";
 import type { RunState } from "../../runs/run-state.ts";
-import { anySignals } from "../../runs/signals.fixture.ts";
+import { anySignals, END_OF_RUN } from "../../runs/signals.fixture.ts";
 import { initialState, transition } from "../../runs/transition.ts";
 import { hasBothReasonings } from "../both-reasonings.fixture.ts";
 import { messageOf } from "./message.ts";
@@ -27,7 +27,7 @@ const anyRun = fc.tuple(anySignals(40), fc.boolean()).map(([signals, stops]) => 
   const plan = { ...aPlan(), sealReasoning: (text: string) => `sealed ${text.length}` };
   let state: RunState = initialState(plan);
   const stop = stops ? [{ type: "model", event: { type: "stop_sequence", sequence: "END" } } as const] : [];
-  return [{ type: "accepted" } as const, ...stop, ...signals].flatMap((signal) => {
+  return [{ type: "accepted" } as const, ...stop, ...signals, ...END_OF_RUN].flatMap((signal) => {
     const next = transition(state, signal);
     state = next.state;
     return numbering.number(next.events);
