@@ -102,6 +102,8 @@ export function modelsFileSchema(): object {
 export type ServerEntry = Readonly<Omit<z.infer<typeof SERVER>, "api_key_env" | "api_key_file">> & {
   readonly name: string;
   readonly apiKey: Secret | null;
+  /** Where its key is set, as errors name it. */
+  readonly keySetting: string;
 };
 
 export interface RouteStep {
@@ -216,6 +218,7 @@ class FilledServers {
       name,
       headers: Object.fromEntries(filledHeaders),
       apiKey: key === null ? null : new Secret(key),
+      keySetting: `${place}.${api_key_file === undefined ? "api_key_env" : "api_key_file"} in MODELS_FILE`,
     };
   }
 

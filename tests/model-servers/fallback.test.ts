@@ -141,3 +141,13 @@ test("the breaker of a server that fails again and again opens", async () => {
     /antiphon_model_server_breaker\{[^}]*server="first"[^}]*\} [12]/,
   );
 });
+
+test("a refused key is named by its place in the file", async () => {
+  verifies("models.file.key");
+  const { server } = await serveSeveral({ first: refuses(401) }, "  chat: first/m");
+  const told = await server.post("/v1/responses", { model: "chat", input: "Hi" });
+  expect([told.status, await told.text()]).toEqual([
+    502,
+    expect.stringContaining("(servers.first.api_key_env in MODELS_FILE); your API key is not the cause."),
+  ]);
+});

@@ -1,6 +1,7 @@
+import { setImmediate } from "node:timers/promises";
 import { isRecord } from "@antiphon/base/json/records.ts";
 import { expect, test } from "vitest";
-import type { Answer } from "../responses/behind-upstream.ts";
+import { type Answer, says } from "../responses/behind-upstream.ts";
 import { serveSlowModel } from "../runs/slow-model.ts";
 import { verifies } from "../verifies.ts";
 import { refuses, resets, saysWell, serveSeveral } from "./several-servers.ts";
@@ -169,6 +170,59 @@ test("requests above a server's limit wait, and go elsewhere if too many wait", 
   call.finish();
   expect(await (await held).text()).toContain("At last");
 });
+
+test("keys take turns at a server, however much each of them asks", async () => {
+  verifies("models.balance.turns");
+  const answers: ((text: string) => void)[] = [];
+  const order: string[] = [];
+  const { server } = await serveSeveral(
+    {
+      first: (response, call) => {
+        if (call.path.endsWith("/models")) return lists(response, call);
+        order.push(/Question (\w+)/.exec(call.body)?.[1] ?? "");
+        answers.push((text) => void says(text)(response, call));
+      },
+    },
+    "  chat: first/m",
+    { entries: { first: "requests_max: 1, queue_max: 100" }, env: { API_KEYS: KEYS.join(",") } },
+  );
+  const ask = async (key: string, name: string): Promise<void> => {
+    const reply = await fetch(`${server.url}/v1/responses`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+      body: JSON.stringify({ model: "chat", input: `Question ${name}`, store: false }),
+    });
+    expect([reply.status, await reply.text()]).toEqual([200, expect.stringContaining(`To ${name}`)]);
+  };
+  const isWaiting = async (count: number): Promise<void> => {
+    while (!(await (await server.fetch("/metrics")).text()).includes(`{server="first"} ${count}\n`))
+      await setImmediate();
+  };
+  const [a = "", b = "", c = ""] = KEYS;
+  const asked = [ask(a, "a0")];
+  while (order.length === 0) await setImmediate();
+  const waiting = [
+    [a, "a1"],
+    [a, "a2"],
+    [a, "a3"],
+    [b, "b1"],
+    [b, "b2"],
+    [c, "c1"],
+  ] as const;
+  for (const [index, [key, name]] of waiting.entries()) {
+    asked.push(ask(key, name));
+    await isWaiting(index + 1);
+  }
+  for (let turn = 0; turn <= waiting.length; turn += 1) {
+    while (order.length <= turn) await setImmediate();
+    answers[turn]?.(`To ${order[turn]}`);
+  }
+  await Promise.all(asked);
+  expect(order).toEqual(["a0", "a1", "b1", "c1", "a2", "b2", "a3"]);
+});
+
+/** Of one owner. */
+const KEYS = ["sk-first-0123456789", "sk-second-0123456789", "sk-third-0123456789"];
 
 /** Passes a turn on to a server whose model answers when the test says so. */
 async function forward(url: string, key: string, response: Parameters<Answer>[0], body: string): Promise<void> {

@@ -25,7 +25,6 @@ const LATE_CONTENT = "the model server sent content after its finish reason; it 
 export interface TurnAskerOptions {
   readonly server: ServerAddress;
   readonly profile: BackendProfile;
-  readonly apiKey: string | null;
   readonly schemaForms: SchemaForms;
   readonly requiredCalls: RequiredCalls;
   /** Maximum time without a byte. */
@@ -54,11 +53,9 @@ interface TurnContext {
 /** Sends turns to a model server. */
 export class TurnAsker {
   readonly #options: TurnAskerOptions;
-  readonly #host: string;
 
   constructor(options: TurnAskerOptions) {
     this.#options = options;
-    this.#host = new URL(options.server.origin).host;
   }
 
   /** See `ModelEngine.sample`. */
@@ -143,9 +140,9 @@ export class TurnAsker {
 
   async #send(chat: ChatRequest, turnContext: TurnContext): Promise<Batches> {
     const { model, trace, signal } = turnContext;
-    const { server, apiKey, idleMs, totalMs, tokens } = this.#options;
+    const { server, idleMs, totalMs, tokens } = this.#options;
     const httpBody = await requestBody(chat);
-    const context = { model, host: this.#host, apiKey };
+    const context = { model, ...server.secrets };
     const stream = this.#streamFor(turnContext, context);
     // undici calls back outside of the recorded work.
     const call = { server, path: "/chat/completions", idleMs, trace, recorder: exchangeRecorder() };

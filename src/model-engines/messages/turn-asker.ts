@@ -20,7 +20,6 @@ const THINKING_DROPPED = "the model server did not know the thinking of earlier 
 
 export interface MessageAskerOptions {
   readonly server: ServerAddress;
-  readonly apiKey: string | null;
   readonly forms: ModelForms;
   readonly tokens: Pick<MessageTokenCounter, "learner" | "usageOf">;
   /** Maximum time without a byte. */
@@ -43,11 +42,9 @@ interface SentTurn extends Pick<MessageReaderOptions, "toolNames"> {
 /** Sends turns to a model server. */
 export class MessageAsker {
   readonly #options: MessageAskerOptions;
-  readonly #host: string;
 
   constructor(options: MessageAskerOptions) {
     this.#options = options;
-    this.#host = new URL(options.server.origin).host;
   }
 
   /** Sends the turn, and again in another form each time that the model does not know the form. */
@@ -101,8 +98,8 @@ export class MessageAsker {
 
   /** Separate from `#sendBody`, whose closures keep the request in memory: these live as long as the answer. */
   #turnOptions({ model, toolNames, onUsage, signal }: SentTurn): TurnOptions {
-    const { apiKey, idleMs, totalMs, tokens, onWarning } = this.#options;
-    const context: ErrorContext = { model, host: this.#host, apiKey, api: "messages API" };
+    const { server, idleMs, totalMs, tokens, onWarning } = this.#options;
+    const context: ErrorContext = { model, ...server.secrets, api: "messages API" };
     const reader = new MessageReader({ toolNames, onUsage, onWarning: (warning) => onWarning(warning, model) });
     return {
       stream: new MessageStream(reader, (fault) => explainMessagesFault(fault, context)),

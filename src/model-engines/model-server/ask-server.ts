@@ -2,6 +2,7 @@ import { jsonOrUndefined } from "@antiphon/base/json/read-json.ts";
 import { readBodyStart } from "@antiphon/base/limits/read-body-start.ts";
 import type { Dispatcher } from "undici";
 import { requestBody } from "./connections/request-body.ts";
+import type { ModelServerSecrets } from "./errors/redact.ts";
 
 /** Address and headers of a model server, for calls other than turns. */
 export interface ServerAddress {
@@ -14,6 +15,7 @@ export interface ServerAddress {
   /** The query of every call, with its question mark; empty if there is none. */
   readonly search: string;
   readonly headers: Readonly<Record<string, string>>;
+  readonly secrets: ModelServerSecrets;
 }
 
 /** The model server's reply to a call that is not a turn. */

@@ -18,7 +18,6 @@ const MODELS_MAX = 10_000;
 
 export interface ModelListOptions {
   readonly server: ServerAddress;
-  readonly apiKey: string | null;
   readonly timeoutMs: number;
   /** Added to the query, such as `limit=1000`. */
   readonly query?: string;
@@ -42,7 +41,7 @@ export class ModelList {
   }
 
   async #fetch(signal: AbortSignal): Promise<readonly ModelDescription[]> {
-    const { server, apiKey, timeoutMs, query = "" } = this.#options;
+    const { server, timeoutMs, query = "" } = this.#options;
     const search = [server.search.slice(1), query].filter((part) => part !== "").join("&");
     const { dispatcher, origin, headers } = server;
     const deadline = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
@@ -56,7 +55,7 @@ export class ModelList {
       });
       const body = await readBodyStart(reply.body, BODY_BYTES_MAX);
       if (reply.statusCode === 200) return readModels(body);
-      const context = { model: "", host: new URL(origin).host, apiKey };
+      const context = { model: "", ...server.secrets };
       throw listRefused(
         explainRefusal({ status: reply.statusCode, headers: reply.headers, body }, context, Date.now()),
         reply.statusCode,

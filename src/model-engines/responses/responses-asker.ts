@@ -26,7 +26,6 @@ export interface ResponsesAskerOptions {
   /** See `serverKey`. */
   readonly key: string;
   readonly isReference: boolean;
-  readonly apiKey: string | null;
   readonly gaps: ServerGaps;
   /** Maximum time without a byte. */
   readonly idleMs: number;
@@ -40,12 +39,10 @@ export interface ResponsesAskerOptions {
 /** Sends turns to a server of the Responses API. */
 export class ResponsesAsker {
   readonly #options: ResponsesAskerOptions;
-  readonly #host: string;
   readonly #skippedTypes = new Set<string>();
 
   constructor(options: ResponsesAskerOptions) {
     this.#options = options;
-    this.#host = new URL(options.server.origin).host;
   }
 
   /** See `ModelEngine.sample`. Sends the turn again, without what the server refuses, at most once for each gap. */
@@ -85,12 +82,12 @@ export class ResponsesAsker {
     request: ModelRequest,
     signal: AbortSignal,
   ): Promise<Batches> {
-    const { server, idleMs, totalMs, apiKey } = this.#options;
+    const { server, idleMs, totalMs } = this.#options;
     const { model, trace } = request;
     const httpBody = await requestBody(body);
     // undici calls back outside of the recorded work.
     const call = { server, path: PATH, idleMs, trace, recorder: exchangeRecorder() };
-    const context = { model, host: this.#host, apiKey, api: API };
+    const context = { model, ...server.secrets, api: API };
     const stream = this.#streamFor(toolNames, this.#options.tokens.learner(request), context);
     const askPlain = (): void => {
       requestBody({ ...body, stream: false }).then(

@@ -1,5 +1,6 @@
 import type { EngineKind } from "@antiphon/base/ledger/ledger-note.ts";
-import type { ModelEngine } from "@antiphon/domain/models/model-engine.ts";
+import type { ModelAbilities, ModelEngine } from "@antiphon/domain/models/model-engine.ts";
+import { LRUCache } from "lru-cache";
 import type { ServerHealth } from "./server-health.ts";
 
 /** A model server that routes lead to. */
@@ -37,7 +38,12 @@ export interface RouteEntry {
 /** Who answers for an asked name. */
 export interface Route extends Pick<RouteEntry, "spread" | "window" | "owners"> {
   readonly candidates: readonly [Candidate, ...Candidate[]];
+  /** What every candidate reads, because each may be the one that answers. */
+  readonly abilities: ModelAbilities;
 }
+
+/** The most asked names whose routes are remembered. */
+const FOUND_MAX = 1_000;
 
 /** Finds routes: by the exact name first, then by the pattern with the longest text, then the default. */
 export class RouteTable {
@@ -46,6 +52,7 @@ export class RouteTable {
   readonly #exact: ReadonlyMap<string, RouteEntry>;
   readonly #patterns: readonly RouteEntry[];
   readonly #default: RouteEntry | null;
+  readonly #found = new LRUCache<string, Route>({ max: FOUND_MAX });
 
   constructor(servers: readonly RoutedServer[], entries: readonly RouteEntry[], defaultModel: string | null) {
     this.servers = servers;
@@ -57,6 +64,14 @@ export class RouteTable {
 
   /** Null if no name, pattern or default leads anywhere. */
   find(model: string): Route | null {
+    const earlier = this.#found.get(model);
+    if (earlier !== undefined) return earlier;
+    const route = this.#search(model);
+    if (route !== null) this.#found.set(model, route);
+    return route;
+  }
+
+  #search(model: string): Route | null {
     const exact = this.#exact.get(model);
     if (exact !== undefined) return routeOf(exact, model, "");
     for (const entry of this.#patterns) {
@@ -84,5 +99,19 @@ function routeOf({ steps, spread, window, owners }: RouteEntry, asked: string, m
     weight,
     model: model === null ? asked : model.replace("*", matched),
   }));
-  return first === undefined ? null : { candidates: [first, ...others], spread, window, owners };
+  if (first === undefined) return null;
+  const candidates: Route["candidates"] = [first, ...others];
+  return { candidates, spread, window, owners, abilities: commonAbilities(candidates) };
+}
+
+function commonAbilities(candidates: Route["candidates"]): ModelAbilities {
+  const all = candidates.map(({ server, model }) => server.engine.abilitiesOf(model));
+  return {
+    images: all.every(({ images }) => images),
+    imageUrls: all.every(({ imageUrls }) => imageUrls),
+    files: all.every(({ files }) => files),
+    audioFormats: (all[0]?.audioFormats ?? []).filter((format) =>
+      all.every(({ audioFormats }) => audioFormats.includes(format)),
+    ),
+  };
 }

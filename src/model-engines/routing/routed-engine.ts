@@ -10,6 +10,7 @@ import type { ModelEvent } from "@antiphon/domain/models/model-events.ts";
 import type { ModelRequest } from "@antiphon/domain/models/model-request.ts";
 import { withNearModel } from "@antiphon/domain/models/near-model.ts";
 import { Affinities, chooseCandidate } from "./choose-candidate.ts";
+import { LateFirstEvent } from "./late-first-event.ts";
 import {
   type Candidate,
   isPattern,
@@ -49,7 +50,7 @@ export function createRoutedEngine({ table, observer }: RoutedEngineOptions): Mo
   const listModels = (signal: AbortSignal): Promise<readonly ModelDescription[]> => listRoutes(table(), signal);
   return {
     name: "model servers",
-    abilitiesOf: (model) => commonAbilities(table().find(model)),
+    abilitiesOf: (model) => table().find(model)?.abilities ?? ALL_ABILITIES,
     sample: async (request, signal, beginning, onAnsweredBy) => {
       const route = table().find(request.model);
       if (route === null)
@@ -100,18 +101,8 @@ function modelNotFound(model: string): ModelError {
   });
 }
 
-/** What every candidate reads, because each may be the one that answers. */
-function commonAbilities(route: Route | null): ModelAbilities {
-  const all = (route?.candidates ?? []).map(({ server, model }) => server.engine.abilitiesOf(model));
-  return {
-    images: all.every(({ images }) => images),
-    imageUrls: all.every(({ imageUrls }) => imageUrls),
-    files: all.every(({ files }) => files),
-    audioFormats: (all[0]?.audioFormats ?? []).filter((format) =>
-      all.every(({ audioFormats }) => audioFormats.includes(format)),
-    ),
-  };
-}
+/** A model that is unknown is refused by `sample`. */
+const ALL_ABILITIES: ModelAbilities = { images: true, imageUrls: true, files: true, audioFormats: [] };
 
 /** The listed names. A pattern stands for the models of its servers that it matches; a server that is away has none. */
 async function listRoutes(table: RouteTable, signal: AbortSignal): Promise<readonly ModelDescription[]> {
@@ -216,25 +207,30 @@ class Attempts {
     const late = new LateFirstEvent(isLast ? null : server.firstEventMs, signal);
     let turn: RoutedTurn | null = null;
     try {
-      const answer = await server.engine.sample({ ...request, model }, late.signal, beginning);
-      turn = this.#routed(answer, server, model);
+      const sent = model === request.model ? request : { ...request, model };
+      const answer = await server.engine.sample(sent, late.signal, beginning);
+      turn = this.#routed(answer, { server, model }, late);
       if (!isLast) await turn.begin();
       late.throwIfLate(); // An aborted turn ends without an error.
     } catch (error) {
       const fault = late.error ?? error;
-      if (turn === null) health.leave();
+      if (turn === null) leave(server, late);
       else await turn.return();
       if (turn === null || late.error !== null) this.#noteFailure(fault, server);
       throw fault;
     } finally {
-      late.stop();
+      late.stopTimer();
     }
     this.#asking.onAnsweredBy?.({ server: server.name, model });
     if (this.#conversation !== null) this.#asking.affinities.remember(this.#conversation, server.name);
     return turn;
   }
 
-  #routed(answer: AsyncIterable<readonly ModelEvent[]>, server: RoutedServer, model: string): RoutedTurn {
+  #routed(
+    answer: AsyncIterable<readonly ModelEvent[]>,
+    { server, model }: Pick<Candidate, "server" | "model">,
+    late: LateFirstEvent,
+  ): RoutedTurn {
     const { request, observer } = this.#asking;
     return new RoutedTurn(answer, model === request.model ? null : request.model, {
       onFirst: () => {
@@ -242,7 +238,7 @@ class Attempts {
         observer.attempted(server.name, null);
       },
       onFailed: (error) => this.#noteFailure(error, server),
-      onOver: () => server.health.leave(),
+      onOver: () => leave(server, late),
     });
   }
 
@@ -257,42 +253,13 @@ class Attempts {
   }
 }
 
+function leave({ health }: RoutedServer, late: LateFirstEvent): void {
+  late.stopFollowing();
+  health.leave();
+}
+
 /** The pause after a refusal for too many requests that names none. */
 const LIMITED_MS = 1_000;
-
-/** Ends an attempt whose first event is late. */
-class LateFirstEvent {
-  readonly signal: AbortSignal;
-  readonly #timer: NodeJS.Timeout | null = null;
-  error: ModelError | null = null;
-
-  /** `ms` is null if nobody else could answer. */
-  constructor(ms: number | null, signal: AbortSignal) {
-    if (ms === null) {
-      this.signal = signal;
-      return;
-    }
-    const leaving = new AbortController();
-    this.signal = AbortSignal.any([signal, leaving.signal]);
-    this.#timer = setTimeout(() => {
-      this.error = new ModelError("The model server did not begin its answer in time.", {
-        status: 504,
-        type: "server_error",
-        code: "server_error",
-        retry: "often",
-      });
-      leaving.abort(this.error);
-    }, ms);
-  }
-
-  throwIfLate(): void {
-    if (this.error !== null) throw this.error;
-  }
-
-  stop(): void {
-    if (this.#timer !== null) clearTimeout(this.#timer);
-  }
-}
 
 /**
  * Whether another server may answer, because the request is not at fault. A model that is missing there is the

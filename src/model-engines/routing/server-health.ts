@@ -17,10 +17,8 @@ export interface ServerLimits {
   readonly queueMax: number;
 }
 
-interface Waiting {
-  readonly payer: string;
-  readonly admit: () => void;
-}
+/** Gives a waiting request its place. */
+type Admission = () => void;
 
 /**
  * What is known of a model server from its answers: its load, whether it asked for a pause, and whether it fails. The
@@ -30,7 +28,9 @@ interface Waiting {
 export class ServerHealth {
   readonly #limits: ServerLimits;
   readonly #now: () => number;
-  readonly #waiting: Waiting[] = [];
+  /** By payer, in the order of their turns. */
+  readonly #waiting = new Map<string, readonly Admission[]>();
+  #queueLength = 0;
   #underWay = 0;
   #failures = 0;
   /** 0 while the breaker is closed. */
@@ -38,7 +38,6 @@ export class ServerHealth {
   #openUntil = 0;
   #isTrying = false;
   #pausedUntil = 0;
-  #lastPayer = "";
 
   constructor(limits: ServerLimits, now = () => performance.now()) {
     this.#limits = limits;
@@ -50,7 +49,7 @@ export class ServerHealth {
   }
 
   get queueLength(): number {
-    return this.#waiting.length;
+    return this.#queueLength;
   }
 
   get state(): BreakerState {
@@ -68,7 +67,7 @@ export class ServerHealth {
   }
 
   get hasRoomToWait(): boolean {
-    return this.#waiting.length < this.#limits.queueMax;
+    return this.#queueLength < this.#limits.queueMax;
   }
 
   /** Resolves once the request has a place, which `leave` gives back. Rejects when `signal` aborts. */
@@ -81,7 +80,7 @@ export class ServerHealth {
   leave(): void {
     const next = this.#nextWaiting();
     if (next === null) this.#underWay -= 1;
-    else next.admit();
+    else next();
   }
 
   succeeded(): void {
@@ -114,30 +113,37 @@ export class ServerHealth {
   async #wait(payer: string, signal: AbortSignal): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     let isAdmitted = false;
-    const waiting = {
-      payer,
-      admit: () => {
-        isAdmitted = true;
-        resolve();
-      },
+    const admit: Admission = () => {
+      isAdmitted = true;
+      resolve();
     };
-    this.#waiting.push(waiting);
+    this.#waiting.set(payer, [...(this.#waiting.get(payer) ?? []), admit]);
+    this.#queueLength += 1;
     try {
       await unlessAborted(promise, signal);
     } catch (error) {
-      const place = this.#waiting.indexOf(waiting);
-      if (place !== -1) this.#waiting.splice(place, 1);
       if (isAdmitted) this.leave();
+      else this.#withdraw(payer, admit);
       throw error;
     }
   }
 
-  /** The first of another payer than the last one, if there is one. */
-  #nextWaiting(): Waiting | null {
-    const other = this.#waiting.findIndex(({ payer }) => payer !== this.#lastPayer);
-    const [next] = this.#waiting.splice(Math.max(other, 0), 1);
-    if (next === undefined) return null;
-    this.#lastPayer = next.payer;
-    return next;
+  #withdraw(payer: string, admission: Admission): void {
+    const others = (this.#waiting.get(payer) ?? []).filter((other) => other !== admission);
+    if (others.length === 0) this.#waiting.delete(payer);
+    else this.#waiting.set(payer, others);
+    this.#queueLength -= 1;
+  }
+
+  /** The first one of the payer whose turn it is. A payer with more goes to the end of the row. */
+  #nextWaiting(): Admission | null {
+    for (const [payer, [first, ...others]] of this.#waiting) {
+      this.#waiting.delete(payer);
+      if (others.length > 0) this.#waiting.set(payer, others);
+      if (first === undefined) continue;
+      this.#queueLength -= 1;
+      return first;
+    }
+    return null;
   }
 }

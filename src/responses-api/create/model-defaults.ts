@@ -11,7 +11,8 @@ export function withModelPolicy<Request extends CreateResponseRequest>(
 ): Request {
   if (policy === null) return request;
   checkModelOwner(request.model, policy, owner);
-  const { tools, ...defaults } = policy.defaults ?? {};
+  if (policy.defaults === null) return request;
+  const { tools, ...defaults } = policy.defaults;
   const more: readonly ToolInput[] = Array.isArray(tools) ? tools : [];
   const sent = request.tools ?? [];
   const offered = [...sent, ...more.filter((tool) => !isOffered(tool, sent))];

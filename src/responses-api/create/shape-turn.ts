@@ -5,7 +5,7 @@ import type { ModelRequest } from "@antiphon/domain/models/model-request.ts";
 import type { Caller } from "../access/caller.ts";
 import { checkToolChoice, checkTools } from "../checks/check-tools.ts";
 import { type HistoryContext, loadHistory } from "../input/load-history.ts";
-import { type ResolvedInput, resolveInput, sealScope } from "../input/resolve-input.ts";
+import { type ResolvedInput, resolveInput } from "../input/resolve-input.ts";
 import { shapeContext } from "../input/shape-context.ts";
 import { knownExchanges, withExchanges } from "../input/with-exchanges.ts";
 import {
@@ -156,6 +156,9 @@ export async function shapeItems<Draft extends SentDraft & WithOffer & WithInput
   const offered = { mcpServers: labelsOf(accepted.hostedTools) };
   const seen = await withExchanges(known, caller.principal.owner, shaped, offered);
   const turn = modelRequest(request, response, seen, accepted);
-  const payer = sealScope(caller.principal.owner);
-  return { ...draft, response, turn: { ...turn, payer, ...(caller.extras == null ? {} : { extras: caller.extras }) } };
+  return {
+    ...draft,
+    response,
+    turn: { ...turn, payer: caller.principal.keyId, ...(caller.extras == null ? {} : { extras: caller.extras }) },
+  };
 }

@@ -175,6 +175,7 @@ function engineOf(entry: ServerEntry, log: Logger): ModelEngine {
   const options = {
     baseUrl: entry.url,
     apiKey: entry.apiKey?.reveal() ?? null,
+    keySetting: entry.keySetting,
     name: modelServer,
     headers: entry.headers,
     timeouts: {

@@ -36,7 +36,7 @@ export interface ModelRequest {
   readonly metadata: Readonly<Record<string, string>>;
   /** Settings that some doors of this server take; none if absent or null. */
   readonly extras?: ModelExtras | null;
-  /** Who pays for the request: waiting requests of several payers take turns. */
+  /** The key that asks: waiting requests of several keys take turns. */
   readonly payer?: string;
   /** Sent to the model server as the parent trace of the call; not sent if absent or null. */
   readonly trace?: TraceContext | null;

@@ -28,7 +28,7 @@ function outcomeOf(reader: ChunkReader, read: () => void): Outcome {
 
 function readAsStream(pieces: readonly Buffer[]): Outcome {
   const reader = newReader();
-  const stream = new ChunkStream(reader, { model: "m", host: "localhost", apiKey: null });
+  const stream = new ChunkStream(reader, { model: "m", host: "localhost", apiKey: null, keySetting: "MODEL_API_KEY" });
   return outcomeOf(reader, () => {
     for (const piece of pieces) stream.feed(piece);
     stream.end();

@@ -8,7 +8,7 @@ import { ChunkStream } from "./chunk-stream.ts";
 
 test("a socket that is always ready is read 64 kB at a time, with a turn of the event loop in between", async () => {
   const reader = new ChunkReader({ toolNames: new ToolNames(), reasoningTags: "off", wantsLogprobs: false });
-  const context = { model: "m", host: "localhost", apiKey: null };
+  const context = { model: "m", host: "localhost", apiKey: null, keySetting: "MODEL_API_KEY" };
   const stream = new ChunkStream(reader, context);
   const { signal } = new AbortController();
   const tokens = { usageOf: () => Promise.reject(new Error("the turn is left before its end")) };

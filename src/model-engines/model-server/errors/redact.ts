@@ -22,6 +22,11 @@ export interface Secrets {
   readonly host: string;
 }
 
+/** What errors may not show of a model server, and where the operator sets its key. */
+export interface ModelServerSecrets extends Secrets {
+  readonly keySetting: string;
+}
+
 /**
  * Makes a model server's text safe to show: on one line, at most 500 characters, without addresses, our key, anything
  * that looks like a key, stack traces and program paths.

@@ -9,7 +9,7 @@ verifies(
   "errors.catalogue.out-of-credit",
 );
 
-const CONTEXT = { model: "m", host: "model.test:8000", apiKey: "the-operators-key" };
+const CONTEXT = { model: "m", host: "model.test:8000", apiKey: "the-operators-key", keySetting: "MODEL_API_KEY" };
 const NOW_MS = Date.parse("2026-01-01T00:00:00Z");
 
 function explain(status: number, body: string, headers: Readonly<Record<string, string>> = {}) {
@@ -48,7 +48,13 @@ describe("the blame", () => {
       ...fault,
       message: "The model server does not permit this server to do that; your API key is not the cause: Forbidden",
     });
-    expect(explainRefusal({ status: 401, headers: {}, body: "" }, { ...CONTEXT, apiKey: null }, NOW_MS).message).toBe(
+    expect(
+      explainRefusal(
+        { status: 401, headers: {}, body: "" },
+        { ...CONTEXT, apiKey: null, keySetting: "MODEL_API_KEY" },
+        NOW_MS,
+      ).message,
+    ).toBe(
       "The model server asks for a key, and this server has none for it (MODEL_API_KEY); your API key is not the cause.",
     );
   });

@@ -3,7 +3,7 @@ import { isRecord } from "@antiphon/base/json/records.ts";
 import { ModelError } from "@antiphon/domain/models/model-error.ts";
 import { isList, type JsonObject, textOrNull } from "../json-values.ts";
 import { InputTooLong, modelNotFound, noSuchPath } from "./model-errors.ts";
-import { redact, type Secrets } from "./redact.ts";
+import { type ModelServerSecrets, redact } from "./redact.ts";
 import { readRetryAfter } from "./retry-after.ts";
 import { readTooLong, type TooLong } from "./too-long.ts";
 
@@ -31,7 +31,7 @@ export interface Refusal {
 }
 
 /** The model named in errors, and the secrets to redact. */
-export interface ErrorContext extends Secrets {
+export interface ErrorContext extends ModelServerSecrets {
   readonly model: string;
   /** The API that is asked, in words. Left out: chat completions. */
   readonly api?: string;
@@ -97,7 +97,7 @@ function isAboutPath({ status }: Refusal, { message }: ReportedError, quote: str
 }
 
 /** Replies 502 instead of 401 or 403, which clients would take as a refusal of their own key. */
-function refusedKey(status: 401 | 403, quote: string, { apiKey }: ErrorContext): ModelError {
+function refusedKey(status: 401 | 403, quote: string, { apiKey, keySetting }: ErrorContext): ModelError {
   const fields = { type: "server_error", code: "model_authentication_failed", status: 502 } as const;
   if (status === 403)
     return new ModelError(
@@ -108,7 +108,7 @@ function refusedKey(status: 401 | 403, quote: string, { apiKey }: ErrorContext):
     apiKey === null
       ? "The model server asks for a key, and this server has none for it"
       : "The model server refused the key that this server has for it";
-  return new ModelError(`${why} (MODEL_API_KEY); your API key is not the cause.`, fields);
+  return new ModelError(`${why} (${keySetting}); your API key is not the cause.`, fields);
 }
 
 function rateLimited(refusal: Refusal, report: ReportedError, quote: string, nowMs: number): ModelError {
