@@ -29,15 +29,21 @@ export function chooseCandidate(
   candidates: readonly Candidate[],
   cachedAt: string | null,
 ): Candidate | null {
+  const first = spread ? undefined : candidates.find(isFree);
+  if (first !== undefined) return first;
   const willing = candidates.filter(({ server: { health } }) => health.pauseMs === 0);
   const working = willing.filter(({ server: { health } }) => health.state !== "open");
-  const free = working.filter(({ server: { health } }) => !health.isFull);
+  const free = working.filter(isFree);
   const queued = working.filter(({ server: { health } }) => health.isFull && health.hasRoomToWait);
   for (const group of [free, queued]) {
     const chosen = spread ? leastBusy(group, cachedAt) : group[0];
     if (chosen !== undefined) return chosen;
   }
   return willing.find(({ server: { health } }) => !health.isFull || health.hasRoomToWait) ?? null;
+}
+
+function isFree({ server: { health } }: Candidate): boolean {
+  return health.pauseMs === 0 && health.state !== "open" && !health.isFull;
 }
 
 function leastBusy(candidates: readonly Candidate[], cachedAt: string | null): Candidate | undefined {
