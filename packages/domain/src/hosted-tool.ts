@@ -26,6 +26,11 @@ export interface HostedTool {
   /** Checks whether the tool can be used as requested. Returns the reason why not, or null. Does no I/O. */
   refusal(tool: ToolInput, user: ToolUser): ToolRefusal | null;
   /**
+   * What a tool that can be used lacks, as a whole sentence; null or absent for nothing. A request that forces the tool
+   * is refused for it.
+   */
+  shortfall?(tool: ToolInput): string | null;
+  /**
    * Fills in the operator's defaults for members that the request leaves out. Call it only for tools that were not
    * refused.
    */

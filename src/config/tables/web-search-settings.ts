@@ -7,15 +7,16 @@ export const WEB_SEARCH_SETTINGS = {
     section: "Tools",
     kind: "choice",
     default: "auto",
-    choices: ["auto", "none", "searxng", "brave", "tavily", "exa", "serper"],
-    text: "Search server of the tool web_search. auto uses the SearXNG at WEB_SEARCH_BASE_URL or, unless FIND_LOCAL_DAEMON is false, on 127.0.0.1:8888, if it responds; its search.formats must include json.",
+    choices: ["auto", "none", "searxng", "brave", "tavily", "exa", "serper", "mediawiki"],
+    text: "Search server of the tool web_search. auto uses the SearXNG at WEB_SEARCH_BASE_URL or, unless FIND_LOCAL_DAEMON is false, on 127.0.0.1:8888, if it responds; its search.formats must include json. none: no web search, and no pages. mediawiki searches one wiki, such as Wikipedia, and needs no key. Without a search server, web_search opens pages and cannot search.",
   },
   webSearchBaseUrl: {
     name: "WEB_SEARCH_BASE_URL",
     section: "Tools",
     kind: "url",
     default: null,
-    defaultText: "the public address of the provider, or http://127.0.0.1:8888 for SearXNG",
+    defaultText:
+      "the public address of the provider, http://127.0.0.1:8888 for SearXNG, or https://en.wikipedia.org/w for mediawiki",
     text: "Address of the search server.",
   },
   webSearchApiKey: {
@@ -23,7 +24,7 @@ export const WEB_SEARCH_SETTINGS = {
     section: "Tools",
     kind: "secret",
     default: null,
-    text: "Key for the search server. SearXNG needs none.",
+    text: "Key for the search server. SearXNG and mediawiki need none.",
   },
   webSearchTimeoutMs: {
     name: "WEB_SEARCH_TIMEOUT_MS",

@@ -28,7 +28,7 @@ export interface OfferedHostedTool {
   readonly tool: ToolInput;
 }
 
-/** A tool of the request that this server lacks and leaves out. */
+/** A tool of the request that this server lacks and leaves out, or has in part. */
 export interface OmittedTool {
   readonly type: ToolInput["type"];
   readonly param: string;
@@ -41,6 +41,8 @@ export interface AcceptedTools {
   readonly echoes: readonly Tool[];
   readonly hostedTools: readonly OfferedHostedTool[];
   readonly omittedTools: readonly OmittedTool[];
+  /** Tools that are offered without a part of what they do. */
+  readonly partialTools: readonly OmittedTool[];
 }
 
 /**
@@ -55,6 +57,7 @@ export async function acceptTools(
   const echoes: Tool[] = [];
   const hostedTools: OfferedHostedTool[] = [];
   const omittedTools: OmittedTool[] = [];
+  const partialTools: OmittedTool[] = [];
   await eachInSlices(request.tools ?? [], (tool, index) => {
     const client = echoClientTool(tool);
     if (client !== null) return void echoes.push(client);
@@ -64,6 +67,9 @@ export async function acceptTools(
     const whole = refusal === null ? (tools.find(tool.type)?.withDefaults?.(tool, asker) ?? tool) : tool;
     echoes.push(echoOther(whole));
     if (refusal === null && kind !== null) hostedTools.push({ kind, tool: whole });
+    const shortfall = refusal === null ? (tools.find(tool.type)?.shortfall?.(tool) ?? null) : null;
+    if (shortfall !== null && tools.unavailable === "refuse") throw unsupportedParameter(param, shortfall);
+    if (shortfall !== null) partialTools.push({ type: tool.type, param, reason: shortfall });
     if (refusal === null) return;
     if (refusal.grade !== "unavailable" || tools.unavailable === "refuse") throw refusalError(param, refusal);
     omittedTools.push({ type: tool.type, param, reason: refusal.reason });
@@ -74,7 +80,8 @@ export async function acceptTools(
     hostedTools,
     omittedTools,
   });
-  return { echoes, hostedTools, omittedTools };
+  checkNotForced(request, partialTools);
+  return { echoes, hostedTools, omittedTools, partialTools };
 }
 
 /** The types of the tools that would be omitted from a request like this, without duplicates. Checks nothing else. */
@@ -151,6 +158,16 @@ function toolRefusal(tools: HostedTools, tool: ToolInput, kind: ToolKind | null,
 function refusalError(param: string, { member, reason, grade }: ToolRefusal) {
   const at = member === null ? param : `${param}.${member}`;
   return grade === "invalid" ? invalidTool(at, reason) : unsupportedParameter(at, reason);
+}
+
+/** Refuses a request that forces a tool which is offered in part. */
+function checkNotForced(
+  { tool_choice: choice }: CreateResponseRequest,
+  partialTools: AcceptedTools["partialTools"],
+): void {
+  if (choice == null || typeof choice === "string" || choice.type === "allowed_tools") return;
+  const forced = partialTools.find(({ type }) => kindOrType(type) === kindOrType(choice.type));
+  if (forced !== undefined) throw unsupportedParameter(forced.param, forced.reason);
 }
 
 interface Sorted extends Pick<AcceptedTools, "hostedTools" | "omittedTools"> {

@@ -7,10 +7,12 @@ import { PageReader } from "../../tools/web-search/pages/page-reader.ts";
 import type { ProviderOptions } from "../../tools/web-search/providers/ask-provider.ts";
 import { brave } from "../../tools/web-search/providers/brave.ts";
 import { exa } from "../../tools/web-search/providers/exa.ts";
+import { mediawiki } from "../../tools/web-search/providers/mediawiki.ts";
 import type { SearchProvider } from "../../tools/web-search/providers/search-provider.ts";
 import { searxng } from "../../tools/web-search/providers/searxng.ts";
 import { serper } from "../../tools/web-search/providers/serper.ts";
 import { tavily } from "../../tools/web-search/providers/tavily.ts";
+import { SearchCache } from "../../tools/web-search/search-cache.ts";
 import { webSearchTool } from "../../tools/web-search/web-search-tool.ts";
 
 type ProviderName = Exclude<Config["webSearchProvider"], "auto" | "none">;
@@ -21,6 +23,7 @@ const PROVIDERS: Readonly<Record<ProviderName, (options: ProviderOptions) => Sea
   tavily,
   exa,
   serper,
+  mediawiki,
 };
 
 const ADDRESSES: Readonly<Record<ProviderName, string>> = {
@@ -29,12 +32,18 @@ const ADDRESSES: Readonly<Record<ProviderName, string>> = {
   tavily: "https://api.tavily.com",
   exa: "https://api.exa.ai",
   serper: "https://google.serper.dev",
+  mediawiki: "https://en.wikipedia.org/w",
 };
+
+const KEYLESS: ReadonlySet<string> = new Set<ProviderName>(["searxng", "mediawiki"]);
 
 /** The web_search tool with the configured search server. Throws `ConfigError` if the server's key is missing. */
 export async function chooseWebSearch(config: Config, egress: Egress): Promise<HostedTool> {
   const provider = await chooseProvider(config);
-  return webSearchTool(provider === null ? null : { provider, pages: new PageReader(egress), open: config.webOpen });
+  const { webOpen: open, webSearchProvider } = config;
+  if (provider === null && (open === "off" || webSearchProvider === "none")) return webSearchTool(null);
+  const searches = provider === null ? null : new SearchCache(provider);
+  return webSearchTool({ searches, pages: new PageReader(egress), open });
 }
 
 async function chooseProvider(config: Config): Promise<SearchProvider | null> {
@@ -43,7 +52,7 @@ async function chooseProvider(config: Config): Promise<SearchProvider | null> {
   const baseUrl = webSearchBaseUrl ?? ADDRESSES[provider === "auto" ? "searxng" : provider];
   if (provider === "auto") return (await isSearxng(baseUrl)) ? searxng({ baseUrl, apiKey: null, timeoutMs }) : null;
   const apiKey = webSearchApiKey?.reveal() ?? null;
-  if (apiKey === null && provider !== "searxng")
+  if (apiKey === null && !KEYLESS.has(provider))
     throw new ConfigError([`WEB_SEARCH_PROVIDER is ${provider}, which needs a key. Set WEB_SEARCH_API_KEY.`]);
   return PROVIDERS[provider]({ baseUrl, apiKey, timeoutMs });
 }

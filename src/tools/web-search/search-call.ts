@@ -25,6 +25,15 @@ export const SEARCH_FUNCTION = {
   },
 } as const;
 
+/** `covers` is what the search server searches; null for the whole web. */
+export function searchFunction(covers: string | null): Omit<typeof SEARCH_FUNCTION, "description"> & {
+  readonly description: string;
+} {
+  if (covers === null) return SEARCH_FUNCTION;
+  const description = SEARCH_FUNCTION.description.replace("the web", `${covers}, not the whole web,`);
+  return { ...SEARCH_FUNCTION, description };
+}
+
 /** Runs a search. Fails only if no query succeeded. */
 export async function search(
   session: WebSession,
@@ -68,7 +77,7 @@ function isRecency(value: unknown): value is Recency {
 
 /** The hits of one query, or why there are none. */
 async function hitsOrFault(
-  { services, settings }: WebSession,
+  { services, settings, scope }: WebSession,
   text: string,
   recency: Recency | null,
   signal: AbortSignal,
@@ -76,7 +85,7 @@ async function hitsOrFault(
   const { domains, place } = settings;
   const query = { text, count: HITS_ASKED, domains, country: place?.country ?? null, recency };
   try {
-    return await services.provider.search(query, signal);
+    return (await services.searches?.search(query, scope.owner, signal)) ?? "Nothing can be searched for here.";
   } catch (error) {
     if (error instanceof SearchFailed) return error.message;
     throw error;

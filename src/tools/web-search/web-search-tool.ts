@@ -10,10 +10,10 @@ import type {
 } from "@antiphon/domain/hosted-tool.ts";
 import type { HostedFunction, ToolStep } from "@antiphon/domain/models/hosted.ts";
 import { FIND_FUNCTION, findInPage, OPEN_FUNCTION, openPage, shortenPage } from "./page-calls.ts";
-import { SEARCH_FUNCTION, search } from "./search-call.ts";
+import { SEARCH_FUNCTION, search, searchFunction } from "./search-call.ts";
 import { type Names, startedCall } from "./web-items.ts";
 import { type WebServices, WebSession } from "./web-session.ts";
-import { faultyDomain, isWebSearch, type WebSettings, webSettings } from "./web-settings.ts";
+import { faultyDomain, isWebSearch, type WebSearchInput, type WebSettings, webSettings } from "./web-settings.ts";
 
 type Work = (session: WebSession, names: Names, args: string, signal: AbortSignal) => Promise<ToolOutcome>;
 
@@ -25,15 +25,18 @@ const WORK: ReadonlyMap<string, Work> = new Map([
 
 const NO_PROVIDER =
   "This server has no web search. Its operator can set WEB_SEARCH_PROVIDER, or run a SearXNG on 127.0.0.1:8888.";
+const PAGES_ONLY = "Nothing can be searched for here. Open the pages that the user names, or whose address you know.";
 
 /**
- * The tool `web_search` with its dated and preview names. `services` is null if no search server is configured.
+ * The tool `web_search` with its dated and preview names. `services` is null if there is neither a search server nor a
+ * page that may be opened. Without a search server, the model can open pages.
  */
 export function webSearchTool(services: WebServices | null): HostedTool {
   return {
     kind: "web_search",
     types: ["web_search", "web_search_2025_08_26", "web_search_preview", "web_search_preview_2025_03_11"],
     refusal: (tool) => webSearchRefusal(tool, services),
+    shortfall: () => (services?.searches === null ? NO_PROVIDER : null),
     open: async (tool, scope) => {
       if (services === null || !isWebSearch(tool)) throw new Error("a web search that was refused cannot be opened");
       return openSession(new WebSession(services, webSettings(tool), scope));
@@ -50,20 +53,32 @@ function webSearchRefusal(tool: ToolInput, services: WebServices | null): ToolRe
     const list = domains.includes(faulty) ? "allowed_domains" : "blocked_domains";
     return { reason, member: `filters.${list}`, grade: "invalid" };
   }
-  if (services === null) return { reason: NO_PROVIDER, member: null, grade: "unavailable" };
+  if (services === null || (services.searches === null && needsSearch(tool)))
+    return { reason: NO_PROVIDER, member: null, grade: "unavailable" };
   const types = tool.search_content_types ?? ["text"];
   if (types.includes("text")) return null;
   const reason = "This server searches for text only.";
   return { reason, member: "search_content_types", grade: "unavailable" };
 }
 
+/** Whether a request has no use for opened pages alone. */
+function needsSearch(tool: WebSearchInput): boolean {
+  const { opensPages, isLive, firstQuery } = webSettings(tool);
+  return !opensPages || !isLive || firstQuery !== null;
+}
+
 function openSession(session: WebSession): OpenTool {
   const { settings, services } = session;
   const opens = settings.opensPages && services.open !== "off";
-  const functions = opens ? [SEARCH_FUNCTION, OPEN_FUNCTION, FIND_FUNCTION] : [SEARCH_FUNCTION];
+  const { searches } = services;
+  const functions = [
+    ...(searches === null ? [] : [searchFunction(searches.covers)]),
+    ...(opens ? [OPEN_FUNCTION, FIND_FUNCTION] : []),
+  ];
+  const note = noteOf(settings, new Date());
   return {
     functions: functions.map((one): HostedFunction => ({ type: "hosted_function", server: null, ...one })),
-    note: noteOf(settings, new Date()),
+    note: searches === null ? `${note} ${PAGES_ONLY}` : note,
     opening: [],
     pending: firstSearch(session),
     call: (name, origin) => webSearchCall(session, name, origin),

@@ -10,10 +10,12 @@ import { PageReader } from "./pages/page-reader.ts";
 import type { ProviderOptions } from "./providers/ask-provider.ts";
 import { brave } from "./providers/brave.ts";
 import { exa } from "./providers/exa.ts";
+import { mediawiki } from "./providers/mediawiki.ts";
 import type { SearchProvider } from "./providers/search-provider.ts";
 import { searxng } from "./providers/searxng.ts";
 import { serper } from "./providers/serper.ts";
 import { tavily } from "./providers/tavily.ts";
+import { SearchCache } from "./search-cache.ts";
 import { webSearchTool } from "./web-search-tool.ts";
 import type { WebServices } from "./web-session.ts";
 import type { WebSearchInput } from "./web-settings.ts";
@@ -126,6 +128,23 @@ describe("the search servers", () => {
     expect(asked[0]?.body).toStrictEqual({ q: "herons site:birds.example", num: 5, gl: "de", tbs: "qdr:w" });
   });
 
+  it("a wiki is asked without a key, and says where its pages are", async () => {
+    const page = {
+      title: "Grey heron",
+      snippet: 'They <span class="searchmatch">wait</span>.',
+      timestamp: "2026-01-02",
+    };
+    const general = { server: "//birds.example", articlepath: "/wiki/$1" };
+    answer.body = JSON.stringify({ query: { general, search: [page] } });
+    expect(await search(mediawiki, query)).toStrictEqual([
+      { url: "http://birds.example/wiki/Grey_heron", title: "Grey heron", snippet: "They wait.", date: "2026-01-02" },
+    ]);
+    expect(asked[0]).toMatchObject({ headers: { "user-agent": expect.stringContaining("Antiphon") } });
+    expect(Object.fromEntries(asked[0]?.url.searchParams ?? [])).toMatchObject({ srsearch: "herons", srlimit: "5" });
+    answer.body = JSON.stringify({ error: { code: "search-disabled" } });
+    await expect(search(mediawiki, query)).rejects.toThrow("The wiki refused the search.");
+  });
+
   it.each([
     [401, "", "refused this server's key"],
     [403, "", "search.formats"],
@@ -226,6 +245,35 @@ describe("a search", () => {
     answer = { status: 429, body: "" };
     const { outcome } = await call({ type: "web_search" }, "web_search", { queries: ["herons"] });
     expect(outcome).toMatchObject({ item: { status: "failed" }, output: expect.stringContaining("Go on without") });
+  });
+
+  it("is made once in five minutes for an owner", async () => {
+    verifies("tools.web.searches-are-cached");
+    answer.body = JSON.stringify({ results: [{ ...HIT, content: "They wait." }] });
+    const tool = webSearchTool(services());
+    const ask = async (project: string, word: string): Promise<number> => {
+      const scope = toolScope({ owner: { organization: "acme", project } });
+      const { outcome } = await runCall(await tool.open({ type: "web_search" }, scope), "web_search", {
+        queries: [word],
+      });
+      expect(outcome).toMatchObject({ item: { status: "completed" }, output: expect.stringContaining("They wait.") });
+      return asked.length;
+    };
+    expect([await ask("web", "a"), await ask("web", "a"), await ask("api", "a"), await ask("web", "b")]).toEqual([
+      1, 1, 2, 3,
+    ]);
+    answer = { status: 500, body: "" };
+    const failing = async () =>
+      await runCall(await tool.open({ type: "web_search" }, toolScope()), "web_search", { queries: ["c"] });
+    await failing();
+    expect((await failing()).outcome).toMatchObject({ item: { status: "failed" } });
+    expect(asked).toHaveLength(5);
+  });
+
+  it("of a wiki is described as one of that wiki", async () => {
+    const searches = new SearchCache(mediawiki({ baseUrl: "https://wiki.example/w", apiKey: null, timeoutMs: 1 }));
+    const open = await webSearchTool({ ...services(), searches }).open({ type: "web_search" }, toolScope());
+    expect(open.functions[0]?.description).toMatch(/^Searches the wiki wiki\.example, not the whole web, and/);
   });
 
   it.each([
@@ -339,7 +387,7 @@ function services(): WebServices {
     log: silentLogger,
   });
   const provider = searxng({ baseUrl: origin, apiKey: null, timeoutMs: 5000 });
-  return { provider, pages: new PageReader(egress), open: "auto" };
+  return { searches: new SearchCache(provider), pages: new PageReader(egress), open: "auto" };
 }
 
 function refusal(tool: WebSearchInput) {

@@ -1,12 +1,13 @@
 import type { Citable, ToolScope } from "@antiphon/domain/hosted-tool.ts";
 import { KnownUrls } from "./known-urls.ts";
 import type { PageReader } from "./pages/page-reader.ts";
-import type { SearchProvider } from "./providers/search-provider.ts";
+import type { SearchCache } from "./search-cache.ts";
 import type { WebSettings } from "./web-settings.ts";
 
 /** The search server and the page reader. */
 export interface WebServices {
-  readonly provider: SearchProvider;
+  /** Null if pages can only be opened. */
+  readonly searches: SearchCache | null;
   readonly pages: PageReader;
   /**
    * The pages that may be opened: `known` are those of `KnownUrls`; `auto` means `known` beside tools with private

@@ -28,7 +28,7 @@ export interface ServedModel {
 /** What is known of a run before its model is asked. */
 export interface NotedRun extends Pick<RunTask, "speech" | "compaction"> {
   readonly request: CreateResponseRequest;
-  readonly offer: Pick<AcceptedTools, "hostedTools" | "omittedTools">;
+  readonly offer: Pick<AcceptedTools, "hostedTools" | "omittedTools" | "partialTools">;
   readonly emulatedUses: readonly EmulatedUse[];
   /** The first turn of the model. */
   readonly turn: ModelRequest;
@@ -42,7 +42,9 @@ export function runNotes(
   { request, offer, emulatedUses, turn, leftOut, speech, compaction }: NotedRun,
 ): readonly ResponseNote[] {
   return [
-    ...offer.omittedTools.map(({ param, reason }): ResponseNote => ({ kind: "omitted", what: param, why: reason })),
+    ...[...offer.omittedTools, ...offer.partialTools].map(
+      ({ param, reason }): ResponseNote => ({ kind: "omitted", what: param, why: reason }),
+    ),
     ...(leftOut === 0 ? [] : [tooLong(leftOut)]),
     ...engine.notesOn(turn),
     ...toolNotes(request, offer.hostedTools),

@@ -2,8 +2,11 @@ import { decodeAs } from "@antiphon/base/limits/long-data.ts";
 import { Semaphore } from "@antiphon/base/limits/semaphore.ts";
 import type { Egress, Fetched } from "@antiphon/egress/egress.ts";
 import { EgressError } from "@antiphon/egress/egress-error.ts";
+import { type DocumentReaders, documentText, OLE, PDF, ZIP } from "@antiphon/media/document-text.ts";
 import { HtmlReader } from "@antiphon/media/html/html-reader.ts";
+import { OfficeReader } from "@antiphon/media/office/office-reader.ts";
 import { PdfReader } from "@antiphon/media/pdf/pdf-reader.ts";
+import { sniffType } from "@antiphon/media/sniff-type.ts";
 import { LRUCache } from "lru-cache";
 
 /** A page in the model's form. */
@@ -32,6 +35,7 @@ const READING_AT_ONCE_MAX = 2;
 const CACHE_CHARACTERS_MAX = 32 * 1024 * 1024;
 const CACHE_MS = 10 * 60_000;
 const PDF_PAGES_MAX = 500;
+const PDF_MARK = "%PDF-";
 const READ_MS_MAX = 10_000;
 const ARTICLE_MS_MAX = 3000;
 
@@ -51,13 +55,20 @@ const ACCEPTED = [
   "application/atom+xml",
   "application/ld+json",
   "application/pdf",
+  "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+  "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+  "application/vnd.openxmlformats-officedocument.presentationml.presentation",
+  "application/vnd.oasis.opendocument.text",
+  "application/epub+zip",
+  "application/msword",
+  "application/octet-stream", // Many servers send documents as it. Their first bytes tell what they are.
 ];
 
 /** Opens public web pages through the guard. Calls contain no client data, so all clients share one cache. */
 export class PageReader {
   readonly #egress: Egress;
   readonly #html: HtmlReader;
-  readonly #pdfs: PdfReader;
+  readonly #documents: DocumentReaders;
   readonly #pages = new LRUCache<string, Page>({
     maxSize: CACHE_CHARACTERS_MAX,
     ttl: CACHE_MS,
@@ -67,9 +78,13 @@ export class PageReader {
   constructor(egress: Egress) {
     this.#egress = egress;
     const slots = new Semaphore(READING_AT_ONCE_MAX);
-    const limits = { charactersMax: PAGE_CHARACTERS_MAX };
-    this.#html = new HtmlReader({ ...limits, articleMs: ARTICLE_MS_MAX, wholeMs: READ_MS_MAX }, slots);
-    this.#pdfs = new PdfReader({ ...limits, timeoutMs: READ_MS_MAX, pagesMax: PDF_PAGES_MAX }, slots);
+    const charactersMax = PAGE_CHARACTERS_MAX;
+    this.#html = new HtmlReader({ charactersMax, articleMs: ARTICLE_MS_MAX, wholeMs: READ_MS_MAX }, slots);
+    this.#documents = {
+      pdfs: new PdfReader({ charactersMax, timeoutMs: READ_MS_MAX, pagesMax: PDF_PAGES_MAX }, slots),
+      office: new OfficeReader({ charactersMax, timeoutMs: READ_MS_MAX }, slots),
+      limits: { charactersMax, pdfPagesMax: PDF_PAGES_MAX },
+    };
   }
 
   /** The page if it was opened within the last ten minutes. */
@@ -96,8 +111,9 @@ export class PageReader {
   }
 
   async #read(url: string, { bytes, mimeType, charset, filename }: Fetched, signal: AbortSignal): Promise<Page> {
-    const isPdf = mimeType === "application/pdf" || bytes.subarray(0, 5).toString("latin1") === "%PDF-";
-    if (isPdf) return { ...pageOf(url, filename ?? url, await this.#pdfText(bytes, signal)), links: [] };
+    const real = mimeType === PDF ? PDF : documentType(bytes);
+    if (real !== null)
+      return { ...pageOf(url, filename ?? url, await this.#documentText(real, bytes, signal)), links: [] };
     if (HTML_TYPES.has(mimeType ?? "text/html")) return await this.#readHtml(url, { bytes, charset }, signal);
     const text = await decodeAs(bytes, charset ?? "utf-8");
     if (text === null) throw new PageFailed("The page is no text that can be read.");
@@ -119,11 +135,18 @@ export class PageReader {
     return { ...pageOf(url, read.title === "" ? url : read.title, text), links: linkList };
   }
 
-  async #pdfText(bytes: Buffer, signal: AbortSignal): Promise<string> {
-    const read = await this.#pdfs.read(bytes, signal);
-    if (read.type === "text" && read.text !== "") return read.text;
-    throw new PageFailed("The PDF cannot be read, or it has no text.");
+  async #documentText(real: string, bytes: Buffer, signal: AbortSignal): Promise<string> {
+    const read = await documentText(this.#documents, { real, bytes }, signal);
+    if (read.type === "text") return read.text;
+    throw new PageFailed(`The document at this address ${read.why}.`);
   }
+}
+
+/** The type of a document that is no text; null for everything else. A page may speak of PDFs at its beginning. */
+function documentType(bytes: Buffer): string | null {
+  if (bytes.subarray(0, PDF_MARK.length).toString("latin1") === PDF_MARK) return PDF;
+  const real = sniffType(bytes);
+  return real === ZIP || real === OLE ? real : null;
 }
 
 /** Whether a page has almost no text, and scripts that would render it. */

@@ -23,6 +23,8 @@ export interface Hit {
 /** A search server. Its address comes from the operator. */
 export interface SearchProvider {
   readonly name: string;
+  /** What it searches, as the model is told; absent for the whole web. */
+  readonly covers?: string;
   /** Rejects with `SearchFailed`, or with the reason of `signal` if it aborts. */
   search(query: SearchQuery, signal: AbortSignal): Promise<readonly Hit[]>;
 }
