@@ -511,11 +511,11 @@ export const fieldLedger: Readonly<Record<string, LedgerEntry>> = {
     "note": "the tool must be offered; forced for the first turn of the model only"
   },
   "tool_choice.programmatic_tool_calling": {
-    "chat-completions": "refused",
-    "responses": "refused",
-    "messages": "refused",
-    "built-in": "refused",
-    "note": "programs that call tools are not supported"
+    "chat-completions": "emulated",
+    "responses": "emulated",
+    "messages": "emulated",
+    "built-in": "emulated",
+    "note": "forces the function that begins a program, in the first turn"
   },
   "tools": {
     "chat-completions": "honoured",
@@ -616,8 +616,8 @@ export const fieldLedger: Readonly<Record<string, LedgerEntry>> = {
     "note": "run by the tool loop; left out or refused where this server lacks it"
   },
   "tools.programmatic_tool_calling": {
-    "server": "emulated",
-    "note": "left out and named in x-antiphon-omitted-tools: programs that call tools are not supported"
+    "server": "honoured",
+    "note": "programs in JavaScript call functions, custom tools and MCP servers; image() and containers are refused"
   },
   "input.message": {
     "chat-completions": "honoured",
@@ -739,7 +739,7 @@ export const fieldLedger: Readonly<Record<string, LedgerEntry>> = {
     "responses": "emulated",
     "messages": "emulated",
     "built-in": "emulated",
-    "note": "shown to the model as a function call and its output"
+    "note": "shown to the model as a function call and its output, without the calls that it made"
   },
   "input.program_output": {
     "chat-completions": "emulated",

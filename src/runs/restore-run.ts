@@ -252,6 +252,13 @@ function startEventOf(item: OutputItem): ModelEvent | null {
   if (item.type === "reasoning") return { type: "reasoning_sealed", sealedText: "" };
   if (item.type !== "function_call" && item.type !== "custom_tool_call") return null;
   const kind = item.type === "function_call" ? "function" : "custom";
-  const { call_id: callId, name, namespace } = item;
-  return { type: "call_started", kind, callId, name, ...(namespace == null ? {} : { namespace }) };
+  const { call_id: callId, name, namespace, caller } = item;
+  return {
+    type: "call_started",
+    kind,
+    callId,
+    name,
+    ...(namespace == null ? {} : { namespace }),
+    ...(caller?.type === "program" ? { callerId: caller.caller_id } : {}),
+  };
 }

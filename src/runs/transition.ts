@@ -271,6 +271,7 @@ function beginCall(
     callId: uniqueCallId(closedState, call.callId),
     name: call.name,
     namespace: call.namespace ?? null,
+    callerId: call.callerId ?? null,
   };
   return { ...closedState, open: openCall(block, events) };
 }

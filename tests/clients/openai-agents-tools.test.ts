@@ -1,14 +1,17 @@
 import {
   Agent,
+  tool as agentTool,
   fileSearchTool,
   hostedMcpTool,
   imageGenerationTool,
   OpenAIProvider,
+  programmaticToolCallingTool,
   Runner,
   webSearchTool,
 } from "@openai/agents";
 import OpenAI from "openai";
 import { afterAll, describe, expect, test } from "vitest";
+import { z } from "zod";
 import { startTestServer } from "../kit/test-server.ts";
 import { startModern } from "../tools/mcp/mcp-servers.ts";
 import { createStore, takenIn, upload } from "../vector-stores/store-client.ts";
@@ -71,6 +74,30 @@ describe(`@openai/agents ${installedVersion("@openai/agents")}`, () => {
     const next = await runner.run(agentWith([tool]), [...result.history, { role: "user", content: "What did I say?" }]);
     expect(next.finalOutput).toContain("When do owls fly?");
   });
+
+  test.each(both)(
+    "programmaticToolCallingTool runs a program over the agent's functions (streamed: %s)",
+    async (streamed) => {
+      const counted: string[] = [];
+      const count = agentTool({
+        name: "count_stock",
+        description: "Counts.",
+        parameters: z.object({ sku: z.string() }),
+        allowedCallers: ["programmatic"],
+        execute: async ({ sku }) => {
+          counted.push(sku);
+          return JSON.stringify({ units: counted.length });
+        },
+      });
+      const agent = agentWith([count, programmaticToolCallingTool()]);
+      const result = await run(agent, "How much stock is there?", streamed);
+      expect(result.finalOutput).toBe("I counted.");
+      expect(counted).toEqual(["a", "b"]);
+      expect(JSON.stringify(result.newItems.map(({ rawItem }) => rawItem))).toContain(String.raw`"{\"total\":3}"`);
+      const next = await runner.run(agent, [...result.history, { role: "user", content: "What did I say?" }]);
+      expect(next.finalOutput).toContain("How much stock is there?");
+    },
+  );
 
   test.each(both)("imageGenerationTool draws (streamed: %s)", async (streamed) => {
     const result = await run(agentWith([imageGenerationTool()]), "Draw a boat", streamed);

@@ -205,6 +205,14 @@ describe.skipIf(!existsSync(PYTHON))(
       },
     );
 
+    test.each(["plain_programs", "streamed_programs"])("a program calls the agent's functions: %s", async (way) => {
+      expect((await run(way)).told).toMatchObject({
+        text: "I counted.",
+        counted: ["a", "b"],
+        outputs: ['{"total":3}'],
+      });
+    });
+
     test("an agent goes on from reasoning that a session keeps", async () => {
       verifies("create.history.reasoning-before-message-without-id");
       expect((await run("session")).told).toMatchObject({

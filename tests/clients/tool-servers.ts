@@ -87,6 +87,16 @@ scenarios:
     events: [{ call: { name: file_search, arguments: { queries: [owl night] } } }]
   - when: { input_contains: owls }
     events: [{ text: { chunks: [At night., "【fi", "le:1】 Yes."] } }]
+  - when: { input_contains: stock, has_tool_output: false }
+    events:
+      - call:
+          name: program
+          arguments:
+            code: |
+              const counts = await Promise.all(["a", "b"].map((sku) => tools.count_stock({ sku })));
+              text({ total: counts[0].units + counts[1].units });
+  - when: { input_contains: stock }
+    events: [{ text: I counted. }]
   - when: { input_contains: tide }
     events: [{ reasoning: The moon. }, { text: It turns. }]
   - when: { has_tool_output: true }

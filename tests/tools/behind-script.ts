@@ -1,3 +1,4 @@
+import type { HostedTool } from "@antiphon/domain/hosted-tool.ts";
 import OpenAI from "openai";
 import { lastChunk, serveChat, sse, textChunk } from "../../src/model-engines/chat-completions/chat-server.fixture.ts";
 import { startTestServer, type TestServer } from "../kit/test-server.ts";
@@ -28,10 +29,11 @@ export interface BehindScript {
 
 export const MCP = { type: "mcp", server_label: "lab", server_url: "https://lab.test/mcp", require_approval: "never" };
 
-/** After its last turn the model repeats it. */
+/** After its last turn the model repeats it. `tools` stand in for those of the server: by default, the MCP server. */
 export async function serveScript(
   turns: readonly Said[],
   env: Readonly<Record<string, string>> = {},
+  tools?: readonly HostedTool[],
 ): Promise<BehindScript> {
   const asked: ChatRequest[] = [];
   const journal = newJournal();
@@ -50,7 +52,7 @@ export async function serveScript(
     response.end(sse(...said.slice(said.findLastIndex(isPromise) + 1), "[DONE]"));
   });
   const settings = { MODEL_BASE_URL: `${upstream.origin}/v1`, WEB_SEARCH_PROVIDER: "none", ...env };
-  const server = await startTestServer({ env: settings, tools: [scriptedMcp(journal)] });
+  const server = await startTestServer({ env: settings, tools: tools ?? [scriptedMcp(journal)] });
   const client = new OpenAI({ baseURL: `${server.url}/v1`, apiKey: server.apiKey, maxRetries: 0 });
   const create: BehindScript["create"] = (members = {}, signal) =>
     server.fetch("/v1/responses", {
@@ -72,7 +74,7 @@ export function saysText(text: string): Said {
   return [textChunk(text), lastChunk("stop"), USAGE];
 }
 
-/** Calls, each in two pieces. A name without `_` is one of the scripted server, unless it is `shell`. */
+/** Calls, each in two pieces. A name without `_` is one of the scripted server, unless it is one of ours. */
 export function calls(...made: readonly (readonly [name: string, args: string])[]): Said {
   const pieces = made.flatMap(([name, args], index) => {
     const half = Math.floor(args.length / 2);
@@ -86,6 +88,8 @@ export function calls(...made: readonly (readonly [name: string, args: string])[
   return [...pieces, lastChunk("tool_calls"), USAGE];
 }
 
+const OWN_FUNCTIONS: ReadonlySet<string> = new Set(["shell", "program"]);
+
 function flat(name: string): string {
-  return name.includes("_") || name === "shell" ? name : `lab__${name}`;
+  return name.includes("_") || OWN_FUNCTIONS.has(name) ? name : `lab__${name}`;
 }

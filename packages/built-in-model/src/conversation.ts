@@ -95,6 +95,7 @@ export function outputText(item: ContextItem): string | null {
     return typeof item.output === "string" ? item.output : item.output.map(shownPart).join("\n");
   if (item.type === "tool_search_output")
     return item.tools.map((tool) => ("name" in tool ? tool.name : tool.type)).join(", ");
+  if (item.type === "program_output") return item.result;
   if (item.type === "computer_call_output") return "[image]";
   if (item.type === "local_shell_call_output") return item.output;
   if (item.type === "apply_patch_call_output") return item.output ?? item.status;

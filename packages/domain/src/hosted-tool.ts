@@ -4,6 +4,7 @@ import type { HostedFunction, HostedItem, HostedItemEvent, ToolStep } from "./mo
 import type { ModelAbilities } from "./models/model-engine.ts";
 import { ModelError } from "./models/model-error.ts";
 import type { Owner } from "./owner.ts";
+import type { ProgramRuntime } from "./programs.ts";
 
 /** The names of tool kinds in the setting `TOOLS`, in keys and in metrics. */
 export type ToolKind =
@@ -16,7 +17,8 @@ export type ToolKind =
   | "shell"
   | "local_shell"
   | "apply_patch"
-  | "tool_search";
+  | "tool_search"
+  | "programmatic_tool_calling";
 
 /** One kind of tool that this server runs. It knows its wire items and nothing about models. */
 export interface HostedTool {
@@ -107,6 +109,8 @@ export interface OpenTool {
   readonly pending: readonly PendingCall[];
   /** What can be cited before any call, such as the files of a reused container. */
   readonly sources?: readonly Citable[];
+  /** Runs the programs that calls of its function begin. Absent for tools that begin none. */
+  readonly programs?: ProgramRuntime;
   /** Starts a call of one of `functions`. Does no I/O. */
   call(name: string, origin: MadeCall): ToolCall;
   /**
@@ -202,6 +206,8 @@ export type ToolOutcome =
    * has begun.
    */
   | { readonly type: "asks"; readonly first: HostedItem; readonly item: HostedItem }
+  /** The call has begun a program, which goes on in turns of its own and has its output later. */
+  | { readonly type: "goes_on"; readonly item: HostedItem }
   /** The arguments are wrong, and the output tells the model why. An item that has begun is ended. */
   | { readonly type: "told"; readonly output: string }
   /** A call with possible effects was interrupted after it was sent: it may have taken effect. */

@@ -79,7 +79,7 @@ export function readHostedItem(item: HostedItem, path: string): readonly History
     case "tool_search_output":
       return [callOutput(item.call_id ?? TOOL_SEARCH_CALL_ID, JSON.stringify({ tools: namesOf(item.tools) }))];
     case "program":
-      return [call(item.call_id, "program", { code: item.code })];
+      return [{ ...call(item.call_id, "program", { code: item.code }), defaultOutput: "The program did not end." }];
     case "program_output":
       return [callOutput(item.call_id, item.result)];
     case "agent_message":

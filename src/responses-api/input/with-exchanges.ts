@@ -4,6 +4,7 @@ import type { ContextItem } from "@antiphon/domain/models/model-request.ts";
 import type { Owner } from "@antiphon/domain/owner.ts";
 import type { KnownExchange, ToolLedger } from "@antiphon/domain/tool-ledger.ts";
 import type { Caller } from "../access/caller.ts";
+import { withoutProgramCalls } from "./read-programs.ts";
 
 const CALL_TYPES: ReadonlySet<StoredItem["type"]> = new Set([
   "web_search_call",
@@ -36,9 +37,10 @@ export interface Offered {
 export async function withExchanges(
   ledger: Pick<ToolLedger, "find">,
   owner: Owner,
-  items: readonly StoredItem[],
+  context: readonly StoredItem[],
   { mcpServers }: Offered,
 ): Promise<readonly ContextItem[]> {
+  const items = withoutProgramCalls(context);
   if (!items.some(isOfTools)) return items;
   const ids = items.flatMap((item) => (CALL_TYPES.has(item.type) && "id" in item && item.id != null ? [item.id] : []));
   const exchanges = ids.length === 0 ? new Map<string, KnownExchange>() : await ledger.find(owner, ids);

@@ -12,6 +12,7 @@ export const TOOL_KINDS = [
   "local_shell",
   "apply_patch",
   "tool_search",
+  "programmatic_tool_calling",
 ] as const satisfies readonly ToolKind[];
 
 export function isToolKind(text: string): text is ToolKind {

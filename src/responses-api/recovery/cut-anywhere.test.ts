@@ -1,28 +1,21 @@
-import { idFromStem, newIdStem } from "@antiphon/base/ids.ts";
-import { silentLogger } from "@antiphon/base/logger.ts";
+import { newIdStem } from "@antiphon/base/ids.ts";
 import type { Response, ResponseStreamEvent } from "@antiphon/contracts/responses-api/types.ts";
 import type { HostedTool, MadeCall, ToolCall } from "@antiphon/domain/hosted-tool.ts";
-import { createHostedTools } from "@antiphon/domain/hosted-tools.ts";
 import { SAMPLE_ITEMS } from "@antiphon/domain/models/hosted-items.fixture.ts";
 import type { ModelEngine } from "@antiphon/domain/models/model-engine.ts";
 import type { ModelEvent } from "@antiphon/domain/models/model-events.ts";
 import { aRequest } from "@antiphon/domain/models/model-request.fixture.ts";
 import type { ModelRequest } from "@antiphon/domain/models/model-request.ts";
-import type { ToolObserver } from "@antiphon/domain/tool-watch.ts";
 import { lintEvents } from "@antiphon/stream-grammar/stream-linter.ts";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { verifies } from "../../../tests/verifies.ts";
-import { ResponseFold, RunHost } from "../../runs/index.ts";
-import type { RunObserver } from "../../runs/ports/run-watch.ts";
+import { ResponseFold } from "../../runs/index.ts";
 import { aResponse } from "../../runs/run.fixture.ts";
-import { type AskContext, askModel } from "../create/ask-model.ts";
-import { type OrderContext, orderOf } from "../create/begin-response.ts";
 import type { RunTask } from "../task/run-task.ts";
-import { ModelGate } from "../tool-loop/attempts/model-gate.ts";
-import { MortalProcess } from "./mortal-process.fixture.ts";
+import type { MortalProcess } from "./mortal-process.fixture.ts";
+import { liveThrough } from "./mortal-run.fixture.ts";
 
-const OWNER = { organization: "org", project: "proj" };
 const IDS = newIdStem(1_800_000_000);
 const SCENARIOS = 12;
 const TIMEOUT_MS = 120_000;
@@ -267,60 +260,6 @@ function callOf(
   };
 }
 
-const OBSERVER: RunObserver = {
-  watch: () => ({
-    trace: null,
-    began() {},
-    countEvents() {},
-    noteFailure() {},
-    noteEnd() {},
-    noteRefusal() {},
-    noteLeave() {},
-    noteIncident() {},
-  }),
-};
-const TOOL_OBSERVER: ToolObserver = {
-  began: () => ({ noteEnd() {} }),
-  noteLoopEnd() {},
-  noteLimit() {},
-  noteOmission() {},
-};
-
-/** Sound begins with the first text and ends with the turn. */
-async function* spoken(turn: AsyncIterable<readonly ModelEvent[]>): AsyncGenerator<readonly ModelEvent[]> {
-  for await (const batch of turn) {
-    const isText = batch.some(({ type }) => type === "text_delta");
-    const isEnd = batch.some(({ type }) => type === "finished");
-    if (isEnd) yield [{ type: "message_finished" }, { type: "audio_done" }];
-    yield isText ? [...batch, { type: "audio_delta", audio: "AAAA" }] : batch;
-  }
-}
-
-function orderingOf(world: World, life: MortalProcess): OrderContext {
-  const limits = { turnsMax: 32, callsMax: 128, parallelMax: 8, outputCharactersMax: 1000 };
-  const kinds = new Set(["mcp"] as const);
-  const asking: AskContext = {
-    engine: modelOf(world, life),
-    spokenOutput: { settle: () => Promise.reject(new Error("no voice")), speak: spoken },
-    sealer: { seal: (text) => text, open: (text) => text },
-    tools: {
-      catalogue: createHostedTools([toolOf(world, life)], { kinds, limits, unavailable: "omit" }),
-      ledger: life.ledger,
-      observer: TOOL_OBSERVER,
-    },
-    retries: { budget: { failuresMax: 3, withinMs: 60_000 }, gate: new ModelGate() },
-    store: { findOutputs: async () => new Map() },
-    exchangeLog: null,
-  };
-  return {
-    ask: (task, run) => askModel(asking, task, run),
-    sealer: asking.sealer,
-    nodeName: "here",
-    eventLog: life.log,
-    observer: OBSERVER,
-  };
-}
-
 const MCP = { type: "mcp", server_label: "lab", server_url: "https://lab.test/mcp" } as const;
 
 function taskOf({ isParallel, compacts, isSpoken, turns }: Scenario): RunTask {
@@ -343,34 +282,16 @@ function taskOf({ isParallel, compacts, isSpoken, turns }: Scenario): RunTask {
   };
 }
 
-/** Makes the response, or goes on with it, until it has ended or the process is dead. */
-async function live(world: World, life: MortalProcess): Promise<void> {
-  const host = new RunHost({ runsMax: 1, backgroundRunsMax: 1, queueMax: 1, runMs: 600_000 });
-  const response = aResponse({ id: idFromStem("resp", IDS, 0), background: true, status: "queued" });
-  const opened = { owner: OWNER, response, inputItems: [] };
-  const order = orderOf(orderingOf(world, life), taskOf(world.scenario), opened, { log: silentLogger });
-  const logged = [...life.events];
-  const begun = logged.length === 0 ? host.enqueue(order) : host.resume(order, logged, null);
-  await Promise.race([life.death, begun.then(() => host.idle())]);
-  if (life.isDead) void host.releaseAll(host.list());
-}
-
 /** Lives until each of these deaths, and then to the end. */
-async function liveThrough(scenario: Scenario, deaths: readonly number[]) {
+async function playThrough(scenario: Scenario, deaths: readonly number[]) {
   const world: World = { scenario, done: [], told: [], shown: [] };
-  const lives: MortalProcess[] = [];
-  for (const changesMax of [...deaths, Number.POSITIVE_INFINITY]) {
-    const life = new MortalProcess(changesMax, lives.at(-1));
-    lives.push(life);
-    await live(world, life);
-    if (life.body !== null) break;
-  }
-  return { world, lives };
+  const partsOf = (life: MortalProcess) => ({ engine: modelOf(world, life), tools: [toolOf(world, life)] });
+  return { world, lives: await liveThrough(partsOf, taskOf(scenario), deaths) };
 }
 
 const TERMINAL = new Set(["response.completed", "response.incomplete", "response.failed"]);
 
-function check({ world, lives }: Awaited<ReturnType<typeof liveThrough>>): void {
+function check({ world, lives }: Awaited<ReturnType<typeof playThrough>>): void {
   const last = lives.at(-1);
   const events: readonly ResponseStreamEvent[] = (last?.events ?? []).map(({ event }) => event);
   const body = last?.body ?? aResponse();
@@ -445,12 +366,12 @@ test(
     );
     await fc.assert(
       fc.asyncProperty(anyScenario, fc.integer({ min: 1, max: 40 }), async (scenario, second) => {
-        const whole = await liveThrough(scenario, []);
+        const whole = await playThrough(scenario, []);
         check(whole);
         const changes = whole.lives[0]?.changes ?? 0;
         for (let death = 1; death < changes; death++)
           for (const deaths of [[death], [death, second]]) {
-            check(await liveThrough(scenario, deaths));
+            check(await playThrough(scenario, deaths));
           }
       }),
       { numRuns: SCENARIOS },

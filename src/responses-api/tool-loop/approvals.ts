@@ -110,8 +110,11 @@ function readApprovals(context: readonly StoredItem[]): Approvals {
   for (const item of context) {
     if (isModelsAnswer(item)) fresh = [];
     if (item.type === "mcp_approval_request" && !requests.has(item.id)) requests.set(item.id, item);
-    else if (item.type === "mcp_call" && item.approval_request_id != null) spentIds.add(item.approval_request_id);
-    else if (item.type === "mcp_approval_response") {
+    else if (item.type === "mcp_call" && item.approval_request_id != null) {
+      const { approval_request_id: spentId } = item;
+      spentIds.add(spentId);
+      fresh = fresh.filter((response) => response.approval_request_id !== spentId);
+    } else if (item.type === "mcp_approval_response") {
       answeredIds.add(item.approval_request_id);
       fresh.push(item);
     }

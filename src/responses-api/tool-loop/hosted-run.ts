@@ -41,6 +41,18 @@ export interface CalledFunction {
   readonly server: string | null;
   /** Null if this server has no such tool. */
   readonly kind: ToolKind | null;
+  /** Whether equal calls are counted. Programs decide by themselves whether they make a call again. */
+  readonly isCounted: boolean;
+}
+
+/** `entry`: null if this server has no such tool. */
+export function calledFunction(
+  names: Pick<CalledFunction, "name" | "server">,
+  entry: { readonly kind: ToolKind } | null,
+  isByProgram = false,
+): CalledFunction {
+  const kind = entry?.kind ?? null;
+  return { ...names, kind, isCounted: !isByProgram && kind !== "programmatic_tool_calling" };
 }
 
 /** How a call came out. */
@@ -65,12 +77,19 @@ export function endingEvents(
       return view.item === null ? [] : [{ type: "item_finished", item: brokenForm(view.item) }];
     case "asks":
       return end(outcome.first, outcome.item);
+    case "goes_on":
+      return end(withoutCode(outcome.item), outcome.item);
     case "ran":
       return [
         ...end(outcome.item, outcome.item),
         ...(outcome.following ?? []).flatMap(({ first, last }) => wholeItem(first, last)),
       ];
   }
+}
+
+/** As in the reference, a program begins without its code. */
+function withoutCode(item: HostedItem): HostedItem {
+  return item.type === "program" ? { ...item, code: "", fingerprint: "" } : item;
 }
 
 /** An item that begins and ends at once. */
@@ -108,6 +127,7 @@ export function brokenForm(item: HostedItem, reason = "The call could not be mad
     case "mcp_list_tools":
     case "mcp_approval_request":
     case "apply_patch_call":
+    case "program":
       return item;
     default:
       return { ...item, status: "incomplete" };

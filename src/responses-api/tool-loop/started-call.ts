@@ -1,4 +1,4 @@
-import type { HostedCall, HostedOutput } from "@antiphon/domain/models/hosted.ts";
+import type { HostedCall, HostedItem, HostedOutput } from "@antiphon/domain/models/hosted.ts";
 import type { ContextItem } from "@antiphon/domain/models/model-request.ts";
 import type { CallResult } from "./hosted-run.ts";
 
@@ -27,6 +27,8 @@ export interface StartedCall {
 export interface SettledStep {
   readonly items: readonly ContextItem[];
   readonly asks: boolean;
+  /** The last form of the item of a call. */
+  readonly item: HostedItem | null;
 }
 
 /** An approved call that has run. */
@@ -34,4 +36,5 @@ export interface RunApproval {
   readonly approvalRequestId: string | null;
   readonly call: HostedCall;
   readonly output: HostedOutput | null;
+  readonly item: HostedItem | null;
 }

@@ -1,20 +1,18 @@
-import { Semaphore } from "@antiphon/base/limits/semaphore.ts";
 import type { Tool } from "@antiphon/contracts/responses-api/types.ts";
-import type { ToolCall, ToolOutcome, ToolScope, ToolUsage } from "@antiphon/domain/hosted-tool.ts";
+import type { ToolCall, ToolScope, ToolUsage } from "@antiphon/domain/hosted-tool.ts";
 import type { HostedFunction } from "@antiphon/domain/models/hosted.ts";
 import type { ModelEvent } from "@antiphon/domain/models/model-events.ts";
 import type { ContextItem } from "@antiphon/domain/models/model-request.ts";
-import { ApprovalSpent } from "@antiphon/domain/tool-ledger.ts";
-import { RunLost } from "../../runs/ports/store-faults.ts";
 import { exchangeItems } from "../input/with-exchanges.ts";
 import type { CallLine } from "./call-line.ts";
+import { CallRunner } from "./call-runner.ts";
 import type { Sources } from "./citations/sources.ts";
 import { EqualCalls } from "./equal-calls.ts";
 import {
-  brokenForm,
   type CalledFunction,
   type CallResult,
   CUT,
+  calledFunction,
   endUnrun,
   FreeCallIds,
   hostedCall,
@@ -23,8 +21,6 @@ import {
   outputKeyOf,
   outputOf,
   repeatOf,
-  spentElsewhere,
-  toolCallEnd,
 } from "./hosted-run.ts";
 import type { LoopRun, LoopServices, ToolTask } from "./loop-parts.ts";
 import type { PlacedCall, ToolSet } from "./open-tools.ts";
@@ -46,9 +42,7 @@ import { ToolUsageSum } from "./usage/tool-usage.ts";
 
 type CallStarted = Extract<ModelEvent, { type: "call_started" }>;
 
-/** Sent to the model if this server has a bug while a call runs. */
-const BROKE = "The tool broke. How far it came is unknown.";
-const NOT_MADE = "The call was not made, because this server has a fault.";
+const PROGRAM_FIRST = "This turn has begun a program. Make this call once the program has ended.";
 
 export interface CallParts {
   readonly services: Pick<LoopServices, "tools" | "ledger" | "spending" | "observer">;
@@ -66,27 +60,27 @@ export class ToolCalls {
   /** Client functions found by tool searches. */
   readonly foundTools: Tool[] = [];
   readonly #parts: CallParts;
-  readonly #slots: Semaphore;
   readonly #toolUsage = new ToolUsageSum();
   readonly #callIds = new FreeCallIds();
   #calls = 0;
-  #hasRun = false;
+  /** The latest turn of the model that has begun a program. */
+  #programTurn = 0;
   #usedBefore: readonly ToolUsage[] = [];
   /** The end of the previous call, if calls run one after the other. */
   #before: Promise<unknown> = Promise.resolve();
   readonly #equal = new EqualCalls();
-  readonly #recorder: CallRecorder;
+  readonly #runner: CallRunner;
 
   constructor(parts: CallParts) {
     this.#parts = parts;
-    this.#recorder = new CallRecorder({ ...parts, foundTools: this.foundTools, toolUsage: this.#toolUsage });
-    this.#slots = new Semaphore(parts.services.tools.limits.parallelMax);
+    const recorder = new CallRecorder({ ...parts, foundTools: this.foundTools, toolUsage: this.#toolUsage });
+    this.#runner = new CallRunner(parts, recorder);
     this.#callIds.add(parts.task.request.items.map(outputKeyOf));
   }
 
   /** Whether the limits allow another call. */
   get hasRoom(): boolean {
-    return this.#calls < this.#callsMax;
+    return this.left > 0;
   }
 
   /** Whether the function is not run any more, because its calls had no new results. */
@@ -96,7 +90,12 @@ export class ToolCalls {
 
   /** Whether a call has run, so that the response consists of more than the model's text. */
   get hasRun(): boolean {
-    return this.#hasRun;
+    return this.#runner.hasRun;
+  }
+
+  /** How many calls the limits still allow. */
+  get left(): number {
+    return Math.max(0, this.#callsMax - this.#calls);
   }
 
   get #callsMax(): number {
@@ -109,12 +108,15 @@ export class ToolCalls {
     const { set, line, newItemId, run } = this.#parts;
     const server = event.namespace ?? null;
     const entry = set.find(event.name, server);
-    const over = this.#equal.refusal({ name: event.name, server });
-    const refusal = entry === null ? `There is no tool '${event.name}'.` : (over ?? this.#limitReached());
+    const isByProgram = event.callerId !== undefined;
+    const over = isByProgram ? null : this.#equal.refusal({ name: event.name, server });
+    const held = !isByProgram && this.#programTurn === turn ? PROGRAM_FIRST : null;
+    const refusal = entry === null ? `There is no tool '${event.name}'.` : (over ?? held ?? this.#limitReached());
     const callId = this.#callIds.take(event.callId);
     const call = refusal === null ? (entry?.tool.call(event.name, { callId, newItemId }) ?? null) : null;
     if (call !== null) this.#calls += 1;
-    const called = { name: event.name, server, kind: entry?.kind ?? null };
+    if (call !== null && entry?.kind === "programmatic_tool_calling") this.#programTurn = turn;
+    const called = calledFunction({ name: event.name, server }, entry, isByProgram);
     const place = line.take();
     const view = new ShownArguments(call, place);
     const job = { called, callId, place, call, view, refusal, approvalRequestId: null, turn };
@@ -142,7 +144,7 @@ export class ToolCalls {
   /** Continues the counts of a run that a crash interrupted. */
   goOnAt({ calls, foundTools, items, output, steps, usage }: ResumePoint): void {
     this.#calls = calls;
-    this.#hasRun = calls > 0;
+    if (calls > 0) this.#runner.goOn();
     this.#usedBefore = usage.tools;
     for (const { call, item } of hostedResults(items)) if (call !== null) this.#equal.learn(call, item);
     this.foundTools.push(...foundTools);
@@ -162,7 +164,8 @@ export class ToolCalls {
   async settle(step: ResumeStep): Promise<SettledStep> {
     if (step.type === "again") return await this.#runAgain(step);
     if (step.type === "planned") return await this.#runPlanned(step);
-    return { items: await this.#showStep(step), asks: false };
+    const item = step.type === "settled" ? step.result.item : null;
+    return { items: await this.#showStep(step), asks: false, item };
   }
 
   async #showStep(step: ShownStep): Promise<readonly ContextItem[]> {
@@ -181,7 +184,8 @@ export class ToolCalls {
     const job = this.#remake(exchange, item.id ?? null);
     if (job === null || job.call?.item?.id !== item.id) {
       const result = notRepeatedResult(item, exchange.arguments);
-      return { items: await this.#showStep({ type: "settled", exchange, result, first, isNew: true }), asks: false };
+      const items = await this.#showStep({ type: "settled", exchange, result, first, isNew: true });
+      return { items, asks: false, item: result.item };
     }
     const again = this.#placeRun(job);
     if (first !== null) again.place.add({ type: "item_started", item: first });
@@ -201,7 +205,8 @@ export class ToolCalls {
         result === null
           ? interruptedStep(exchange, item, first)
           : { type: "settled", exchange, result, first, isNew: false };
-      return { items: await this.#showStep(step), asks: false };
+      const shownItem = step.type === "settled" ? step.result.item : null;
+      return { items: await this.#showStep(step), asks: false, item: shownItem };
     }
     const refusal = job === null ? (limit ?? `There is no tool '${name}'.`) : null;
     const plannedRun = this.#placeRun(job ?? uncalled(call, turn), refusal);
@@ -222,7 +227,7 @@ export class ToolCalls {
     if (entry === null) return null;
     const ids = itemId === null ? [] : [itemId];
     const origin = { callId, approvalRequestId, newItemId: (prefix: string) => ids.shift() ?? newItemId(prefix) };
-    const called = { name, server, kind: entry.kind };
+    const called = calledFunction({ name, server }, entry);
     return { called, callId, approvalRequestId, turn, call: entry.tool.call(name, origin) };
   }
 
@@ -233,8 +238,8 @@ export class ToolCalls {
   }
 
   async #finishAgain(job: MadeRun, args: string): Promise<SettledStep> {
-    const { output, asks } = await this.#guardRun(job, args, Promise.resolve(true));
-    return { items: [hostedCall(job, args), ...(output === null ? [] : [output])], asks };
+    const { output, asks, item } = await this.#guardRun(job, args, Promise.resolve(true));
+    return { items: [hostedCall(job, args), ...(output === null ? [] : [output])], asks, item };
   }
 
   /** Runs an approved call. */
@@ -242,15 +247,15 @@ export class ToolCalls {
     const { name, callId, arguments: args, approvalRequestId, call } = pending;
     const place = this.#parts.line.take();
     const view = new ShownArguments(call, place);
-    const called = { name, server, kind };
+    const called = calledFunction({ name, server }, { kind });
     const job: MadeRun = { called, callId, place, call, view, refusal: null, approvalRequestId, turn: 0 };
     this.#calls += 1;
     this.#callIds.add([callId]);
     view.begin();
     view.add(args);
     const text = view.end();
-    const { output } = await this.#inTurn(() => this.#guardRun(job, text, Promise.resolve(true)));
-    return { approvalRequestId, call: hostedCall(job, text), output };
+    const { output, item } = await this.#inTurn(() => this.#guardRun(job, text, Promise.resolve(true)));
+    return { approvalRequestId, call: hostedCall(job, text), output, item };
   }
 
   /** At once, or after the previous call if the request forbids parallel calls. */
@@ -273,6 +278,7 @@ export class ToolCalls {
     const { call, refusal } = job;
     try {
       if (call === null) return { output: outputOf(job, refusal ?? ""), asks: false, item: null };
+      if (!job.called.isCounted) return await this.#startRun(job, call, args, end);
       const toolCall = { name: job.called.name, server: job.called.server, arguments: args };
       const first = this.#equal.take(toolCall, () => this.#startRun(job, call, args, end));
       const result = await first.result;
@@ -288,62 +294,18 @@ export class ToolCalls {
   }
 
   async #startRun(job: MadeRun, call: ToolCall, args: string, end: Promise<boolean>): Promise<CallResult> {
-    // A call with effects waits until the model has finished its turn.
-    if (call.effect === "may_have" && !(await end)) return endUnrun(job);
-    const release = await this.#slots.take(this.#parts.signal);
-    try {
-      return await this.#watchRun(job, call, args);
-    } finally {
-      release();
-    }
-  }
-
-  async #watchRun(job: MadeRun, call: ToolCall, args: string): Promise<CallResult> {
-    const { services, run, task, signal } = this.#parts;
-    const trace = task.request.trace ?? null;
-    this.#hasRun = true;
-    const watch = services.observer.began({ responseId: run.responseId, kind: job.called.kind ?? "mcp", trace });
-    let hasBegun = false;
-    try {
-      if (call.item !== null) await this.#recorder.begin(job, call, call.item.id, args);
-      hasBegun = true;
-      const outcome = await this.#outcome(job, call, args);
-      const result = await this.#recorder.end(job, call, args, outcome);
-      if (result.asks) this.#calls -= 1; // It counts when it runs.
-      watch.noteEnd(toolCallEnd(outcome));
-      return result;
-    } catch (fault) {
-      const isCut = signal.aborted || fault instanceof RunLost || fault instanceof ApprovalSpent;
-      const isUnknown = hasBegun && call.effect === "may_have";
-      watch.noteEnd(isCut ? "cut" : isUnknown ? "unknown" : "broken");
-      if (fault instanceof ApprovalSpent) throw spentElsewhere(job.approvalRequestId ?? "");
-      if (isCut) throw fault;
-      run.listener.onFault(fault);
-      if (isUnknown) return await this.#recorder.endUnknown(job, call, args);
-      const { item } = job.view;
-      if (item !== null) job.place.add({ type: "item_finished", item: brokenForm(item) });
-      return { output: outputOf(job, hasBegun ? BROKE : NOT_MADE), asks: false, item: null };
-    }
-  }
-
-  async #outcome(job: MadeRun, call: ToolCall, args: string): Promise<ToolOutcome> {
-    const { signal } = this.#parts;
-    const steps = call.run(args, signal);
-    for (;;) {
-      const next = await steps.next();
-      signal.throwIfAborted();
-      if (next.done === true) return next.value;
-      job.place.add({ type: "item_step", step: next.value });
-      await job.place.room();
-    }
+    const result = await this.#runner.run(job, call, args, end);
+    if (result.asks) this.#calls -= 1; // It counts when it runs.
+    return result;
   }
 }
 
 /** A call without the members for its place in the line. */
 type UnplacedCall = Omit<MadeRun, "place" | "view" | "refusal">;
-type RemadeCall = Omit<CalledFunction, "kind"> & Pick<MadeRun, "callId" | "approvalRequestId" | "turn">;
+type RemadeCall = Omit<CalledFunction, "kind" | "isCounted"> & Pick<MadeRun, "callId" | "approvalRequestId" | "turn">;
 
 /** A call whose tool is gone. */
 function uncalled({ name, server, callId }: PlannedCall["call"], turn: number): UnplacedCall {
-  return { called: { name, server, kind: null }, callId, approvalRequestId: null, turn, call: null };
+  const called = calledFunction({ name, server }, null);
+  return { called, callId, approvalRequestId: null, turn, call: null };
 }

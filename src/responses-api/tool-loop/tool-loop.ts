@@ -12,13 +12,16 @@ import { labelOf, wholeItem } from "./hosted-run.ts";
 import type { LoopRun, LoopServices, ToolTask } from "./loop-parts.ts";
 import { offerTools, withNotes } from "./offer-tools.ts";
 import type { ToolSet } from "./open-tools.ts";
+import { foundClientTools } from "./programs/callables.ts";
+import { ProgramTurns } from "./programs/program-turns.ts";
 import { fitRefused, fitTurn } from "./results/fit-request.ts";
 import type { ResumePoint } from "./resume/resume-point.ts";
-import type { StartedCall } from "./started-call.ts";
 import { ToolCalls } from "./tool-calls.ts";
 import type { OpenPart } from "./turn/open-text.ts";
+import { TurnIntake } from "./turn/turn-intake.ts";
 import { withoutOpenCalls } from "./turn/turn-items.ts";
 import { newTurn, type TurnState } from "./turn/turn-state.ts";
+import { TurnTally } from "./turn/turn-tally.ts";
 import { LoopUsage, type TurnOnRecord } from "./usage/loop-usage.ts";
 
 type Batch = readonly ModelEvent[];
@@ -28,8 +31,6 @@ type TurnEnd = "again" | "broke off" | TurnFinish | null;
 
 /** A turn with fewer tokens left is not requested. */
 const OUTPUT_TOKENS_MIN = 16;
-/** Consecutive turns that only call ended tools; in the last of them, no tool of this server may be called. */
-const VAIN_TURNS_MAX = 1;
 /** How long the end of a response waits for its tools to close, in milliseconds. */
 const CLOSE_WAIT_MS = 1000;
 
@@ -52,14 +53,15 @@ export class ToolLoop {
   readonly #parts: LoopParts;
   readonly #line = new CallLine();
   readonly #calls: ToolCalls;
+  readonly #intake: TurnIntake;
+  readonly #programs: ProgramTurns;
+  readonly #tally: TurnTally;
   readonly #usage: LoopUsage;
   readonly #models: ModelTurns;
   /** The client tools that are not deferred. */
   readonly #clientTools: readonly OfferedTool[];
   #items: readonly ContextItem[];
   #request: ModelRequest;
-  #turns = 0;
-  #vainTurns = 0;
   #resumePoint: ResumePoint | null = null;
   /** The item of an interrupted turn that the next attempt continues. */
   #open: OpenPart | null = null;
@@ -68,6 +70,9 @@ export class ToolLoop {
     this.#services = services;
     this.#parts = parts;
     this.#calls = new ToolCalls({ ...parts, services, line: this.#line, sources: this.sources });
+    this.#intake = new TurnIntake(this.#line, this.#calls);
+    this.#programs = new ProgramTurns({ ...parts, services });
+    this.#tally = new TurnTally(services.tools.limits.turnsMax);
     this.#models = new ModelTurns(services, parts, () => this.#calls.hasRun);
     this.sources.add(parts.set.sources);
     this.#usage = new LoopUsage(services, parts);
@@ -82,8 +87,9 @@ export class ToolLoop {
   async goOnAt(point: ResumePoint): Promise<void> {
     this.#resumePoint = point;
     this.#open = point.open;
-    this.#turns = point.turns;
+    this.#tally.goOnAt(point.turns);
     this.#calls.goOnAt(point);
+    this.#programs.goOn([...this.#parts.task.tools.context, ...point.output]);
     if (point.citedBefore > 0) this.sources.goOn();
     this.#items = [...this.#items.filter((item) => !isApproval(item, point.spentIds)), ...point.items];
     await this.#usage.goOnAt(point.usage, { ...this.#request, items: this.#items });
@@ -100,13 +106,14 @@ export class ToolLoop {
     } finally {
       stop();
       this.#line.leave();
-      this.#services.observer.noteLoopEnd(this.#turns);
+      this.#services.observer.noteLoopEnd(this.#tally.number);
       await waitAtMost(CLOSE_WAIT_MS, Promise.all([work, this.#parts.set.close()]));
     }
   }
 
   /** Requests the next turn; null if no tokens are left for it. */
   async ask(): Promise<Turn | null> {
+    if (this.#programs.isOpen) return this.#askProgram();
     const { engine } = this.#services;
     const { task, set, run, signal } = this.#parts;
     const request = this.#nextRequest();
@@ -114,16 +121,27 @@ export class ToolLoop {
     const rules = { dropsOldest: task.tools.fitsWindow, tools: set };
     const { items, request: fitting } = await fitTurn(engine, request, rules, signal);
     this.#items = items;
-    this.#turns += 1;
+    this.#tally.begin();
     this.#request = request;
     try {
-      return await this.#models.ask(fitting, this.#turns, this.#open);
+      return await this.#models.ask(fitting, this.#tally.number, this.#open);
     } catch (refusal) {
       const deeper = { ...rules, dropsOldest: rules.dropsOldest || run.dropsOldest };
       const fittedRequest = await fitRefused(engine, request, deeper, { refusal, signal });
       this.#items = fittedRequest.items;
-      return await this.#models.ask(fittedRequest.request, this.#turns, this.#open);
+      return await this.#models.ask(fittedRequest.request, this.#tally.number, this.#open);
     }
+  }
+
+  #askProgram(): Turn {
+    this.#tally.begin(true);
+    this.#programs.beginTurn();
+    return this.#programs.turn(this.#callableTools(), this.#calls.left);
+  }
+
+  /** The client's tools that are offered by now. */
+  #callableTools(): readonly OfferedTool[] {
+    return [...this.#clientTools, ...foundClientTools(this.#calls.foundTools)];
   }
 
   lastRequest(): ModelRequest {
@@ -151,11 +169,11 @@ export class ToolLoop {
     const point = this.#resumePoint;
     if (point?.endsOpen === true) this.#show({ type: "turn_cut" });
     const settledSteps = await Promise.all(point?.steps.map((step) => this.#calls.settle(step)) ?? []);
-    this.#items = [...this.#items, ...settledSteps.flatMap(({ items }) => items)];
+    this.#items = [...this.#items, ...settledSteps.flatMap((step) => this.#programs.settle(step))];
     this.#calls.showUsedBefore();
     this.#showOpening();
     if (point === null) return null;
-    const isOver = settledSteps.some(({ asks }) => asks) || (point.isBetweenTurns && this.#isLastTurn);
+    const isOver = settledSteps.some(({ asks }) => asks) || (point.isBetweenTurns && this.#tally.isLast);
     return point.end ?? (isOver ? "stop" : null);
   }
 
@@ -187,13 +205,15 @@ export class ToolLoop {
     const { request, tools } = task;
     const tokensLeft =
       request.maxOutputTokens === null ? null : request.maxOutputTokens - this.#usage.total.outputTokens;
-    if (tokensLeft !== null && tokensLeft < OUTPUT_TOKENS_MIN && this.#turns > 0) return null;
-    const { functions, notes } = set;
+    if (tokensLeft !== null && tokensLeft < OUTPUT_TOKENS_MIN && this.#tally.number > 0) return null;
+    const { notes } = set;
     const { foundTools } = this.#calls;
-    const offer = { functions, laterTools, foundTools, isFirst: this.#turns === 0, mayCall: this.#mayCall() };
+    const isFirst = this.#tally.isBeforeFirst;
+    const functions = this.#programs.offered(set.functions, this.#callableTools());
+    const offer = { functions, laterTools, foundTools, isFirst, mayCall: this.#mayCall() };
     return {
       ...request,
-      ...offerTools({ ...request, tools: this.#clientTools }, offer),
+      ...offerTools({ ...request, tools: this.#programs.direct(this.#clientTools) }, offer),
       instructions: withNotes(request, tools.hosted, notes),
       items: this.#items,
       maxOutputTokens: tokensLeft,
@@ -202,15 +222,11 @@ export class ToolLoop {
 
   /** Whether tools of this server may be called in the next turn. In the last one, the model may only write. */
   #mayCall(): boolean {
-    const isLast = this.#turns + 1 >= this.#services.tools.limits.turnsMax;
+    const isLast = this.#tally.isBeforeLast;
     if (isLast) this.#services.observer.noteLimit("turns");
     const { functions } = this.#parts.set;
     const isOver = functions.length > 0 && functions.every(({ definition }) => this.#calls.isOver(definition));
-    return !isLast && this.#calls.hasRoom && !isOver && this.#vainTurns === 0;
-  }
-
-  get #isLastTurn(): boolean {
-    return this.#turns >= this.#services.tools.limits.turnsMax;
+    return !isLast && this.#calls.hasRoom && !isOver && !this.#tally.isVain;
   }
 
   async #read(turn: Turn): Promise<TurnEnd> {
@@ -220,7 +236,7 @@ export class ToolLoop {
     let turnRecord: TurnOnRecord | null = null;
     try {
       for await (const batch of turn) {
-        for (const event of batch) this.#hear(state, event);
+        for (const event of batch) this.#intake.hear(state, event, this.#tally.number);
         await (state.writing ?? state.place)?.read();
         if (signal.aborted) return null;
       }
@@ -228,7 +244,7 @@ export class ToolLoop {
       // The ledger gets the turn before it gets calls with effects.
       turnRecord = state.finish === null ? null : await this.#count(state, state.finish);
     } catch (fault) {
-      if (signal.aborted) throw fault;
+      if (signal.aborted || this.#programs.isTurn) throw fault;
       return await this.#breakOff(state, fault);
     } finally {
       state.place?.close();
@@ -242,9 +258,14 @@ export class ToolLoop {
   /** Adds the turn's texts and calls to the context. Returns whether a call asks the client. */
   async #takeResults(state: TurnState): Promise<boolean> {
     const results = await Promise.all(state.calls.map((call) => call.result()));
+    const isAsking = results.some(({ asks }) => asks);
+    if (this.#programs.isTurn) {
+      this.#items = [...this.#items, ...this.#programs.takeResults(results)];
+      return isAsking;
+    }
     const outputs: HostedOutput[] = results.flatMap(({ output }) => (output === null ? [] : [output]));
-    this.#items = [...this.#items, ...state.items.take(), ...outputs];
-    return results.some(({ asks }) => asks);
+    this.#items = [...this.#items, ...this.#programs.beginAll(state.items.take(), results), ...outputs];
+    return isAsking;
   }
 
   /**
@@ -254,9 +275,9 @@ export class ToolLoop {
   async #breakOff(state: TurnState, fault: unknown): Promise<TurnEnd> {
     const start = this.#items.length;
     state.turnEnd.resolve(false);
-    if (state.writing !== null) this.#endCall(state, state.writing, true);
+    if (state.writing !== null) this.#intake.endCall(state, state.writing, true);
     const open = state.open.take();
-    if (open?.type === "reasoning") this.#say(state, { type: "turn_cut" });
+    if (open?.type === "reasoning") this.#intake.say(state, { type: "turn_cut" });
     state.place?.close();
     if (state.usage !== null) this.#usage.addBroken(state.usage);
     state.items.add({ type: "turn_cut" });
@@ -267,9 +288,9 @@ export class ToolLoop {
       if (next !== null) this.#show({ type: "turn_cut" });
       return "stop";
     }
-    await this.#models.waitAfter(fault, this.#turns, next);
+    await this.#models.waitAfter(fault, this.#tally.number, next);
     this.#open = next;
-    if (state.calls.length === 0) this.#turns -= 1; // The same turn again.
+    if (state.calls.length === 0) this.#tally.takeBack();
     return "broke off";
   }
 
@@ -278,69 +299,31 @@ export class ToolLoop {
     const { task } = this.#parts;
     // The work after the last turn takes time, in which the process may die.
     const isFollowed = hasCalls || task.speech !== null || task.compaction?.type === "after";
-    const decision = isFollowed ? (record?.take(finish) ?? null) : null;
-    const turn = { number: this.#turns, usage, characters: items.characters, decision };
+    const isEnd = this.#programs.isTurn && !hasCalls; // The model's turn follows, whatever a ledger says of this one.
+    const decision = isFollowed && !isEnd ? (record?.take(finish) ?? null) : null;
+    const turn = { number: this.#tally.number, usage, characters: items.characters, decision };
     return await this.#usage.add(turn, { ...this.#request, items: this.#items });
   }
 
   #afterTurn(state: TurnState, finish: TurnFinish, isAsking: boolean): TurnEnd {
     if (finish !== "stop") return finish;
-    const isVain = state.calls.length > 0 && state.calls.every(({ isOver }) => isOver);
-    this.#vainTurns = isVain ? this.#vainTurns + 1 : 0;
-    if (this.#vainTurns > VAIN_TURNS_MAX) return "stop";
-    return state.calls.length === 0 || state.asksClient || isAsking || this.#isLastTurn ? "stop" : "again";
-  }
-
-  #hear(state: TurnState, event: ModelEvent): void {
-    switch (event.type) {
-      case "usage":
-        state.usage = event.usage;
-        return;
-      case "finished":
-        state.finish = event.reason;
-        return;
-      case "call_started":
-        if (event.kind === "hosted") return this.#beginCall(state, event);
-        return this.#say(state, event);
-      case "call_delta":
-        return state.writing === null ? this.#say(state, event) : state.writing.add(event.text);
-      case "call_finished":
-        return state.writing === null ? this.#say(state, event) : this.#endCall(state, state.writing, event.isCut);
-      default:
-        this.#say(state, event);
-    }
-  }
-
-  #say(state: TurnState, event: ModelEvent): void {
-    state.hear(event);
-    state.place ??= this.#line.take();
-    state.place.add(event);
-  }
-
-  #beginCall(state: TurnState, event: Extract<ModelEvent, { type: "call_started" }>): void {
-    if (state.open.isText) this.#say(state, { type: "message_finished" }); // Even if the call shows no item.
-    state.place?.close();
-    state.place = null;
-    state.writing = this.#calls.start(event, this.#turns);
-    state.calls.push(state.writing);
-  }
-
-  #endCall(state: TurnState, call: StartedCall, isCut = false): void {
-    state.writing = null;
-    const finishedCall = call.end(isCut, state.turnEnd.promise);
-    if (finishedCall === null) return;
-    state.items.addCall(finishedCall);
-    state.record?.addCall(finishedCall, call);
+    const { isTurn: isProgram, isOpen: hasOpenProgram } = this.#programs;
+    this.#programs.endTurn();
+    const asksClient = state.asksClient || isAsking;
+    return this.#tally.goesOnAfter({ isProgram, hasOpenProgram, asksClient, calls: state.calls }) ? "again" : "stop";
   }
 
   /** Runs the approved calls before the model is called. They replace their approvals. */
   async #runApproved(): Promise<void> {
     const runs = await Promise.all(this.#parts.set.pending.map((pendingCall) => this.#calls.runApproved(pendingCall)));
     const spentIds = new Set(runs.flatMap(({ approvalRequestId }) => approvalRequestId ?? []));
+    const byProgram = runs.filter((run) => this.#programs.isApproved(run.approvalRequestId));
+    this.#programs.addEnded(byProgram);
+    const shownRuns = runs.filter((run) => !byProgram.includes(run));
     this.#items = [
       ...this.#items.filter((item) => !isApproval(item, spentIds)),
-      ...runs.map(({ call }) => call),
-      ...runs.flatMap(({ output }) => output ?? []),
+      ...shownRuns.map(({ call }) => call),
+      ...shownRuns.flatMap(({ output }) => output ?? []),
     ];
   }
 }

@@ -11,6 +11,8 @@ export interface CallBlock {
   readonly callId: string;
   readonly name: string;
   readonly namespace: string | null;
+  /** The call id of the program that makes the call; null for the model's own calls. */
+  readonly callerId: string | null;
   readonly text: GrowingText;
 }
 
@@ -52,16 +54,22 @@ export function closeCall(block: CallBlock, end: BlockEnd, events: UnnumberedEve
 }
 
 function callItem(block: CallBlock, text: string, status: "in_progress" | BlockEnd): FunctionCall | CustomToolCall {
-  const namespace = block.namespace === null ? {} : { namespace: block.namespace };
+  const { callerId } = block;
+  const more = {
+    ...(block.namespace === null ? {} : { namespace: block.namespace }),
+    ...(callerId === null ? {} : { caller: { type: "program" as const, caller_id: callerId } }),
+  };
+  // As in the reference, a program's call stays in progress until the client answers it.
+  const isPending = callerId !== null && status === "completed";
   return block.tool === "function"
     ? {
         id: block.id,
         type: "function_call",
-        status,
+        status: isPending ? "in_progress" : status,
         arguments: text,
         call_id: block.callId,
         name: block.name,
-        ...namespace,
+        ...more,
       }
     : {
         id: block.id,
@@ -70,6 +78,6 @@ function callItem(block: CallBlock, text: string, status: "in_progress" | BlockE
         call_id: block.callId,
         input: text,
         name: block.name,
-        ...namespace,
+        ...more,
       };
 }

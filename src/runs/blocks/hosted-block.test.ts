@@ -207,6 +207,8 @@ const CUT: Readonly<Record<Type, object>> = {
   apply_patch_call: { status: "in_progress" },
   tool_search_call: INCOMPLETE,
   tool_search_output: INCOMPLETE,
+  program: {},
+  program_output: INCOMPLETE,
 };
 
 describe("an item that failed", () => {

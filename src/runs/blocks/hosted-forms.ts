@@ -19,8 +19,8 @@ const LIST_CUT = "The response ended before the list arrived.";
 export function cutForm(item: HostedItem): HostedItem {
   if (item.type === "mcp_list_tools") return { ...item, error: LIST_CUT };
   if (item.type === "image_generation_call") return { ...item, status: "failed" };
-  // Neither has a status for an incomplete item.
-  if (item.type === "mcp_approval_request" || item.type === "apply_patch_call") return item;
+  // These have no status for an incomplete item.
+  if (item.type === "mcp_approval_request" || item.type === "apply_patch_call" || item.type === "program") return item;
   return { ...item, status: "incomplete" };
 }
 

@@ -138,6 +138,8 @@ export const ITEM_SHAPES: Readonly<Record<HostedItem["type"], ItemShape>> = {
   local_shell_call: WHOLE,
   tool_search_call: WHOLE,
   tool_search_output: WHOLE,
+  program: WHOLE,
+  program_output: WHOLE,
 };
 
 export function isHostedItem(item: OutputItem): item is HostedItem {

@@ -12,6 +12,8 @@ import { localShellTool } from "../../tools/client-run/local-shell.ts";
 import { codeInterpreterTool } from "../../tools/code-interpreter/code-interpreter-tool.ts";
 import { ImageServer } from "../../tools/image-generation/image-server.ts";
 import { imageTool } from "../../tools/image-generation/image-tool.ts";
+import { QuickJsPrograms } from "../../tools/programs/program-runtime.ts";
+import { programTool } from "../../tools/programs/program-tool.ts";
 import { shellTool } from "../../tools/shell/shell-tool.ts";
 import { toolSearchTool } from "../../tools/tool-search/tool-search-tool.ts";
 import type { Guards } from "./choose-egress.ts";
@@ -50,6 +52,7 @@ async function configuredTools(config: Config, guards: Guards, log: Logger): Pro
     localShellTool,
     applyPatchTool,
     toolSearchTool,
+    programTool(new QuickJsPrograms()),
   ];
 }
 

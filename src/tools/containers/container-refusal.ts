@@ -22,7 +22,10 @@ export function refusalOfContainer(
   },
 ): ToolRefusal | null {
   if (callers?.includes("programmatic") === true)
-    return neededRefusal("Programs that call tools are not part of this server.", "allowed_callers");
+    return neededRefusal(
+      "Programs of this server call functions, custom tools and MCP servers, not containers.",
+      "allowed_callers",
+    );
   const isNamed = typeof container === "string" || container.type === "container_reference";
   const reason = services.code.offer?.reason ?? null;
   if (reason !== null) return { reason, member: null, grade: isNamed ? "needed" : "unavailable" };

@@ -18,8 +18,6 @@ export function mcpRefusal(tool: McpInput, options: McpOptions, owner: Owner): T
     return neededRefusal("MCP is switched off on this server. Its operator can set MCP=on.", null);
   if (!LABEL.test(tool.server_label))
     return invalid("A label has 1 to 64 letters, digits, '_' and '-'.", "server_label");
-  if (tool.allowed_callers?.includes("programmatic") === true)
-    return neededRefusal("Programs that call tools are not part of this server.", "allowed_callers");
   return placeRefusal(tool, options, owner) ?? headersRefusal(tool);
 }
 

@@ -12,6 +12,7 @@ from agents import (
     ImageGenerationTool,
     ModelSettings,
     OpenAIConversationsSession,
+    ProgrammaticToolCallingTool,
     Runner,
     WebSearchTool,
     function_tool,
@@ -133,10 +134,26 @@ async def mcp():
     return told(await run(agent(shop("never")), "Please pay", True))
 
 
+async def programs(streamed):
+    counted = []
+
+    @function_tool(allowed_callers=["programmatic"])
+    def count_stock(sku: str) -> str:
+        """Counts."""
+        counted.append(sku)
+        return json.dumps({"units": len(counted)})
+
+    result = await run(agent(count_stock, ProgrammaticToolCallingTool()), "How much stock is there?", streamed)
+    outputs = [item["result"] for item in result.to_input_list() if item.get("type") == "program_output"]
+    return {**told(result), "counted": sorted(counted), "outputs": outputs}
+
+
 WAYS = {
     "plain_search": lambda: search(False),
     "streamed_search": lambda: search(True),
     "session": session,
+    "plain_programs": lambda: programs(False),
+    "streamed_programs": lambda: programs(True),
     "plain_file_search": lambda: file_search(STORE["id"], False),
     "streamed_file_search": lambda: file_search(STORE["id"], True),
     "plain_code": lambda: code(ORDER["files"], ORDER["turns"], False),

@@ -101,4 +101,12 @@ export const SAMPLE_ITEMS: {
     const item = { id, type: "tool_search_output", status: "completed", call_id: null, execution: "server" } as const;
     return { first: { ...item, tools: [] }, last: { ...item, tools: [] } };
   },
+  program: (id) => {
+    const item = { id, type: "program", call_id: "call_1" } as const;
+    return { first: { ...item, code: "", fingerprint: "" }, last: { ...item, code: "text(1)", fingerprint: "f" } };
+  },
+  program_output: (id) => {
+    const item = { id, type: "program_output", status: "completed", call_id: "call_1" } as const;
+    return { first: { ...item, result: "" }, last: { ...item, result: "1" } };
+  },
 };

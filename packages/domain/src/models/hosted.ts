@@ -59,7 +59,9 @@ export type HostedItem = Extract<
       | "shell_call_output"
       | "apply_patch_call"
       | "tool_search_call"
-      | "tool_search_output";
+      | "tool_search_output"
+      | "program"
+      | "program_output";
   }
 >;
 

@@ -51,6 +51,8 @@ export type ModelEvent =
       readonly name: string;
       /** For a hosted function: its server. */
       readonly namespace?: string;
+      /** The call id of the program that makes the call; absent for the model's own calls. */
+      readonly callerId?: string;
     }
   | { readonly type: "call_delta"; readonly text: string }
   /** `isCut`: the answer broke off within the call, which is then incomplete. */

@@ -60,9 +60,9 @@ export class CallRecorder {
     const { place } = job;
     const { services, sources, foundTools: allFound, toolUsage } = this.#parts;
     if (outcome.type === "unknown") return await this.endUnknown(job, call, args);
-    if (outcome.type === "asks") {
+    if (outcome.type === "asks" || outcome.type === "goes_on") {
       place.add(...endingEvents(job, outcome));
-      return { output: null, asks: true, item: outcome.item };
+      return { output: null, asks: outcome.type === "asks", item: outcome.item };
     }
     const text = cutOutput(outcome.output, services.tools.limits.outputCharactersMax);
     if (outcome.type === "told") return await this.#endTold(job, call, args, { ...outcome, output: text });
@@ -107,14 +107,14 @@ export class CallRecorder {
   async #endTold(job: MadeRun, call: ToolCall, args: string, outcome: Told): Promise<CallResult> {
     const { item } = job.view;
     const { output } = outcome;
-    if (item !== null) {
-      const last = brokenForm(item);
+    const last = item === null ? null : brokenForm(item);
+    if (item !== null && last !== null) {
       const record = { itemId: item.id, item: last, output, parts: [], usage: null, outcome: "finished" } as const;
       if (call.item === null) await this.begin(job, call, item.id, args);
       await this.#keep(job, call, args, record);
     }
     job.place.add(...endingEvents(job, outcome));
-    return { output: outputOf(job, output), asks: false, item: null };
+    return { output: outputOf(job, output), asks: false, item: last };
   }
 
   async #keep(job: MadeRun, call: ToolCall, args: string, result: FinishedExchange): Promise<void> {

@@ -7,6 +7,7 @@ import type { HostedItem } from "@antiphon/domain/models/hosted.ts";
 import type { ContextItem } from "@antiphon/domain/models/model-request.ts";
 import type { KnownExchange, TurnFinish, TurnInLedger } from "@antiphon/domain/tool-ledger.ts";
 import type { OpenItem, ShownAnswer, UnfinishedCall, UnfinishedMessage } from "../../../runs/index.ts";
+import { withoutProgramCalls } from "../../input/read-programs.ts";
 import { withOpenSecret } from "../../input/reasoning-secret.ts";
 import { sealScope } from "../../input/resolve-input.ts";
 import { exchangeItems } from "../../input/with-exchanges.ts";
@@ -105,7 +106,7 @@ export function resumePoint(
   const steps = [...follows, ...stepsOf(answer, { exchangesById, record, follows })];
   const shownItems = open?.type === "reasoning" ? [...output, open.item] : output;
   const items = [
-    ...shownItems.flatMap((item) => contextItems(item, exchangesById)),
+    ...withoutProgramCalls(shownItems).flatMap((item) => contextItems(item, exchangesById)),
     ...refusedCalls(endedTurns, record),
   ];
   return {
@@ -214,7 +215,7 @@ function orderOf({ itemId }: KnownExchange): number {
 
 function contextItems(item: OutputItem, exchangesById: ReadonlyMap<string, KnownExchange>): readonly ContextItem[] {
   if (item.type === "message") return item.status === "incomplete" ? [] : [item];
-  if (item.type === "reasoning") return [item];
+  if (item.type === "reasoning" || item.type === "program" || item.type === "program_output") return [item];
   const exchange = exchangesById.get(item.id ?? "");
   return exchange === undefined ? [] : exchangeItems(exchange);
 }
