@@ -216,7 +216,7 @@ export interface components {
         FileSearchRankingInput: {
             hybrid_search?: components["schemas"]["HybridSearch"] | null;
             /**
-             * @description Both names mean the same ranker.
+             * @description As in VectorStoreSearchRanking.
              * @default auto
              * @enum {string}
              */

@@ -109,6 +109,11 @@ export class ResponsesApiClient {
     return this.#send({ operationId: "getConversationItem", method: "GET", path: `/v1/conversations/${encodeURIComponent(conversationId)}/items/${encodeURIComponent(itemId)}`, query: query ?? {}, accept: "json" }, options);
   }
 
+  /** `POST /v1/embeddings` Embed texts */
+  createEmbedding(body: Schema.CreateEmbeddingsRequest, options?: RequestOptions): Promise<Schema.EmbeddingList> {
+    return this.#send({ operationId: "createEmbedding", method: "POST", path: "/v1/embeddings", query: {}, bodyKind: "json", body, accept: "json" }, options);
+  }
+
   /** `GET /v1/files` List files */
   listFiles(query?: { readonly purpose?: string; readonly limit?: number; readonly order?: Schema.ListOrder; readonly after?: string }, options?: RequestOptions): Promise<Schema.FileList> {
     return this.#send({ operationId: "listFiles", method: "GET", path: "/v1/files", query: query ?? {}, accept: "json" }, options);
@@ -147,6 +152,11 @@ export class ResponsesApiClient {
   /** `GET /v1/models/{model}` Fetch a model */
   getModel(model: string, options?: RequestOptions): Promise<Schema.Model> {
     return this.#send({ operationId: "getModel", method: "GET", path: `/v1/models/${encodeURIComponent(model)}`, query: {}, accept: "json" }, options);
+  }
+
+  /** `POST /v1/rerank` Order documents by their relevance to a question */
+  createRerank(body: Schema.RerankRequest, options?: RequestOptions): Promise<Schema.RerankList> {
+    return this.#send({ operationId: "createRerank", method: "POST", path: "/v1/rerank", query: {}, bodyKind: "json", body, accept: "json" }, options);
   }
 
   /** `GET /v1/responses` List stored responses */

@@ -42,6 +42,8 @@ export interface ResponsesApiHandlers<Context> {
   deleteConversationItem(request: DeleteConversationItemCall, context: Context): Promise<DeleteConversationItemReply>;
   /** `GET /v1/conversations/{conversation_id}/items/{item_id}` Fetch an item of a conversation */
   getConversationItem(request: GetConversationItemCall, context: Context): Promise<GetConversationItemReply>;
+  /** `POST /v1/embeddings` Embed texts */
+  createEmbedding(request: CreateEmbeddingCall, context: Context): Promise<CreateEmbeddingReply>;
   /** `GET /v1/files` List files */
   listFiles(request: ListFilesCall, context: Context): Promise<ListFilesReply>;
   /** `POST /v1/files` Upload a file */
@@ -58,6 +60,8 @@ export interface ResponsesApiHandlers<Context> {
   deleteModel(request: DeleteModelCall, context: Context): Promise<DeleteModelReply>;
   /** `GET /v1/models/{model}` Fetch a model */
   getModel(request: GetModelCall, context: Context): Promise<GetModelReply>;
+  /** `POST /v1/rerank` Order documents by their relevance to a question */
+  createRerank(request: CreateRerankCall, context: Context): Promise<CreateRerankReply>;
   /** `GET /v1/responses` List stored responses */
   listResponses(request: ListResponsesCall, context: Context): Promise<ListResponsesReply>;
   /** `POST /v1/responses` Create a model response */
@@ -340,6 +344,17 @@ export type GetConversationItemReply =
   | BodyReply<400 | 401 | 404 | 429 | 500 | 503, Schema.ErrorBody>
   ;
 
+export interface CreateEmbeddingCall {
+  readonly path: NoParameters;
+  readonly query: NoParameters;
+  readonly headers: { readonly "provider-organization"?: string; readonly "provider-project"?: string; readonly "openai-organization"?: string; readonly "openai-project"?: string; readonly "openai-beta"?: string; readonly "x-client-request-id"?: string; readonly "idempotency-key"?: string };
+  readonly body: Schema.CreateEmbeddingsRequest;
+}
+export type CreateEmbeddingReply =
+  | BodyReply<200, Schema.EmbeddingList>
+  | BodyReply<400 | 401 | 404 | 408 | 413 | 415 | 429 | 500 | 502 | 503 | 504, Schema.ErrorBody>
+  ;
+
 export interface ListFilesCall {
   readonly path: NoParameters;
   readonly query: { readonly purpose?: string; readonly limit?: number; readonly order?: Schema.ListOrder; readonly after?: string };
@@ -426,6 +441,17 @@ export interface GetModelCall {
 export type GetModelReply =
   | BodyReply<200, Schema.Model>
   | BodyReply<400 | 401 | 404 | 429 | 500 | 502 | 503 | 504, Schema.ErrorBody>
+  ;
+
+export interface CreateRerankCall {
+  readonly path: NoParameters;
+  readonly query: NoParameters;
+  readonly headers: { readonly "provider-organization"?: string; readonly "provider-project"?: string; readonly "openai-organization"?: string; readonly "openai-project"?: string; readonly "openai-beta"?: string; readonly "x-client-request-id"?: string; readonly "idempotency-key"?: string };
+  readonly body: Schema.RerankRequest;
+}
+export type CreateRerankReply =
+  | BodyReply<200, Schema.RerankList>
+  | BodyReply<400 | 401 | 404 | 408 | 413 | 415 | 429 | 500 | 502 | 503 | 504, Schema.ErrorBody>
   ;
 
 export interface ListResponsesCall {
@@ -1104,6 +1130,23 @@ export const responsesApiRoutes: readonly OperationRoute[] = [
     lineSchema: null,
   },
   {
+    operationId: "createEmbedding",
+    method: "post",
+    path: "/v1/embeddings",
+    summary: "Embed texts",
+    extension: false,
+    secured: true,
+    query: {},
+    headers: ["provider-organization", "provider-project", "openai-organization", "openai-project", "openai-beta", "x-client-request-id", "idempotency-key"],
+    request: ["application/json"],
+    bodyRequired: true,
+    bodySchema: "CreateEmbeddingsRequest",
+    replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "404": ["application/json"], "408": ["application/json"], "413": ["application/json"], "415": ["application/json"], "429": ["application/json"], "500": ["application/json"], "502": ["application/json"], "503": ["application/json"], "504": ["application/json"] },
+    replySchema: "EmbeddingList",
+    eventSchema: null,
+    lineSchema: null,
+  },
+  {
     operationId: "listFiles",
     method: "get",
     path: "/v1/files",
@@ -1236,6 +1279,23 @@ export const responsesApiRoutes: readonly OperationRoute[] = [
     bodySchema: null,
     replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "404": ["application/json"], "429": ["application/json"], "500": ["application/json"], "502": ["application/json"], "503": ["application/json"], "504": ["application/json"] },
     replySchema: "Model",
+    eventSchema: null,
+    lineSchema: null,
+  },
+  {
+    operationId: "createRerank",
+    method: "post",
+    path: "/v1/rerank",
+    summary: "Order documents by their relevance to a question",
+    extension: true,
+    secured: true,
+    query: {},
+    headers: ["provider-organization", "provider-project", "openai-organization", "openai-project", "openai-beta", "x-client-request-id", "idempotency-key"],
+    request: ["application/json"],
+    bodyRequired: true,
+    bodySchema: "RerankRequest",
+    replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "404": ["application/json"], "408": ["application/json"], "413": ["application/json"], "415": ["application/json"], "429": ["application/json"], "500": ["application/json"], "502": ["application/json"], "503": ["application/json"], "504": ["application/json"] },
+    replySchema: "RerankList",
     eventSchema: null,
     lineSchema: null,
   },

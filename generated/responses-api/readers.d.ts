@@ -19,6 +19,15 @@ export interface Validate<T> {
   readonly errors?: readonly ValidationError[] | null;
 }
 
+export declare const readEmbeddingInput: Validate<Schema.EmbeddingInput>;
+export declare const readCreateEmbeddingsRequest: Validate<Schema.CreateEmbeddingsRequest>;
+export declare const readEmbedding: Validate<Schema.Embedding>;
+export declare const readEmbeddingsUsage: Validate<Schema.EmbeddingsUsage>;
+export declare const readEmbeddingList: Validate<Schema.EmbeddingList>;
+export declare const readRerankDocument: Validate<Schema.RerankDocument>;
+export declare const readRerankRequest: Validate<Schema.RerankRequest>;
+export declare const readRerankResult: Validate<Schema.RerankResult>;
+export declare const readRerankList: Validate<Schema.RerankList>;
 export declare const readErrorObject: Validate<Schema.ErrorObject>;
 export declare const readErrorBody: Validate<Schema.ErrorBody>;
 export declare const readMetadata: Validate<Schema.Metadata>;

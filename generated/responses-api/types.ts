@@ -572,6 +572,72 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/embeddings": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The organization to act for, one of the key's. OpenAI-Organization wins if both are sent. */
+                "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
+                /** @description The project to act for, one of the key's. OpenAI-Project wins if both are sent. */
+                "Provider-Project"?: components["parameters"]["ProviderProject"];
+                /** @description The organization to act for, one of the key's. */
+                "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
+                /** @description The project to act for, one of the key's. */
+                "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
+                /** @description Names of trial features; accepted and ignored. */
+                "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
+                /** @description The client's own name for the request. It is logged and not sent back. */
+                "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Embed texts
+         * @description The model's name leads to model servers as in createResponse, with the same fallback. Many inputs are split over several requests to one server, in their order. A client that leaves stops them. Vectors are converted if the server sends them in another encoding than the one asked for.
+         */
+        post: operations["createEmbedding"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/rerank": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The organization to act for, one of the key's. OpenAI-Organization wins if both are sent. */
+                "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
+                /** @description The project to act for, one of the key's. OpenAI-Project wins if both are sent. */
+                "Provider-Project"?: components["parameters"]["ProviderProject"];
+                /** @description The organization to act for, one of the key's. */
+                "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
+                /** @description The project to act for, one of the key's. */
+                "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
+                /** @description Names of trial features; accepted and ignored. */
+                "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
+                /** @description The client's own name for the request. It is logged and not sent back. */
+                "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Order documents by their relevance to a question
+         * @description In the shape of Jina, Cohere and vLLM. The model's name leads to model servers as in createResponse, with the same fallback. Many documents are split over several requests to one server.
+         */
+        post: operations["createRerank"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/files": {
         parameters: {
             query?: never;
@@ -1185,6 +1251,82 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        /** @description One text, up to 2,048 texts, the tokens of one text, or the tokens of up to 2,048 texts. No text is empty. Tokens are sent to the model server as they are, so they have to be those of its model. */
+        EmbeddingInput: string | string[] | number[] | number[][];
+        /** @description Texts to embed. */
+        CreateEmbeddingsRequest: {
+            /** @description The model of the vectors. */
+            model: string;
+            input: components["schemas"]["EmbeddingInput"];
+            /**
+             * @description `base64`: the bytes of 32-bit floats, little-endian.
+             * @default float
+             * @enum {string}
+             */
+            encoding_format?: "float" | "base64";
+            /** @description How many numbers a vector has, if the model can shorten its vectors. */
+            dimensions?: number;
+            /** @description The end user; sent to the model server. */
+            user?: string;
+        };
+        /** @description The vector of one text. */
+        Embedding: {
+            /** @constant */
+            object: "embedding";
+            /** @description The place of its text in the input, from 0. */
+            index: number;
+            /** @description As `encoding_format` asks. */
+            embedding: number[] | string;
+        };
+        /** @description The tokens of the input. An estimate if the model server does not count them. */
+        EmbeddingsUsage: {
+            prompt_tokens: number;
+            total_tokens: number;
+        };
+        /** @description The vectors of all texts, in their order. */
+        EmbeddingList: {
+            /** @constant */
+            object: "list";
+            data: components["schemas"]["Embedding"][];
+            /** @description The model as the request names it. */
+            model: string;
+            usage: components["schemas"]["EmbeddingsUsage"];
+        };
+        /** @description A document as an object. */
+        RerankDocument: {
+            text: string;
+        };
+        /** @description A question, and documents to order by how well they answer it. */
+        RerankRequest: {
+            /** @description The model that ranks. */
+            model: string;
+            query: string;
+            documents: (string | components["schemas"]["RerankDocument"])[];
+            /** @description Most results; all documents by default. */
+            top_n?: number | null;
+            /**
+             * @description Whether results repeat their documents.
+             * @default false
+             */
+            return_documents?: boolean | null;
+        };
+        /** @description The rank of a document. */
+        RerankResult: {
+            /** @description The place of the document in the request, from 0. */
+            index: number;
+            /** @description Higher is better, on the scale of the model: many give 0 to 1, some any number. */
+            relevance_score: number;
+            document?: components["schemas"]["RerankDocument"];
+        };
+        /** @description Documents, best first. */
+        RerankList: {
+            /** @constant */
+            object: "list";
+            /** @description The model as the request names it. */
+            model: string;
+            results: components["schemas"]["RerankResult"][];
+            usage: components["schemas"]["EmbeddingsUsage"];
+        };
         /** @description What went wrong. */
         ErrorObject: {
             /** @description A sentence for people. */
@@ -2749,7 +2891,7 @@ export interface components {
         FileSearchRankingInput: {
             hybrid_search?: components["schemas"]["HybridSearch"] | null;
             /**
-             * @description Both names mean the same ranker.
+             * @description As in VectorStoreSearchRanking.
              * @default auto
              * @enum {string}
              */
@@ -5304,7 +5446,7 @@ export interface components {
         /** @description How results are ranked and filtered. */
         VectorStoreSearchRanking: {
             /**
-             * @description `none` orders by the score alone; both other names mean the same ranker.
+             * @description `none` orders by the score alone, `default-2024-11-15` by the ranks of both searches. `auto` is the model of RERANK_MODEL, or else the same.
              * @default auto
              * @enum {string}
              */
@@ -6184,6 +6326,15 @@ export interface components {
     };
     pathItems: never;
 }
+export type EmbeddingInput = components['schemas']['EmbeddingInput'];
+export type CreateEmbeddingsRequest = components['schemas']['CreateEmbeddingsRequest'];
+export type Embedding = components['schemas']['Embedding'];
+export type EmbeddingsUsage = components['schemas']['EmbeddingsUsage'];
+export type EmbeddingList = components['schemas']['EmbeddingList'];
+export type RerankDocument = components['schemas']['RerankDocument'];
+export type RerankRequest = components['schemas']['RerankRequest'];
+export type RerankResult = components['schemas']['RerankResult'];
+export type RerankList = components['schemas']['RerankList'];
 export type ErrorObject = components['schemas']['ErrorObject'];
 export type ErrorBody = components['schemas']['ErrorBody'];
 export type Metadata = components['schemas']['Metadata'];
@@ -8716,6 +8867,198 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
+            429: components["responses"]["TooMany"];
+            500: components["responses"]["ServerError"];
+            502: components["responses"]["ModelServerFailed"];
+            503: components["responses"]["Overloaded"];
+            504: components["responses"]["ModelServerTimedOut"];
+        };
+    };
+    createEmbedding: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The organization to act for, one of the key's. OpenAI-Organization wins if both are sent. */
+                "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
+                /** @description The project to act for, one of the key's. OpenAI-Project wins if both are sent. */
+                "Provider-Project"?: components["parameters"]["ProviderProject"];
+                /** @description The organization to act for, one of the key's. */
+                "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
+                /** @description The project to act for, one of the key's. */
+                "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
+                /** @description Names of trial features; accepted and ignored. */
+                "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
+                /** @description The client's own name for the request. It is logged and not sent back. */
+                "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
+                /** @description Accepted and ignored, as by the reference. A repeated create makes a new response. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "model": "antiphon-built-in",
+                 *       "input": "The sea is calm today."
+                 *     }
+                 */
+                "application/json": components["schemas"]["CreateEmbeddingsRequest"];
+            };
+        };
+        responses: {
+            /** @description One vector for each text. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "openai-version": components["headers"]["Version"];
+                    "openai-organization": components["headers"]["Organization"];
+                    "openai-project": components["headers"]["Project"];
+                    "x-ratelimit-limit-requests": components["headers"]["RateLimitLimitRequests"];
+                    "x-ratelimit-limit-tokens": components["headers"]["RateLimitLimitTokens"];
+                    "x-ratelimit-remaining-requests": components["headers"]["RateLimitRemainingRequests"];
+                    "x-ratelimit-remaining-tokens": components["headers"]["RateLimitRemainingTokens"];
+                    "x-ratelimit-reset-requests": components["headers"]["RateLimitResetRequests"];
+                    "x-ratelimit-reset-tokens": components["headers"]["RateLimitResetTokens"];
+                    "x-antiphon-model-server": components["headers"]["ModelServer"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmbeddingList"];
+                };
+            };
+            /** @description The request cannot be served. Codes: invalid_json, unknown_parameter, missing_required_parameter, invalid_type, invalid_value, integer_below_min_value, context_length_exceeded, max_tokens_per_request, invalid_request_error. */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "openai-version": components["headers"]["Version"];
+                    "openai-organization": components["headers"]["Organization"];
+                    "openai-project": components["headers"]["Project"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            /** @description The model does not exist. Codes: model_not_found. */
+            404: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "openai-version": components["headers"]["Version"];
+                    "openai-organization": components["headers"]["Organization"];
+                    "openai-project": components["headers"]["Project"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            408: components["responses"]["TimedOut"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooMany"];
+            500: components["responses"]["ServerError"];
+            502: components["responses"]["ModelServerFailed"];
+            503: components["responses"]["Overloaded"];
+            504: components["responses"]["ModelServerTimedOut"];
+        };
+    };
+    createRerank: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The organization to act for, one of the key's. OpenAI-Organization wins if both are sent. */
+                "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
+                /** @description The project to act for, one of the key's. OpenAI-Project wins if both are sent. */
+                "Provider-Project"?: components["parameters"]["ProviderProject"];
+                /** @description The organization to act for, one of the key's. */
+                "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
+                /** @description The project to act for, one of the key's. */
+                "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
+                /** @description Names of trial features; accepted and ignored. */
+                "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
+                /** @description The client's own name for the request. It is logged and not sent back. */
+                "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
+                /** @description Accepted and ignored, as by the reference. A repeated create makes a new response. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "model": "antiphon-built-in",
+                 *       "query": "How is the sea?",
+                 *       "documents": [
+                 *         "The sea is calm.",
+                 *         "Bread is baked."
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["RerankRequest"];
+            };
+        };
+        responses: {
+            /** @description The documents, best first. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "openai-version": components["headers"]["Version"];
+                    "openai-organization": components["headers"]["Organization"];
+                    "openai-project": components["headers"]["Project"];
+                    "x-ratelimit-limit-requests": components["headers"]["RateLimitLimitRequests"];
+                    "x-ratelimit-limit-tokens": components["headers"]["RateLimitLimitTokens"];
+                    "x-ratelimit-remaining-requests": components["headers"]["RateLimitRemainingRequests"];
+                    "x-ratelimit-remaining-tokens": components["headers"]["RateLimitRemainingTokens"];
+                    "x-ratelimit-reset-requests": components["headers"]["RateLimitResetRequests"];
+                    "x-ratelimit-reset-tokens": components["headers"]["RateLimitResetTokens"];
+                    "x-antiphon-model-server": components["headers"]["ModelServer"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RerankList"];
+                };
+            };
+            /** @description The request cannot be served. Codes: invalid_json, unknown_parameter, missing_required_parameter, invalid_type, invalid_value, integer_below_min_value, string_below_min_length, string_above_max_length, empty_array, array_above_max_length, context_length_exceeded, invalid_request_error. */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "openai-version": components["headers"]["Version"];
+                    "openai-organization": components["headers"]["Organization"];
+                    "openai-project": components["headers"]["Project"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            /** @description The model does not exist. Codes: model_not_found. */
+            404: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "openai-version": components["headers"]["Version"];
+                    "openai-organization": components["headers"]["Organization"];
+                    "openai-project": components["headers"]["Project"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            408: components["responses"]["TimedOut"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["TooMany"];
             500: components["responses"]["ServerError"];
             502: components["responses"]["ModelServerFailed"];

@@ -13,6 +13,15 @@ export interface RequestFields {
 
 export declare const createResponseRequestFields: RequestFields;
 export declare const responseCreateFrameFields: RequestFields;
+export declare const validateEmbeddingInput: Validate<Schema.EmbeddingInput>;
+export declare const validateCreateEmbeddingsRequest: Validate<Schema.CreateEmbeddingsRequest>;
+export declare const validateEmbedding: Validate<Schema.Embedding>;
+export declare const validateEmbeddingsUsage: Validate<Schema.EmbeddingsUsage>;
+export declare const validateEmbeddingList: Validate<Schema.EmbeddingList>;
+export declare const validateRerankDocument: Validate<Schema.RerankDocument>;
+export declare const validateRerankRequest: Validate<Schema.RerankRequest>;
+export declare const validateRerankResult: Validate<Schema.RerankResult>;
+export declare const validateRerankList: Validate<Schema.RerankList>;
 export declare const validateErrorObject: Validate<Schema.ErrorObject>;
 export declare const validateErrorBody: Validate<Schema.ErrorBody>;
 export declare const validateMetadata: Validate<Schema.Metadata>;
