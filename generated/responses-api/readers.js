@@ -66044,7 +66044,7 @@ return errors === 0;
 }
 
 export const readResponseExchange = validate1445;
-const schema550 = {"type":"object","required":["id","kind"],"properties":{"id":{"type":"string"},"object":{"type":"string","const":"response.exchange"},"kind":{"type":"string","enum":["mcp","model","web_search"]},"turn":{"type":["integer","null"],"minimum":1},"created_at":{"type":"integer"},"request":{"$ref":"#/components/schemas/ExchangeRequest"},"response":{"anyOf":[{"$ref":"#/components/schemas/ExchangeReply"},{"type":"null"}]},"first_byte_ms":{"type":["integer","null"],"minimum":0},"duration_ms":{"type":["integer","null"],"minimum":0},"error":{"type":["string","null"]}}};
+const schema550 = {"type":"object","required":["id","kind"],"properties":{"id":{"type":"string"},"object":{"type":"string","const":"response.exchange"},"kind":{"type":"string","enum":["embeddings","mcp","model","ranks","web_search"]},"turn":{"type":["integer","null"],"minimum":1},"created_at":{"type":"integer"},"request":{"$ref":"#/components/schemas/ExchangeRequest"},"response":{"anyOf":[{"$ref":"#/components/schemas/ExchangeReply"},{"type":"null"}]},"first_byte_ms":{"type":["integer","null"],"minimum":0},"duration_ms":{"type":["integer","null"],"minimum":0},"error":{"type":["string","null"]}}};
 const schema551 = {"type":"object","required":["method","url"],"properties":{"method":{"type":"string"},"url":{"type":"string"},"headers":{"$ref":"#/components/schemas/ExchangeHeaders"},"body":{"$ref":"#/components/schemas/ExchangeBody"}}};
 const schema552 = {"type":"object","additionalProperties":{"type":"string"}};
 
@@ -66351,7 +66351,7 @@ if(typeof data2 !== "string"){
 validate1445.errors = [{instancePath:instancePath+"/kind",schemaPath:"#/properties/kind/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema550.properties.kind.type,parentSchema:schema550.properties.kind,data:data2}];
 return false;
 }
-if(!(((data2 === "mcp") || (data2 === "model")) || (data2 === "web_search"))){
+if(!(((((data2 === "embeddings") || (data2 === "mcp")) || (data2 === "model")) || (data2 === "ranks")) || (data2 === "web_search"))){
 validate1445.errors = [{instancePath:instancePath+"/kind",schemaPath:"#/properties/kind/enum",keyword:"enum",params:{allowedValues: schema550.properties.kind.enum},message:"must be equal to one of the allowed values",schema:schema550.properties.kind.enum,parentSchema:schema550.properties.kind,data:data2}];
 return false;
 }

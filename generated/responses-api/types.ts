@@ -5779,10 +5779,10 @@ export interface components {
             /** @constant */
             object: "response.exchange";
             /**
-             * @description Whom it was with: the model server, a tool server, or a search provider.
+             * @description Whom it was with: the model server for an answer, for embeddings or for ranks, a tool server, or a search provider.
              * @enum {string}
              */
-            kind: "mcp" | "model" | "web_search";
+            kind: "embeddings" | "mcp" | "model" | "ranks" | "web_search";
             /** @description The turn of the model, from 1; null if it belongs to none. */
             turn: number | null;
             /** @description Unix seconds. */
@@ -8923,6 +8923,7 @@ export interface operations {
                     "x-ratelimit-reset-requests": components["headers"]["RateLimitResetRequests"];
                     "x-ratelimit-reset-tokens": components["headers"]["RateLimitResetTokens"];
                     "x-antiphon-model-server": components["headers"]["ModelServer"];
+                    "x-antiphon-emulated": components["headers"]["Emulated"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9021,13 +9022,14 @@ export interface operations {
                     "x-ratelimit-reset-requests": components["headers"]["RateLimitResetRequests"];
                     "x-ratelimit-reset-tokens": components["headers"]["RateLimitResetTokens"];
                     "x-antiphon-model-server": components["headers"]["ModelServer"];
+                    "x-antiphon-emulated": components["headers"]["Emulated"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["RerankList"];
                 };
             };
-            /** @description The request cannot be served. Codes: invalid_json, unknown_parameter, missing_required_parameter, invalid_type, invalid_value, integer_below_min_value, string_below_min_length, string_above_max_length, empty_array, array_above_max_length, context_length_exceeded, invalid_request_error. */
+            /** @description The request cannot be served. Codes: invalid_json, unknown_parameter, missing_required_parameter, invalid_type, invalid_value, integer_below_min_value, string_below_min_length, string_above_max_length, array_below_min_length, array_above_max_length, context_length_exceeded, invalid_request_error. */
             400: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];

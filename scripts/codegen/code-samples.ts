@@ -46,6 +46,7 @@ const IDS: Readonly<Record<string, string>> = {
 
 /** The methods of the official SDKs, as TypeScript calls them. Operations without one have a sample in curl only. */
 const SDK_METHODS: Readonly<Record<string, string>> = {
+  createEmbedding: "embeddings.create",
   createResponse: "responses.create",
   countInputTokens: "responses.inputTokens.count",
   compactResponse: "responses.compact",
