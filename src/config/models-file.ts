@@ -42,6 +42,9 @@ const SERVER = z.strictObject({
   connections_max: integer(1, 65_535).default(512).meta({ description: "Most connections to the server." }),
   requests_max: integer(1, 65_535).default(512).meta({ description: "Most requests under way. More of them wait." }),
   queue_max: integer(0, 100_000).default(1_000).meta({ description: "Most requests that wait. More go elsewhere." }),
+  embedding_inputs_max: integer(1, 2_048).default(128).meta({
+    description: "Most inputs of one call for embeddings, and documents of one call for ranks. More are split.",
+  }),
   connect_timeout_ms: MS.default(10_000).meta({ description: "How long connecting may take." }),
   first_event_timeout_ms: MS.default(60_000).meta({
     description: "How long the first piece of an answer may take, if another server could answer.",

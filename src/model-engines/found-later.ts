@@ -56,6 +56,8 @@ export function createFoundLater(options: FoundLaterOptions): FoundLater {
     reasoningDefaults: (model) => current(model).reasoningDefaults(model),
     notesOn: (request) => current(request.model).notesOn(request),
     contextWindow: async (model, signal) => (await engineFor(model)).contextWindow(model, signal),
+    embed: async (request, signal) => (await engineFor(request.model)).embed(request, signal),
+    rerank: async (request, signal) => (await engineFor(request.model)).rerank(request, signal),
   };
   return { engine, hasFound: () => foundEngine !== null };
 }

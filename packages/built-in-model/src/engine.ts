@@ -4,6 +4,7 @@ import { withNearModel } from "@antiphon/domain/models/near-model.ts";
 import { callerFault, serverFault } from "./model-errors.ts";
 import { MODEL_NAME } from "./model-name.ts";
 import { planAnswer } from "./plan-answer.ts";
+import { embedInputs, rankDocuments } from "./retrieval.ts";
 import { findScenario, playScenario } from "./scenario/play-scenario.ts";
 import type { ScenarioFile } from "./scenario/scenario-file.ts";
 import { playSteps, type Step } from "./step.ts";
@@ -28,7 +29,7 @@ const ABILITIES: ModelAbilities = { images: true, imageUrls: true, files: false,
 export function createBuiltInEngine(options: BuiltInOptions = {}): ModelEngine {
   const { scenario = null, tokenDelayMs = 0, contextWindow = null, now = () => Date.now() / 1000 } = options;
   const models = describeModels(scenario?.models ?? [], Math.floor(now()));
-  const checkModel = async ({ model }: ModelRequest): Promise<void> => {
+  const checkModel = async ({ model }: Pick<ModelRequest, "model">): Promise<void> => {
     if (models.some(({ id }) => id === model)) return;
     const refusal = callerFault(`The requested model '${model}' does not exist.`, "model", "model_not_found");
     throw await withNearModel(refusal, model, async () => models);
@@ -57,6 +58,14 @@ export function createBuiltInEngine(options: BuiltInOptions = {}): ModelEngine {
         .map((what) => ({ kind: "omitted", what, why: "The built-in engine has nothing that it changes." })),
     reasoningDefaults: () => null,
     contextWindow: async () => contextWindow,
+    async embed(request) {
+      await checkModel(request);
+      return embedInputs(request);
+    },
+    async rerank(request) {
+      await checkModel(request);
+      return rankDocuments(request);
+    },
   };
 }
 

@@ -54,7 +54,8 @@ function countItemTokens(item: ContextItem): number {
   return countTokens(outputText(item) ?? JSON.stringify(item));
 }
 
-function countTokens(text: string): number {
+/** Tokens of a text by the engine's own rule. */
+export function countTokens(text: string): number {
   const rest = Math.max(0, text.length - COUNTED_CHARS_MAX);
   return splitTokens(text.slice(0, COUNTED_CHARS_MAX)).length + Math.ceil(rest / CHARS_PER_TOKEN);
 }

@@ -4,6 +4,7 @@ import { ContextWindows } from "../model-server/context-windows.ts";
 import { NAMES_MS_MAX, openModelServer, type ServerEngineOptions, USER_AGENT } from "../model-server/engine-options.ts";
 import { ModelList } from "../model-server/list-models.ts";
 import { locateServer } from "../model-server/locate-server.ts";
+import { createRetrieval } from "../retrieval/create-retrieval.ts";
 import { type BackendProfile, chooseProfile } from "./profile.ts";
 import { Continuations } from "./request/continuations.ts";
 import { notesOnRequest } from "./request/notes-on-request.ts";
@@ -73,6 +74,7 @@ export function createChatCompletionsEngine(options: ChatCompletionsOptions): Mo
       await path.find();
       return tokens.window(model, await windows.read(model, signal));
     },
+    ...createRetrieval({ server, path, timeouts, inputsMax: options.embeddingInputsMax }),
   };
 }
 

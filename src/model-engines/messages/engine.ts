@@ -1,5 +1,6 @@
 import type { ModelAbilities, ModelEngine } from "@antiphon/domain/models/model-engine.ts";
 import { withNearModel } from "@antiphon/domain/models/near-model.ts";
+import { WITHOUT_RETRIEVAL } from "@antiphon/domain/models/retrieval.ts";
 import type { ServerAddress } from "../model-server/ask-server.ts";
 import { NAMES_MS_MAX, openModelServer, type ServerEngineOptions, USER_AGENT } from "../model-server/engine-options.ts";
 import { ModelList } from "../model-server/list-models.ts";
@@ -54,6 +55,7 @@ export function createMessagesEngine(options: MessagesOptions): ModelEngine {
     reasoningDefaults: () => null,
     notesOn: (request) => notesOnMessages(request, forms.of(request.model)),
     contextWindow: async (model) => tokens.window(model, contextWindow),
+    ...WITHOUT_RETRIEVAL,
   };
 }
 

@@ -34,6 +34,8 @@ export interface ServerEngineOptions {
   readonly timeouts: ServerTimeouts;
   /** Maximum number of connections. Each carries one turn at a time; further turns wait. */
   readonly connectionsMax?: number;
+  /** Maximum inputs of one call for embeddings, and documents of one call for ranks. More are split. */
+  readonly embeddingInputsMax?: number;
   /** Tokens of input and answer together, as set by the operator. Null: as reported by the server. */
   readonly contextWindow?: number | null;
   /** Called with a sentence if the server broke the protocol in a way that was corrected. */

@@ -6,6 +6,7 @@ import { ContextWindows } from "../model-server/context-windows.ts";
 import { NAMES_MS_MAX, openModelServer, type ServerEngineOptions, USER_AGENT } from "../model-server/engine-options.ts";
 import { ModelList } from "../model-server/list-models.ts";
 import { locateServer } from "../model-server/locate-server.ts";
+import { createRetrieval } from "../retrieval/create-retrieval.ts";
 import { notesOnResponsesRequest } from "./request/notes-on-responses-request.ts";
 import { ResponsesAsker } from "./responses-asker.ts";
 import { serverKey } from "./sealed-text.ts";
@@ -71,5 +72,6 @@ export function createResponsesEngine(options: ResponsesEngineOptions): ModelEng
       await path.find();
       return tokens.window(model, await windows.read(model, signal));
     },
+    ...createRetrieval({ server, path, timeouts, inputsMax: options.embeddingInputsMax }),
   };
 }

@@ -5,33 +5,16 @@ import type {
   ModelDescription,
   ModelEngine,
 } from "@antiphon/domain/models/model-engine.ts";
-import { ModelError } from "@antiphon/domain/models/model-error.ts";
 import type { ModelEvent } from "@antiphon/domain/models/model-events.ts";
 import type { ModelRequest } from "@antiphon/domain/models/model-request.ts";
 import { withNearModel } from "@antiphon/domain/models/near-model.ts";
+import { modelNotFound } from "../model-server/errors/model-errors.ts";
+import { askInTurn, leaveServer, noteAttempt, type RouteObserver } from "./ask-in-turn.ts";
 import { Affinities, chooseCandidate } from "./choose-candidate.ts";
 import { LateFirstEvent } from "./late-first-event.ts";
-import {
-  type Candidate,
-  isPattern,
-  matchOf,
-  type Route,
-  type RoutedServer,
-  type RouteEntry,
-  type RouteTable,
-} from "./route-table.ts";
+import { type Candidate, isPattern, matchOf, type Route, type RouteEntry, type RouteTable } from "./route-table.ts";
+import { createRoutedRetrieval } from "./routed-retrieval.ts";
 import { RoutedTurn } from "./routed-turn.ts";
-
-/** After this time no further candidate is asked, in milliseconds. */
-const ATTEMPTS_MS_MAX = 2 * 60_000;
-
-/** Hears what becomes of attempts. */
-export interface RouteObserver {
-  /** `reason` is the status of a failed attempt; null for one that was answered. */
-  attempted(server: string, reason: number | null): void;
-  /** The next candidate is asked. The message has no quotes of the server. */
-  fellBack(model: string, from: string, to: string, message: string): void;
-}
 
 export interface RoutedEngineOptions {
   /** Read anew for each request, so that it can be replaced. */
@@ -89,16 +72,8 @@ export function createRoutedEngine({ table, observer }: RoutedEngineOptions): Mo
       const known = (await Promise.all(asked)).filter((window) => window !== null);
       return known.length === 0 ? null : Math.min(...known);
     },
+    ...createRoutedRetrieval(table, observer, listModels),
   };
-}
-
-function modelNotFound(model: string): ModelError {
-  return new ModelError(`The requested model '${model}' does not exist.`, {
-    status: 400,
-    type: "invalid_request_error",
-    code: "model_not_found",
-    param: "model",
-  });
 }
 
 /** A model that is unknown is refused by `sample`. */
@@ -144,65 +119,26 @@ interface Asking {
 class Attempts {
   readonly #route: Route;
   readonly #asking: Asking;
-  readonly #untried: Set<Candidate>;
-  readonly #startedAt = performance.now();
   readonly #conversation: string | null;
 
   constructor(route: Route, asking: Asking) {
     this.#route = route;
     this.#asking = asking;
-    this.#untried = new Set(route.candidates);
     this.#conversation = route.spread ? conversationOf(asking.request) : null;
   }
 
-  async sample(): Promise<RoutedTurn> {
-    let failed: { readonly candidate: Candidate; readonly error: unknown } | null = null;
-    for (;;) {
-      const candidate = this.#next();
-      if (candidate === null) throw failed?.error ?? this.#refusal();
-      if (failed !== null) this.#tellFallback(failed.candidate, candidate, failed.error);
-      this.#untried.delete(candidate);
-      try {
-        return await this.#ask(candidate);
-      } catch (error) {
-        if (this.#asking.signal.aborted || !mayAskAnother(error)) throw error;
-        failed = { candidate, error };
-      }
-    }
-  }
-
-  #next(): Candidate | null {
-    if (performance.now() - this.#startedAt > ATTEMPTS_MS_MAX) return null;
-    const cachedAt = this.#conversation === null ? null : this.#asking.affinities.serverOf(this.#conversation);
-    return chooseCandidate(this.#route, [...this.#untried], cachedAt);
-  }
-
-  /** Every server asked for a pause, or has too many requests. */
-  #refusal(): ModelError {
-    const pauses = this.#route.candidates.map(({ server: { health } }) => health.pauseMs);
-    const isPause = pauses.every((pauseMs) => pauseMs > 0);
-    return new ModelError(
-      isPause ? "All model servers of this model asked for a pause." : "All model servers of this model are busy.",
-      {
-        status: isPause ? 429 : 503,
-        type: isPause ? "rate_limit_error" : "server_error",
-        code: isPause ? "rate_limit_exceeded" : "server_error",
-        retryAfterSeconds: Math.max(1, Math.ceil(Math.min(...pauses) / 1_000)),
-        retry: "often",
-      },
-    );
-  }
-
-  #tellFallback({ server: from }: Candidate, { server: to }: Candidate, error: unknown): void {
-    const message = error instanceof ModelError ? withoutQuote(error) : String(error);
-    this.#asking.observer.fellBack(this.#asking.request.model, from.name, to.name, message);
+  sample(): Promise<RoutedTurn> {
+    const { request, signal, observer, affinities } = this.#asking;
+    const conversation = this.#conversation;
+    const cachedAt = (): string | null => (conversation === null ? null : affinities.serverOf(conversation));
+    const asking = { route: this.#route, model: request.model, signal, observer, cachedAt };
+    return askInTurn(asking, (candidate, isLast) => this.#ask(candidate, isLast));
   }
 
   /** Resolves once the answer has begun, if another candidate could answer, else once the server has accepted. */
-  async #ask({ server, model }: Candidate): Promise<RoutedTurn> {
+  async #ask({ server, model }: Candidate, isLast: boolean): Promise<RoutedTurn> {
     const { request, signal, beginning } = this.#asking;
     const { health } = server;
-    const isLast = this.#untried.size === 0;
     await health.enter(request.payer ?? "", signal);
     const late = new LateFirstEvent(isLast ? null : server.firstEventMs, signal);
     let turn: RoutedTurn | null = null;
@@ -214,9 +150,9 @@ class Attempts {
       late.throwIfLate(); // An aborted turn ends without an error.
     } catch (error) {
       const fault = late.error ?? error;
-      if (turn === null) leave(server, late);
+      if (turn === null) leaveServer(server, late);
       else await turn.return();
-      if (turn === null || late.error !== null) this.#noteFailure(fault, server);
+      if (turn === null || late.error !== null) noteAttempt(this.#asking, server, fault);
       throw fault;
     } finally {
       late.stopTimer();
@@ -231,48 +167,13 @@ class Attempts {
     { server, model }: Pick<Candidate, "server" | "model">,
     late: LateFirstEvent,
   ): RoutedTurn {
-    const { request, observer } = this.#asking;
+    const { request } = this.#asking;
     return new RoutedTurn(answer, model === request.model ? null : request.model, {
-      onFirst: () => {
-        server.health.succeeded();
-        observer.attempted(server.name, null);
-      },
-      onFailed: (error) => this.#noteFailure(error, server),
-      onOver: () => leave(server, late),
+      onFirst: () => noteAttempt(this.#asking, server, null),
+      onFailed: (error) => noteAttempt(this.#asking, server, error),
+      onOver: () => leaveServer(server, late),
     });
   }
-
-  #noteFailure(error: unknown, { name, health }: RoutedServer): void {
-    if (this.#asking.signal.aborted || !(error instanceof ModelError)) return health.undecided();
-    this.#asking.observer.attempted(name, error.status);
-    if (error.retryAfterSeconds !== null) health.pause(error.retryAfterSeconds * 1_000);
-    else if (error.status === 429) health.pause(LIMITED_MS);
-    if (error.status >= 500 || error.status === 408) health.failed();
-    else if (error.retry !== "never") health.undecided();
-    else health.succeeded(); // The server works, and refused the request.
-  }
-}
-
-function leave({ health }: RoutedServer, late: LateFirstEvent): void {
-  late.stopFollowing();
-  health.leave();
-}
-
-/** The pause after a refusal for too many requests that names none. */
-const LIMITED_MS = 1_000;
-
-/**
- * Whether another server may answer, because the request is not at fault. A model that is missing there is the
- * operator's fault.
- */
-function mayAskAnother(error: unknown): boolean {
-  if (!(error instanceof ModelError)) return false;
-  if (error.retry !== "never" || error.status >= 500) return true;
-  return [404, 408, 429].includes(error.status) || error.code === "model_not_found";
-}
-
-function withoutQuote({ message, quoted }: ModelError): string {
-  return quoted === null ? message : message.replace(quoted, "…");
 }
 
 /** The start of the prompt, which is the same in all turns of a conversation. */

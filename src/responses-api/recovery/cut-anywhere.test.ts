@@ -6,6 +6,7 @@ import type { ModelEngine } from "@antiphon/domain/models/model-engine.ts";
 import type { ModelEvent } from "@antiphon/domain/models/model-events.ts";
 import { aRequest } from "@antiphon/domain/models/model-request.fixture.ts";
 import type { ModelRequest } from "@antiphon/domain/models/model-request.ts";
+import { WITHOUT_RETRIEVAL } from "@antiphon/domain/models/retrieval.ts";
 import { lintEvents } from "@antiphon/stream-grammar/stream-linter.ts";
 import fc from "fast-check";
 import { expect, test } from "vitest";
@@ -108,6 +109,7 @@ function modelOf(world: World, life: MortalProcess): ModelEngine {
     reasoningDefaults: () => null,
     notesOn: () => [],
     contextWindow: async () => null,
+    ...WITHOUT_RETRIEVAL,
   };
 }
 

@@ -5,6 +5,7 @@ import type { ModelEngine } from "@antiphon/domain/models/model-engine.ts";
 import type { ModelEvent } from "@antiphon/domain/models/model-events.ts";
 import { aRequest } from "@antiphon/domain/models/model-request.fixture.ts";
 import type { ModelRequest } from "@antiphon/domain/models/model-request.ts";
+import { WITHOUT_RETRIEVAL } from "@antiphon/domain/models/retrieval.ts";
 import { lintEvents } from "@antiphon/stream-grammar/stream-linter.ts";
 import { expect, test } from "vitest";
 import { verifies } from "../../../tests/verifies.ts";
@@ -100,6 +101,7 @@ function payingTool(life: MortalProcess, paid: string[]): HostedTool {
 /** Writes the program, and says what it saw of it. */
 function modelOf(life: MortalProcess): ModelEngine {
   return {
+    ...WITHOUT_RETRIEVAL,
     name: "scripted",
     abilitiesOf: () => ({ images: false, imageUrls: false, files: false, audioFormats: [] }),
     sample: async (request) => {

@@ -184,6 +184,7 @@ function engineOf(entry: ServerEntry, log: Logger): ModelEngine {
       totalMs: entry.total_timeout_ms,
     },
     connectionsMax: entry.connections_max,
+    embeddingInputsMax: entry.embedding_inputs_max,
     contextWindow: entry.window ?? null,
     onWarning: (warning: string, model: string) => log.warn({ modelServer, model }, warning),
     onPathFound: (path: string) =>

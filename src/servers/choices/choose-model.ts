@@ -11,7 +11,8 @@ import { findLocalDaemon } from "../../model-engines/chat-completions/find-local
 import { PROFILES } from "../../model-engines/chat-completions/profile.ts";
 import { createFoundLater } from "../../model-engines/found-later.ts";
 import { limitAnswers } from "../../model-engines/limit-answers.ts";
-import { createRoutedEngine, type RouteObserver } from "../../model-engines/routing/routed-engine.ts";
+import type { RouteObserver } from "../../model-engines/routing/ask-in-turn.ts";
+import { createRoutedEngine } from "../../model-engines/routing/routed-engine.ts";
 import { stopAnswers } from "../../model-engines/stop-answers.ts";
 import { ModelServers } from "./choose-model-servers.ts";
 

@@ -7,6 +7,7 @@ import {
 import type { BodyCheck } from "@antiphon/http-kit/contract.ts";
 import { checkContextBody, checkCreateBody, checkItemsBody } from "../../responses-api/checks/check-body.ts";
 import { checkContainerFile } from "../../responses-api/checks/check-container-file.ts";
+import { checkEmbeddingsBody } from "../../responses-api/checks/check-embeddings.ts";
 import { checkFileUpload } from "../../responses-api/checks/check-file-upload.ts";
 
 /**
@@ -16,6 +17,7 @@ export const responsesApiBodyChecks: Readonly<Record<string, BodyCheck>> = {
   createResponse: checkCreateBody,
   createFile: checkFileUpload,
   createContainerFile: checkContainerFile,
+  createEmbedding: checkEmbeddingsBody,
   // Both bodies are parts of a create call's body and are checked in the same way.
   countInputTokens: (body) => (body === undefined ? undefined : checkContextBody(body, validateInputTokensRequest)),
   compactResponse: (body) => checkContextBody(body, validateCompactRequest),

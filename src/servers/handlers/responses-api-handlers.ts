@@ -18,6 +18,8 @@ import { deleteFile } from "../../responses-api/operations/delete-file.ts";
 import { deleteModel } from "../../responses-api/operations/delete-model.ts";
 import { deleteResponse } from "../../responses-api/operations/delete-response.ts";
 import { downloadFile } from "../../responses-api/operations/download-file.ts";
+import { createEmbedding } from "../../responses-api/operations/embeddings/create-embedding.ts";
+import { createRerank } from "../../responses-api/operations/embeddings/create-rerank.ts";
 import { getConversation } from "../../responses-api/operations/get-conversation.ts";
 import { getConversationItem } from "../../responses-api/operations/get-conversation-item.ts";
 import { getFile } from "../../responses-api/operations/get-file.ts";
@@ -100,6 +102,8 @@ function creatingHandlers(context: CreateContext) {
     createResponse: createResponse(context),
     compactResponse: compactResponse(preparing, limiter),
     countInputTokens: countInputTokens(preparing, limiter),
+    createEmbedding: createEmbedding(preparing.model, limiter),
+    createRerank: createRerank(preparing.model, limiter),
   };
 }
 

@@ -14,8 +14,10 @@ import { Icon } from "../shell/icons.tsx";
 import { Notes } from "./notes.tsx";
 
 const KINDS: Readonly<Record<ResponsesApi.ResponseExchange["kind"], string>> = {
+  embeddings: "Model server for embeddings",
   mcp: "MCP server",
   model: "Model server",
+  ranks: "Model server for ranks",
   web_search: "Search provider",
 };
 

@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from "node:async_hooks";
 
 /** A call to another server that is about to be sent. */
 export interface OutgoingCall {
-  readonly kind: "model" | "mcp" | "web_search";
+  readonly kind: "model" | "mcp" | "web_search" | "embeddings" | "ranks";
   readonly method: string;
   readonly url: string;
   readonly headers: Iterable<readonly [name: string, value: string]>;

@@ -1,6 +1,7 @@
 import type { ResponseNote } from "@antiphon/contracts/responses-api/types.ts";
 import type { ModelEvent } from "./model-events.ts";
 import type { ModelRequest } from "./model-request.ts";
+import type { Embeddings, EmbeddingsRequest, Ranks, RanksRequest } from "./retrieval.ts";
 
 export interface ModelDescription {
   readonly id: string;
@@ -88,4 +89,15 @@ export interface ModelEngine {
    * result is cached. Never rejects.
    */
   contextWindow(model: string, signal: AbortSignal): Promise<number | null>;
+  /**
+   * The vectors of texts. All come from one server. Rejects with `ModelError`, or with the signal's reason if it aborts.
+   * `onAnsweredBy` is told which of several model servers answers, before the promise resolves.
+   */
+  embed(
+    request: EmbeddingsRequest,
+    signal: AbortSignal,
+    onAnsweredBy?: (server: AnsweringServer) => void,
+  ): Promise<Embeddings>;
+  /** How well documents answer a question. Rejects and tells like `embed`. */
+  rerank(request: RanksRequest, signal: AbortSignal, onAnsweredBy?: (server: AnsweringServer) => void): Promise<Ranks>;
 }
