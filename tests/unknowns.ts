@@ -68,6 +68,7 @@ export const DECISIONS: Readonly<Record<string, readonly string[]>> = {
     "conversations.items.delete-one",
     "conversations.items.half-a-call",
   ],
+  "responses-api/openapi.yaml paths//v1/embeddings/post": ["models.embeddings.limits", "models.embeddings.routes"],
   "responses-api/openapi.yaml paths//v1/files/{file_id}/content/get": ["files.upload.bytes-unchanged"],
   "responses-api/openapi.yaml components/parameters/OpenAIOrganization": [
     "auth.headers.reference-routing-names-accepted",
@@ -93,7 +94,10 @@ export const DECISIONS: Readonly<Record<string, readonly string[]>> = {
   "schemas/content.yaml UrlCitation": ["tools.web.citation-indexes"],
   "schemas/files.yaml VectorStore": ["vector-stores.expiry.expired-is-refused"],
   "schemas/files.yaml VectorStoreFileBatch": ["vector-stores.batches.counts"],
-  "schemas/files.yaml VectorStoreSearchRanking/properties/ranker": ["vector-stores.search.rankers"],
+  "schemas/files.yaml VectorStoreSearchRanking/properties/ranker": [
+    "vector-stores.search.rankers",
+    "vector-stores.search.reranker",
+  ],
   "schemas/files.yaml VectorStoreSearchRequest/properties/rewrite_query": ["vector-stores.search.queries-are-echoed"],
   "schemas/files.yaml VectorStoreSearchContent": ["vector-stores.search.overlaps-are-joined"],
   "schemas/files.yaml VectorStoreSearchResult/properties/score": ["vector-stores.search.score-scale"],

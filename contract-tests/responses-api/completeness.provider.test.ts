@@ -17,6 +17,7 @@ const IN_NO_PACT: Readonly<Record<string, string>> = {
   "400 invalid_json": "Pact's proxy reads JSON before it passes it on, and refuses by itself what is none.",
   "400 invalid_parameter": "Reserved: the reference has it for members that our models do not lack.",
   "400 malformed_request": "Clients send HTTP.",
+  "400 max_tokens_per_request": "Its body is larger than a server that takes little accepts.",
   "403 host_not_allowed": "No client of an API names another host; `tests/hostile/rebound-names.test.ts` shows it.",
   "408 request_timeout": "No client sends half of a body and waits.",
   "415 unsupported_content_encoding": "No client encodes what it sends.",

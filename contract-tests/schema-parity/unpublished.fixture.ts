@@ -113,8 +113,8 @@ export const UNPUBLISHED: readonly Group[] = [
 ];
 
 /**
- * Operations of the reference's official SDK that the published schemas lack. The test fails once the reference
- * publishes one.
+ * Operations of the reference's official SDK that the document of responses lacks. The test fails once it has one of
+ * them.
  */
 export const UNPUBLISHED_OPERATIONS: readonly string[] = [
   "GET /v1/containers",
@@ -126,4 +126,5 @@ export const UNPUBLISHED_OPERATIONS: readonly string[] = [
   "GET /v1/containers/{container_id}/files/{file_id}",
   "DELETE /v1/containers/{container_id}/files/{file_id}",
   "GET /v1/containers/{container_id}/files/{file_id}/content",
+  "POST /v1/embeddings",
 ];

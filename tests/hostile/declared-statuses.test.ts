@@ -60,10 +60,19 @@ describe("the Responses API declares", () => {
   );
 });
 
+/** Members of requests beside the model. */
+const BODIES: Readonly<Record<string, object>> = {
+  createResponse: { input: "Hi" },
+  compactResponse: { input: "Hi" },
+  countInputTokens: { input: "Hi" },
+  createEmbedding: { input: "Hi" },
+  createRerank: { query: "Hi", documents: ["Hi"] },
+};
+
 describe("the Responses API declares its reply to a model server's status", () => {
   verifies("http.statuses.all-are-declared");
   const asking = responsesApi.filter(({ operationId }) =>
-    ["createResponse", "compactResponse", "countInputTokens", "listModels", "getModel"].includes(operationId),
+    [...Object.keys(BODIES), "listModels", "getModel"].includes(operationId),
   );
   const statuses = [400, 401, 402, 403, 404, 405, 406, 408, 409, 410, 413, 415, 418, 422, 424, 425, 426, 429, 431, 451];
 
@@ -73,7 +82,7 @@ describe("the Responses API declares its reply to a model server's status", () =
     });
     const server = await startTestServer({ env: { MODEL_BASE_URL: `${url}/v1` } });
     for (const operation of asking) {
-      const body = operation.method === "GET" ? null : JSON.stringify({ model: "m", input: "Hi" });
+      const body = operation.method === "GET" ? null : JSON.stringify({ model: "m", ...BODIES[operation.operationId] });
       const headers = { authorization: `Bearer ${server.apiKey}`, ...(body === null ? {} : JSON_TYPE) };
       const reply = await sendTo(server.url, operation, { headers, body });
       await reply.text();
