@@ -1,10 +1,11 @@
 import { Slices } from "@antiphon/base/limits/slices.ts";
 import type { Logger } from "@antiphon/base/logger.ts";
 import type { Owner } from "@antiphon/domain/owner.ts";
-import type { PassageFinder, PassageSearch, PassagesFound } from "@antiphon/domain/vector-stores.ts";
+import type { Passage, PassageFinder, PassageSearch, PassagesFound } from "@antiphon/domain/vector-stores.ts";
 import { fuse } from "./fuse.ts";
 import type { ChunkFinder, SearchScope } from "./ports/search.ts";
 import { type Embedder, EmbeddingFailed } from "./ports/vectors.ts";
+import { PASSAGES_RANKED_MAX, type Reranker } from "./reranker.ts";
 import { wordsOf } from "./words.ts";
 
 /** The number of chunks from each kind of search, for each form of a question. */
@@ -17,12 +18,14 @@ export class StoredPassages implements PassageFinder {
   readonly comparesMeaning: boolean;
   readonly #chunks: ChunkFinder;
   readonly #embedder: Pick<Embedder, "embed"> | null;
+  readonly #reranker: Reranker | null;
   readonly #log: Logger;
 
-  constructor(chunks: ChunkFinder, embedder: Pick<Embedder, "embed"> | null, log: Logger) {
+  constructor(chunks: ChunkFinder, embedder: Pick<Embedder, "embed"> | null, reranker: Reranker | null, log: Logger) {
     this.comparesMeaning = embedder !== null;
     this.#chunks = chunks;
     this.#embedder = embedder;
+    this.#reranker = reranker;
     this.#log = log;
   }
 
@@ -39,7 +42,12 @@ export class StoredPassages implements PassageFinder {
     const result = await this.#chunks.find(scope, questions, perKindMax, signal);
     if (result.type !== "found") return result;
     await this.#chunks.touch(scope);
-    return { type: "found", passages: fuse(result.hits, result.chunks, { ...search, chunkCount: result.chunkCount }) };
+    const fuseFor = (wanted: Pick<PassageSearch, "resultsMax" | "scoreMin">): readonly Passage[] =>
+      fuse(result.hits, result.chunks, { ...search, ...wanted, chunkCount: result.chunkCount });
+    const reranker = search.order === "best" ? this.#reranker : null;
+    const candidates = reranker === null ? [] : fuseFor({ resultsMax: PASSAGES_RANKED_MAX, scoreMin: 0 });
+    const ranked = reranker === null ? null : await reranker.order(search, candidates, signal);
+    return { type: "found", passages: ranked ?? fuseFor(search) };
   }
 
   /** The vectors of all queries by each model of the stores. Unavailable models are left out. */

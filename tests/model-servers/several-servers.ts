@@ -1,6 +1,7 @@
 import { writeFileSync } from "node:fs";
 import type { ServerResponse } from "node:http";
 import { join } from "node:path";
+import type { Logger } from "@antiphon/base/logger.ts";
 import { sse } from "../../src/model-engines/chat-completions/chat-chunks.fixture.ts";
 import { type ChatServer, serveChat } from "../../src/model-engines/chat-completions/chat-server.fixture.ts";
 import { temporaryFolder } from "../kit/temporary-folder.ts";
@@ -13,6 +14,8 @@ export interface SeveralServers {
   /** The turns that a model server was asked for. */
   readonly turnsOf: (name: string) => number;
   readonly callsOf: (name: string) => ChatServer["calls"];
+  /** The path of MODELS_FILE. */
+  readonly modelsFile: string;
   /** Writes another `models:` part into the file. */
   readonly rewrite: (models: string) => void;
 }
@@ -21,13 +24,14 @@ export interface SeveralOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** Members of a server's entry, by its name. */
   readonly entries?: Readonly<Record<string, string>>;
+  readonly log?: Logger;
 }
 
 /** `models`: the part of the file below `models:`. */
 export async function serveSeveral(
   answers: Readonly<Record<string, Answer>>,
   models: string,
-  { env = {}, entries = {} }: SeveralOptions = {},
+  { env = {}, entries = {}, log }: SeveralOptions = {},
 ): Promise<SeveralServers> {
   const servers = new Map<string, ChatServer>();
   for (const [name, answer] of Object.entries(answers)) servers.set(name, await serveChat(answer));
@@ -37,10 +41,13 @@ export async function serveSeveral(
   });
   const rewrite = (text: string): void => writeFileSync(file, `servers:\n${urls.join("\n")}\nmodels:\n${text}\n`);
   rewrite(models);
-  const server = await startTestServer({ env: { MODELS_FILE: file, ...env } });
+  const server = await startTestServer({
+    env: { MODELS_FILE: file, ...env },
+    ...(log === undefined ? {} : { log }),
+  });
   const callsOf = (name: string) => servers.get(name)?.calls ?? [];
   const turnsOf = (name: string) => callsOf(name).filter(({ body }) => body.includes('"stream":true')).length;
-  return { server, turnsOf, callsOf, rewrite };
+  return { server, turnsOf, callsOf, modelsFile: file, rewrite };
 }
 
 /** Says a text, which tells who said it. */

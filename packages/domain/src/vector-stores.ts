@@ -116,8 +116,8 @@ export interface PassageSearch {
   readonly scoreMin: number;
   /** The weights of the rank by words and the rank by meaning; null for the server's choice. */
   readonly weights: { readonly words: number; readonly meaning: number } | null;
-  /** Ordered by both ranks, or by the score alone. */
-  readonly order: "ranks" | "score";
+  /** Ordered by the reranker, or else by both ranks (`best`), by both ranks, or by the score alone. */
+  readonly order: "best" | "ranks" | "score";
 }
 
 /** A part of a file that matches a question. */

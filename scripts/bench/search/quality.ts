@@ -28,7 +28,7 @@ export async function measureSearchQuality(): Promise<void> {
   try {
     const storeId = await fill(bench.store, collection, vectors ?? []);
     const search = (by: KnownVectors | null, wordsWeight: number): Promise<Rankings> => {
-      const finder = new StoredPassages(bench.store.chunks, by, silentLogger);
+      const finder = new StoredPassages(bench.store.chunks, by, null, silentLogger);
       return Promise.all(questions.map((question) => find(finder, storeId, question, wordsWeight)));
     };
     const rows: readonly (readonly [string, Rankings])[] = [

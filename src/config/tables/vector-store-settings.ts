@@ -10,7 +10,7 @@ export const VECTOR_STORE_SETTINGS = {
     kind: "string",
     default: null,
     defaultText: "none: vector stores are searched by words only",
-    text: "Embedding model for searching vector stores by meaning. After a change, stored files get new vectors in the background; until then, the old ones are used.",
+    text: "Embedding model for searching vector stores by meaning: a model of EMBEDDING_BASE_URL, or else of MODELS_FILE, or else of the model server. After a change, stored files get new vectors in the background; until then, the old ones are used.",
   },
   embeddingBaseUrl: {
     name: "EMBEDDING_BASE_URL",
@@ -36,6 +36,23 @@ export const VECTOR_STORE_SETTINGS = {
     min: 100,
     max: 3_600_000,
     text: "How long one request with up to 64 texts to the embeddings server may take. Searches wait at most 10 seconds, then search by words.",
+  },
+  rerankModel: {
+    name: "RERANK_MODEL",
+    section: "Vector stores",
+    kind: "string",
+    default: null,
+    defaultText: "none: results are ordered by the ranks of both searches",
+    text: "Model that orders the best 50 results of a search in vector stores, unless the request names another ranker: a model of MODELS_FILE, or else of the model server, with /rerank. If it fails, results keep the usual order.",
+  },
+  rerankTimeoutMs: {
+    name: "RERANK_TIMEOUT_MS",
+    section: "Vector stores",
+    kind: "duration",
+    default: 10_000,
+    min: 100,
+    max: 600_000,
+    text: "How long a search waits for RERANK_MODEL.",
   },
   embeddingCacheBytes: {
     name: "EMBEDDING_CACHE_BYTES",

@@ -8,7 +8,7 @@ import { RanksAsker } from "./ranks-asker.ts";
 
 /** Inputs of one call, so that its answer stays small: 128 vectors of 4,096 numbers are some 10 MB. */
 const INPUTS_MAX = 128;
-/** Characters, or tokens, of one call. Model servers limit the tokens of a call, and a token has a character or more. */
+/** Characters, or tokens, of one call. Model servers limit its tokens, and a token has a character or more. */
 const INPUT_LENGTH_MAX = 200_000;
 
 export interface RetrievalOptions {
@@ -39,7 +39,7 @@ export function createRetrieval({
   };
 }
 
-/** Inputs in their order, in as few batches as the limits allow. An input that is longer than a call may be is alone. */
+/** Inputs in their order, in as few batches as the limits allow. An input that is too long for them is alone. */
 export function inBatches<Input extends EmbeddingInput>(
   inputs: readonly Input[],
   inputsMax: number,

@@ -46,7 +46,7 @@ export class EmbeddingsAsker {
       const answer = await this.#askBatch(request, batch, signal);
       request.onFirst?.();
       for (const vector of readVectors(answer, batch.length)) {
-        numbers += lengthOf(vector);
+        numbers += numbersIn(vector);
         vectors.push(vector);
       }
       if (numbers > NUMBERS_MAX) throw invalidInput("The vectors of all inputs are too much for one answer.");
@@ -112,6 +112,6 @@ function isFiniteNumber(value: unknown): value is number {
   return Number.isFinite(value);
 }
 
-function lengthOf(vector: EmbeddingVector): number {
+function numbersIn(vector: EmbeddingVector): number {
   return typeof vector === "string" ? Buffer.byteLength(vector, "base64") / BYTES_A_NUMBER : vector.length;
 }

@@ -58,7 +58,7 @@ export async function askRetrieval(
   try {
     const reply = await server.dispatcher.request({ ...sent, signal: AbortSignal.any([signal, deadline]) });
     recording?.head(reply.statusCode, reply.headers);
-    const read = await readReply(server, call, reply, recording);
+    const read = await readRetrieval(server, call, reply, recording);
     recording?.end(null);
     return read;
   } catch (error) {
@@ -69,7 +69,7 @@ export async function askRetrieval(
   }
 }
 
-async function readReply(
+async function readRetrieval(
   server: ServerAddress,
   { model, api }: RetrievalCall,
   { statusCode: status, headers, body }: Dispatcher.ResponseData,

@@ -9,7 +9,7 @@ import { checkFileSearch, searchOfRequest } from "./passage-search.ts";
 
 const YEAR = { type: "gte", key: "year", value: 1900 } as const;
 
-test("a search without settings wants ten passages of any score, in the order of the ranks", () => {
+test("a search without settings wants ten passages of any score, in the best order", () => {
   expect(searchOfRequest("vs_1", { query: "sea" })).toEqual({
     storeIds: ["vs_1"],
     queries: ["sea"],
@@ -17,7 +17,7 @@ test("a search without settings wants ten passages of any score, in the order of
     resultsMax: 10,
     scoreMin: 0,
     weights: null,
-    order: "ranks",
+    order: "best",
   });
 });
 

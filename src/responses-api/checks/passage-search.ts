@@ -16,8 +16,15 @@ export function searchOfRequest(storeId: string, request: VectorStoreSearchReque
     resultsMax: request.max_num_results ?? RESULTS_DEFAULT,
     scoreMin: ranking?.score_threshold ?? 0,
     weights: null,
-    order: ranking?.ranker === "none" ? "score" : "ranks",
+    order: searchOrder(ranking?.ranker),
   };
+}
+
+function searchOrder(
+  ranker: NonNullable<VectorStoreSearchRequest["ranking_options"]>["ranker"],
+): PassageSearch["order"] {
+  if (ranker === "none") return "score";
+  return ranker === "default-2024-11-15" ? "ranks" : "best";
 }
 
 /** Checks rules that the schema cannot express. `param`: the path of the tool in the request. Throws an `ApiError`. */

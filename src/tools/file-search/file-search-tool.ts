@@ -140,7 +140,7 @@ function searchOf(tool: FileSearch, queries: readonly string[]): PassageSearch {
     resultsMax: tool.max_num_results ?? RESULTS_DEFAULT,
     scoreMin: tool.ranking_options?.score_threshold ?? 0,
     weights: meaning === undefined || words === undefined ? null : { words, meaning },
-    order: "ranks",
+    order: tool.ranking_options?.ranker === "default-2024-11-15" ? "ranks" : "best",
   };
 }
 

@@ -90,8 +90,8 @@ export interface ModelEngine {
    */
   contextWindow(model: string, signal: AbortSignal): Promise<number | null>;
   /**
-   * The vectors of texts. All come from one server. Rejects with `ModelError`, or with the signal's reason if it aborts.
-   * `onAnsweredBy` is told which of several model servers answers, before the promise resolves.
+   * The vectors of texts. All come from one server. Rejects with `ModelError`, or with the signal's reason if it
+   * aborts. `onAnsweredBy` is told which of several model servers answers, before the promise resolves.
    */
   embed(
     request: EmbeddingsRequest,

@@ -1,0 +1,89 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { ModelEngine } from "@antiphon/domain/models/model-engine.ts";
+import { ModelError } from "@antiphon/domain/models/model-error.ts";
+import type { Embeddings } from "@antiphon/domain/models/retrieval.ts";
+import { type Embedder, EmbeddingFailed } from "../ports/vectors.ts";
+import { vectorsIn } from "./vectors-in.ts";
+
+export interface ModelEmbedderOptions {
+  readonly engine: Pick<ModelEngine, "embed">;
+  readonly modelName: string;
+  /** The time limit of one request in milliseconds. */
+  readonly timeoutMs: number;
+  /** The maximum retries of a request that another attempt may answer. */
+  readonly repeatsMax: number;
+}
+
+const FIRST_PAUSE_MS = 500;
+const PAUSE_MS_MAX = 15_000;
+
+/** Turns texts into vectors by a model that requests can name, too. */
+export class ModelEmbedder implements Embedder {
+  readonly modelName: string;
+  readonly #options: ModelEmbedderOptions;
+  /** The vector length of each model, from its first reply. Vectors of other lengths cannot be compared. */
+  readonly #dimensions = new Map<string, number>();
+
+  constructor(options: ModelEmbedderOptions) {
+    this.modelName = options.modelName;
+    this.#options = options;
+  }
+
+  async embed(modelName: string, texts: readonly string[], signal: AbortSignal): Promise<readonly Float32Array[]> {
+    if (texts.length === 0) return [];
+    const { vectors: embeddings } = await this.#askPatiently(modelName, texts, signal);
+    const vectors = vectorsIn({ data: embeddings.map((embedding) => ({ embedding })) }, texts.length);
+    const dimensions = vectors[0]?.length ?? 0;
+    const earlier = this.#dimensions.get(modelName) ?? dimensions;
+    this.#dimensions.set(modelName, earlier);
+    if (dimensions !== earlier) throw new EmbeddingFailed("The embedding model changed the length of its vectors.");
+    return vectors;
+  }
+
+  async dimensionsOf(modelName: string, signal: AbortSignal): Promise<number> {
+    const earlier = this.#dimensions.get(modelName);
+    if (earlier !== undefined) return earlier;
+    const [vector] = await this.embed(modelName, ["dimensions"], signal);
+    return vector?.length ?? 0;
+  }
+
+  async #askPatiently(model: string, texts: readonly string[], signal: AbortSignal): Promise<Embeddings> {
+    for (let repeats = 0; ; repeats++) {
+      const result = await this.#ask(model, texts, signal);
+      if ("vectors" in result) return result;
+      const isLasting = result.retry === "never" || repeats >= this.#options.repeatsMax;
+      if (isLasting) throw new EmbeddingFailed(`The embedding model failed. ${plainText(result)}`, { cause: result });
+      const askedMs = result.retryAfterSeconds === null ? null : result.retryAfterSeconds * 1000;
+      await sleep(Math.min(PAUSE_MS_MAX, askedMs ?? FIRST_PAUSE_MS * 2 ** repeats), null, { signal }).catch(() =>
+        signal.throwIfAborted(),
+      );
+    }
+  }
+
+  async #ask(model: string, texts: readonly string[], signal: AbortSignal): Promise<Embeddings | ModelError> {
+    const { engine, timeoutMs } = this.#options;
+    const deadline = AbortSignal.timeout(timeoutMs);
+    const request = {
+      model,
+      inputs: texts,
+      encoding: "base64",
+      dimensions: null,
+      user: null,
+      payer: "",
+      trace: null,
+    } as const;
+    try {
+      return await engine.embed(request, AbortSignal.any([signal, deadline]));
+    } catch (error) {
+      signal.throwIfAborted();
+      if (error instanceof ModelError) return error;
+      if (deadline.aborted) throw new EmbeddingFailed("The embedding model did not answer in time.", { cause: error });
+      throw error;
+    }
+  }
+}
+
+/** Without quotes of the server. */
+function plainText({ message, quoted }: ModelError): string {
+  return quoted === null ? message : message.replace(quoted, "…");
+}
