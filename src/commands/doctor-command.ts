@@ -3,14 +3,16 @@ import { silentLogger } from "@antiphon/base/logger.ts";
 import type { ModelEngine } from "@antiphon/domain/models/model-engine.ts";
 import { ConfigError } from "../config/config-error.ts";
 import { type Environment, loadConfig } from "../config/load-config.ts";
-import { type Examination, examineServer, type Verdict } from "../model-engines/probing/examine-server.ts";
+import { examineRetrieval } from "../model-engines/probing/examine-retrieval.ts";
+import { type Examination, examineServer } from "../model-engines/probing/examine-server.ts";
+import type { Finding, Verdict } from "../model-engines/probing/finding.ts";
 import { chooseModel } from "../servers/choices/choose-model.ts";
 import type { ModelServers } from "../servers/choices/choose-model-servers.ts";
 import { argumentFault } from "./misused-command.ts";
 
 const USAGE = `Usage: antiphon doctor [URL] [--model NAME] [--all] [--json]
 
-Sends a few short requests to a model server, such as http://127.0.0.1:11434/v1. Reports which fields of a request the server honours, which Antiphon emulates, which have no effect and which are refused, and why. Without a URL, it examines all servers of MODELS_FILE, or the server of MODEL_BASE_URL, or Ollama on this machine. The key is MODEL_API_KEY, from the environment or .env.
+Sends a few short requests to a model server, such as http://127.0.0.1:11434/v1. Reports which fields of a request the server honours, which Antiphon emulates, which have no effect and which are refused, and why. A model without answers is tried for embeddings and ranks. Without a URL, it examines all servers of MODELS_FILE, by what their models are for, or the server of MODEL_BASE_URL, or Ollama on this machine. The key is MODEL_API_KEY, from the environment or .env.
 --all shows every field of a request; --json prints everything as JSON.
 
 Exit codes: 0 if every server answers, 1 if one does not, 2 for invalid arguments.`;
@@ -67,30 +69,63 @@ export async function runDoctor(argv: readonly string[], environment: Environmen
       ? await examineServer(choice.engine, request)
       : await printReport(choice.engine, request, wishes);
   if (values.json === true) output.print(JSON.stringify({ server: choice.baseUrl, ...examination }, null, 2));
-  return answers(examination) ? ANSWERS_EXIT_CODE : NO_ANSWER_EXIT_CODE;
+  return isUsable(examination) ? ANSWERS_EXIT_CODE : NO_ANSWER_EXIT_CODE;
 }
 
-/** Examines every server of `MODELS_FILE`, one after the other, by the first model that leads to it. */
+/**
+ * Examines every server of `MODELS_FILE`, one after the other: by the first model for answers that leads to it, and by
+ * each of its models for embeddings and ranks.
+ */
 async function examineAll(servers: ModelServers, chosenModel: string | null, wishes: ReportWishes): Promise<number> {
   const { signal } = new AbortController();
   const reports: object[] = [];
   let haveAllAnswered = true;
   for (const { name, engine, kind } of servers.table.servers) {
     if (wishes.json !== true) wishes.print(`${reports.length === 0 ? "" : "\n"}Server ${name}`);
-    const request = { model: chosenModel ?? servers.modelAt(name), kind, signal };
-    const examination =
-      wishes.json === true ? await examineServer(engine, request) : await printReport(engine, request, wishes);
-    reports.push({ server: name, ...examination });
-    haveAllAnswered &&= answers(examination);
+    const models = servers.modelsAt(name);
+    const others = chosenModel === null ? models.filter(isForRetrieval) : [];
+    if (others.length === 0 || others.length < models.length) {
+      const model = chosenModel ?? models.find(({ what }) => what === "answers")?.model ?? null;
+      const request = { model, kind, signal };
+      const examination =
+        wishes.json === true ? await examineServer(engine, request) : await printReport(engine, request, wishes);
+      reports.push({ server: name, ...examination });
+      haveAllAnswered &&= isUsable(examination);
+    }
+    for (const { model, what } of others) {
+      const finding = await examineRetrieval(engine, { model, what, signal });
+      if (wishes.json !== true) wishes.print(findingLine(finding, wishes));
+      reports.push({ server: name, model, findings: [finding] });
+      haveAllAnswered &&= finding.verdict === "honoured";
+    }
   }
   if (wishes.json === true) wishes.print(JSON.stringify(reports, null, 2));
   return haveAllAnswered ? ANSWERS_EXIT_CODE : NO_ANSWER_EXIT_CODE;
+}
+
+type ModelAt = ReturnType<ModelServers["modelsAt"]>[number];
+
+function isForRetrieval(entry: ModelAt): entry is ModelAt & { readonly what: "embeddings" | "ranks" } {
+  return entry.what !== "answers";
 }
 
 /** Whether the server answers a plain request, the minimum for using it. */
 function answers({ findings }: Examination): boolean {
   return findings.some(({ name, verdict }) => name === "an answer" && verdict === "honoured");
 }
+
+function isUsable(examination: Examination): boolean {
+  return answers(examination) || retrieves(examination);
+}
+
+/** Whether its model embeds or ranks. */
+function retrieves({ findings, model }: Examination): boolean {
+  return findings.some(
+    ({ name, verdict }) => verdict === "honoured" && RETRIEVALS.some((what) => name === `${what} of ${model}`),
+  );
+}
+
+const RETRIEVALS = ["embeddings", "ranks"] as const;
 
 /** Prints each finding as it comes, and at the end how fields of a request are treated. */
 async function printReport(
@@ -117,9 +152,15 @@ async function printReport(
 
 function conclusion(examination: Examination): string {
   if (answers(examination)) return "The server can be used: set MODEL_BASE_URL to its URL.";
+  if (retrieves(examination))
+    return "The server can be used for embeddings or ranks, by a model of MODELS_FILE, but it gave no answer.";
   const hint = "Check its URL, which usually ends in /v1, and its key.";
   if (examination.model === "") return `The server cannot be used: it names no model. ${hint} --model names one.`;
   return `The server cannot be used: it gave no answer. ${hint}\nRequests go to /chat/completions below that URL. A server of the Responses API, such as Antiphon, needs no Antiphon in front.`;
+}
+
+function findingLine({ verdict, name, why, ms }: Finding, { isTerminal, hasColors }: ReportWishes): string {
+  return lineOf(verdict, name, why ?? `${ms} ms`, isTerminal && hasColors);
 }
 
 function lineOf(verdict: Verdict, name: string, why: string | null, hasColors: boolean): string {

@@ -60,10 +60,14 @@ function textOf({ servers, models, defaultModel }: ModelsFile): string {
   ].join("\n");
 }
 
-function routeText({ route, spread, listed, owners }: ModelEntry): string {
+function routeText({ route, spread, listed, owners, for: purpose }: ModelEntry): string {
   const steps = route.map(({ server, model, weight }) => {
     return `${server}/${model ?? "*"}${spread && weight !== 1 ? ` (weight ${weight})` : ""}`;
   });
-  const facts = [...(listed ? [] : ["hidden"]), ...(owners === undefined ? [] : [`for ${owners.join(", ")}`])];
+  const facts = [
+    ...(purpose === "answers" ? [] : [purpose]),
+    ...(listed ? [] : ["hidden"]),
+    ...(owners === undefined ? [] : [`for ${owners.join(", ")}`]),
+  ];
   return `${steps.join(spread ? " or " : ", then ")}${facts.length === 0 ? "" : `  (${facts.join("; ")})`}`;
 }

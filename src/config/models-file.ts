@@ -70,6 +70,9 @@ const MODEL = z.strictObject({
   spread: FLAG.default(false).meta({
     description: "Spreads requests over the route by weight and load; a conversation stays where its prefix is cached.",
   }),
+  for: z.enum(["answers", "embeddings", "ranks"]).default("answers").meta({
+    description: "What the model is for, as antiphon models shows it and antiphon doctor examines it.",
+  }),
   window: WINDOW.optional().meta({ description: "The context window, in tokens." }),
   instructions: z.string().optional().meta({ description: "Instructions of requests without any." }),
   temperature: AMOUNT.optional(),

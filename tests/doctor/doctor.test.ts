@@ -5,8 +5,10 @@ import { json } from "node:stream/consumers";
 import { isRecord } from "@antiphon/base/json/records.ts";
 import { expect, test } from "vitest";
 import { runDoctor } from "../../src/commands/doctor-command.ts";
+import { serveChat } from "../../src/model-engines/chat-completions/chat-server.fixture.ts";
 import { serveHttp } from "../kit/http-server.ts";
 import { temporaryFolder } from "../kit/temporary-folder.ts";
+import { embeds, embedsInNumbers, ranksTexts } from "../model-servers/retrieval-servers.ts";
 import { verifies } from "../verifies.ts";
 
 /** What a scripted model server can do. */
@@ -254,6 +256,50 @@ models: { chat: [able/m, poor/m] }`,
   expect(code).toBe(0);
   const reports: { server: string }[] = JSON.parse((await doctorIn({ MODELS_FILE: file }, "--json")).printed);
   expect(reports.map(({ server }) => server)).toEqual(["able", "poor"]);
+});
+
+test("models for embeddings and ranks are examined as such", async () => {
+  verifies("models.file.command");
+  const [vectors, ranker, poor] = [
+    await serveChat(embedsInNumbers),
+    await serveChat(ranksTexts),
+    await serveChat(embeds),
+  ];
+  const file = join(temporaryFolder(), "models.yaml");
+  const write = (more: string): void =>
+    writeFileSync(
+      file,
+      `servers:
+  vectors: { url: "${vectors.origin}/v1" }
+  ranker: { url: "${ranker.origin}/v1" }
+  poor: { url: "${poor.origin}/v1" }
+models:
+  meaning: { route: vectors/bge, for: embeddings }
+  order: { route: ranker/bge-reranker, for: ranks }
+${more}`,
+    );
+  write("");
+  const { printed } = await doctorIn({ MODELS_FILE: file });
+  expect(printed).toMatch(/Server vectors\n {2}✓ honoured {2}embeddings of bge +3 numbers, without base64 and counts/);
+  expect(printed).toMatch(/Server ranker\n {2}✓ honoured {2}ranks of bge-reranker/);
+  write("  wrong: { route: poor/m, for: ranks }\n  good: { route: poor/e, for: embeddings }");
+  const failed = await doctorIn({ MODELS_FILE: file }, "--json");
+  expect(failed.code).toBe(1);
+  const reports: { server: string; findings: unknown[] }[] = JSON.parse(failed.printed);
+  expect(reports.filter(({ server }) => server === "poor").map(({ findings }) => findings[0])).toMatchObject([
+    { name: "ranks of m", verdict: "unknown" },
+    { name: "embeddings of e", verdict: "honoured", why: "3 numbers" },
+  ]);
+});
+
+test("a model that gives no answer is tried for embeddings", async () => {
+  const { origin } = await serveChat((response, call) =>
+    call.path.endsWith("/embeddings") ? embeds(response, call) : response.writeHead(404).end("Not Found"),
+  );
+  const { printed, code } = await doctor(`${origin}/v1`, "--model", "bge");
+  expect(printed).toMatch(/✓ honoured {2}embeddings of bge/);
+  expect(printed).toContain("The server can be used for embeddings or ranks");
+  expect(code).toBe(0);
 });
 
 test("wrong arguments are named, with code 2", async () => {

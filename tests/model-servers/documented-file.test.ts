@@ -40,7 +40,7 @@ test("the longer file of the documentation can be used, and its command says wha
   const file = write(long);
   writeFileSync(join(file, "../hosted.key"), "sk-hosted\n");
   const environment = { TEAM: "blue", MODELS_FILE: file };
-  expect(readModelsFile(file, environment).models).toHaveLength(5);
+  expect(readModelsFile(file, environment).models).toHaveLength(7);
   const printed: string[] = [];
   const run = (...argv: string[]): string => {
     printed.length = 0;

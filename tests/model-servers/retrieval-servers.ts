@@ -34,7 +34,7 @@ export function base64Of(numbers: readonly number[]): string {
   return Buffer.from(Float32Array.from(numbers).buffer).toString("base64");
 }
 
-/** Ranks documents by how often they have the question, as vLLM, llama.cpp and Jina answer. */
+/** Ranks documents by how often they have the words of the question, as vLLM, llama.cpp and Jina answer. */
 export const ranks: Answer = (response, { path, body }) => {
   if (path !== "/v1/rerank") return response.writeHead(404).end("Not Found");
   const { query, documents } = askedOf(body);
@@ -55,7 +55,7 @@ export const ranksTexts: Answer = (response, { path, body }) => {
 };
 
 function scoreOf(query: string, document: string): number {
-  return (document.split(query).length - 1) / 10;
+  return query.split(" ").reduce((sum, word) => sum + document.split(word).length - 1, 0) / 10;
 }
 
 /** What a call asked for. */

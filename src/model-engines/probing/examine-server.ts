@@ -1,24 +1,11 @@
 import { type EngineKind, ledgerNote } from "@antiphon/base/ledger/ledger-note.ts";
 import { fieldLedger } from "@antiphon/contracts/responses-api/field-ledger.ts";
 import type { ModelAbilities, ModelEngine } from "@antiphon/domain/models/model-engine.ts";
-import { ModelError } from "@antiphon/domain/models/model-error.ts";
 import { PLAIN_REQUEST } from "@antiphon/domain/models/model-request.ts";
+import { examineRetrieval } from "./examine-retrieval.ts";
+import { type Finding, failure, msSince, type Verdict } from "./finding.ts";
 import { hearAnswer } from "./heard-answer.ts";
 import { PROBES, type Probe } from "./probes.ts";
-
-/**
- * How a field is treated. `ignored`: the model server accepts it without effect; `unknown`: the server failed, so it
- * could not be tested.
- */
-export type Verdict = "honoured" | "emulated" | "ignored" | "refused" | "unknown";
-
-export interface Finding {
-  readonly name: string;
-  readonly verdict: Verdict;
-  /** A clause; null if there is nothing to explain. */
-  readonly why: string | null;
-  readonly ms: number;
-}
 
 export interface FieldVerdict {
   readonly field: string;
@@ -46,7 +33,6 @@ export interface ExaminationListener {
 
 const LIST_MS_MAX = 15_000;
 const PROBE_MS_MAX = 120_000;
-const WHY_CHARACTERS_MAX = 200;
 
 /** What is examined. */
 interface ExaminedModel {
@@ -79,7 +65,12 @@ export async function examineServer(
     const finding = await tryProbe(engine, probe, { model, signal });
     add(finding);
     for (const field of probe.fields) findingsByField.set(field, finding);
-    if (probe === PROBES[0] && finding.verdict !== "honoured") break;
+    if (probe !== PROBES[0] || finding.verdict === "honoured") continue;
+    for (const what of ["embeddings", "ranks"] as const) {
+      const other = await examineRetrieval(engine, { model, what, signal });
+      if (other.verdict === "honoured") add(other);
+    }
+    break;
   }
   if (findingsByField.size > 0) add(await findWindow(engine, model, signal));
   return {
@@ -100,11 +91,11 @@ async function listModels(
     const deadline = AbortSignal.any([signal, limit]);
     const models = (await engine.listModels(deadline)).map(({ id }) => id);
     const why = models.length === 0 ? "it lists none" : null;
-    return { finding: { name: "list of models", verdict: "honoured", why, ms: since(startedAt) }, models };
+    return { finding: { name: "list of models", verdict: "honoured", why, ms: msSince(startedAt) }, models };
   } catch (error) {
     signal.throwIfAborted();
     const fault = limit.aborted ? new Error(`no answer within ${LIST_MS_MAX / 1000} s`) : error;
-    return { finding: { name: "list of models", ...failure(fault), ms: since(startedAt) }, models: [] };
+    return { finding: { name: "list of models", ...failure(fault), ms: msSince(startedAt) }, models: [] };
   }
 }
 
@@ -118,10 +109,10 @@ async function tryProbe(
     const deadline = AbortSignal.any([signal, AbortSignal.timeout(PROBE_MS_MAX)]);
     const why = judge(await hearAnswer(await engine.sample({ ...PLAIN_REQUEST, items: [], model, ...asks }, deadline)));
     if (deadline.aborted) throw new Error(`no whole answer within ${PROBE_MS_MAX / 1000} s`);
-    return { name, verdict: why === null ? "honoured" : "ignored", why, ms: since(startedAt) };
+    return { name, verdict: why === null ? "honoured" : "ignored", why, ms: msSince(startedAt) };
   } catch (error) {
     signal.throwIfAborted();
-    return { name, ...failure(error), ms: since(startedAt) };
+    return { name, ...failure(error), ms: msSince(startedAt) };
   }
 }
 
@@ -129,7 +120,7 @@ async function findWindow(engine: ModelEngine, model: string, signal: AbortSigna
   const startedAt = performance.now();
   const tokens = await engine.contextWindow(model, signal);
   const why = tokens === null ? "it does not tell; set MODEL_CONTEXT_WINDOW for truncation" : `${tokens} tokens`;
-  return { name: "context window", verdict: tokens === null ? "unknown" : "honoured", why, ms: since(startedAt) };
+  return { name: "context window", verdict: tokens === null ? "unknown" : "honoured", why, ms: msSince(startedAt) };
 }
 
 /** Each field of the ledger: as tested on the server, otherwise as the adapter treats it. */
@@ -156,20 +147,4 @@ function adapterLimit(abilities: ModelAbilities, field: string): string | null {
   if (field === "content.input_audio" && abilities.audioFormats.length === 0)
     return "recordings are transcribed, because MODEL_INPUT has no audio";
   return null;
-}
-
-function failure(error: unknown): Pick<Finding, "verdict" | "why"> {
-  const message = error instanceof Error ? error.message : "it failed";
-  return { verdict: isRefusal(error) ? "refused" : "unknown", why: message.slice(0, WHY_CHARACTERS_MAX) };
-}
-
-/** Whether the server refuses permanently. An exhausted quota does not count. */
-function isRefusal(error: unknown): boolean {
-  if (!(error instanceof ModelError) || error.code === "insufficient_quota") return false;
-  const wasReached = error.cause === undefined;
-  return error.type === "invalid_request_error" || (error.retry === "never" && wasReached);
-}
-
-function since(startedAt: number): number {
-  return Math.round(performance.now() - startedAt);
 }

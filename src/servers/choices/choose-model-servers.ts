@@ -11,7 +11,7 @@ import { createChatCompletionsEngine } from "../../model-engines/chat-completion
 import { PROFILES } from "../../model-engines/chat-completions/profile.ts";
 import { createMessagesEngine } from "../../model-engines/messages/engine.ts";
 import { createResponsesEngine } from "../../model-engines/responses/engine.ts";
-import { type RoutedServer, RouteTable } from "../../model-engines/routing/route-table.ts";
+import { isPattern, type RoutedServer, RouteTable } from "../../model-engines/routing/route-table.ts";
 import { ServerHealth } from "../../model-engines/routing/server-health.ts";
 import type { ModelServerObserver } from "../../telemetry/model-server-metrics.ts";
 
@@ -50,10 +50,13 @@ export class ModelServers {
     return this.#read.servers;
   }
 
-  /** The first model that leads to a server by name; null if all leave the name to the request. */
-  modelAt(server: string): string | null {
-    const steps = this.#read.models.flatMap(({ route }) => route).filter((step) => step.server === server);
-    return steps.find(({ model }) => model !== null && !model.includes("*"))?.model ?? null;
+  /** The models that lead to a server by name, by what they are for. */
+  modelsAt(server: string): readonly { readonly model: string; readonly what: ModelEntry["for"] }[] {
+    return this.#read.models.flatMap(({ route, for: what }) =>
+      route.flatMap(({ server: name, model }) =>
+        name === server && model !== null && !isPattern(model) ? [{ model, what }] : [],
+      ),
+    );
   }
 
   /** The price that the file gives a model; null if it gives none. */
