@@ -6,6 +6,7 @@
 
 import type {
   CompoundFilter,
+  CreateEmbeddingsRequest,
   CreateResponseRequest,
   InputItem,
   Model,
@@ -120,6 +121,7 @@ export type WhatWeAccept = AllHold<
     Same<Unfit<WithFilters<OpenAI.Responses.ResponseInputItem>, InputItem>, never>,
     Same<Unfit<WithFilters<OpenAI.Responses.Tool>, ToolInput>, never>,
     Assignable<NonNullable<OpenAI.Responses.ResponseCreateParams["tool_choice"]>, ToolChoiceInput>,
+    Assignable<OpenAI.EmbeddingCreateParams, CreateEmbeddingsRequest>,
     Same<Unfit<OutputItem, InputItem>, never>,
   ]
 >;

@@ -1,6 +1,9 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import OpenAI from "openai";
 import { expect, test } from "vitest";
+import { parse } from "yaml";
 import { startTestServer, type TestServer } from "../kit/test-server.ts";
 import type { Answer } from "../responses/behind-upstream.ts";
 import { verifies } from "../verifies.ts";
@@ -316,3 +319,17 @@ test("the built-in engine makes the same vectors always, near for the same words
 function cosine(one: readonly number[] = [], other: readonly number[] = []): number {
   return one.reduce((sum, value, place) => sum + value * (other[place] ?? 0), 0);
 }
+
+test("the ledger says what becomes of each member", async () => {
+  verifies("models.embeddings.shapes");
+  const specs = join(import.meta.dirname, "../../specs");
+  const schemas: Record<string, { properties: object }> = parse(
+    await readFile(join(specs, "schemas/embeddings.yaml"), "utf8"),
+  );
+  const membersOf = (schema: string): readonly string[] => Object.keys(schemas[schema]?.properties ?? {});
+  const ledger: object = parse(await readFile(join(specs, "embeddings-ledger.yaml"), "utf8"));
+  expect(Object.keys(ledger)).toEqual([
+    ...membersOf("CreateEmbeddingsRequest").map((name) => `embeddings.${name}`),
+    ...membersOf("RerankRequest").map((name) => `rerank.${name}`),
+  ]);
+});

@@ -48,7 +48,11 @@ test("the next server ranks if the first one fails or has no ranks", async () =>
 
 test.each<[string, object, object]>([
   ["no documents", { documents: [] }, { param: "documents", code: "array_below_min_length" }],
-  ["too many documents", { documents: Array(1001).fill("a") }, { param: "documents", code: "array_above_max_length" }],
+  [
+    "too many documents",
+    { documents: Array.from({ length: 1001 }, () => "a") },
+    { param: "documents", code: "array_above_max_length" },
+  ],
   ["no question", { query: "" }, { param: "query", code: "string_below_min_length" }],
   ["a number as a document", { documents: [1] }, { param: "documents[0]", code: "invalid_type" }],
   ["no results", { top_n: 0 }, { param: "top_n", code: "integer_below_min_value" }],

@@ -1,6 +1,7 @@
 import { setImmediate } from "node:timers/promises";
 import { silentLogger } from "@antiphon/base/logger.ts";
 import { expect, test } from "vitest";
+import { temporaryFolder } from "../kit/temporary-folder.ts";
 import { startTestServer } from "../kit/test-server.ts";
 import { askedOf, embeds, ranks } from "../model-servers/retrieval-servers.ts";
 import { refuses, saysNothing, serveSeveral } from "../model-servers/several-servers.ts";
@@ -132,6 +133,25 @@ test("EMBEDDING_MODEL is a model of MODELS_FILE, whose next server answers if on
   expect(new Set(ingested.flat())).toEqual(new Set([SHORT, "Ducks swim."]));
   await searched(server, storeId);
   expect(askedOf(callsOf("second").at(-1)?.body ?? "")).toMatchObject({ model: "b", input: ["heron"] });
+});
+
+test("vectors of a model that is no longer there are not compared with those of the default", async () => {
+  verifies("vector-stores.search.model-by-name");
+  const dataDir = temporaryFolder();
+  const env = { DATA_DIR: dataDir, API_KEYS: "a-key-of-the-test" };
+  const before = await serveSeveral({ first: embeds }, "  old: first/a", { env: { ...env, EMBEDDING_MODEL: "old" } });
+  const storeId = await storeOf(before.server, SHORT);
+  await before.server.close();
+  const hasOldQuestion: string[] = [];
+  const busy: Answer = (response, { body }) => {
+    if (String(askedOf(body)["input"]) === "heron") hasOldQuestion.push(body);
+    return response.writeHead(503).end();
+  };
+  const { server } = await serveSeveral({ first: busy }, "  new: first/b\ndefault: new", {
+    env: { ...env, EMBEDDING_MODEL: "new" },
+  });
+  expect(await searched(server, storeId)).toMatchObject([[SHORT, expect.any(Number)]]);
+  expect(hasOldQuestion).toEqual([]);
 });
 
 test("a busy model is asked for vectors again, and a file fails with the reason if it stays away", async () => {

@@ -71,6 +71,11 @@ export class RouteTable {
     return route;
   }
 
+  /** Whether a name or a pattern leads somewhere. What only the default answers for does not count. */
+  names(model: string): boolean {
+    return this.#exact.has(model) || this.#patterns.some(({ name }) => matchOf(name, model) !== null);
+  }
+
   #search(model: string): Route | null {
     const exact = this.#exact.get(model);
     if (exact !== undefined) return routeOf(exact, model, "");

@@ -86,7 +86,8 @@ function embedderMaker(config: Config, { baseUrl, engine, servers }: Foundations
   const { embeddingModel: modelName, embeddingBaseUrl } = config;
   if (modelName !== null && embeddingBaseUrl === null && servers !== null) {
     requireModel(servers, modelName, "EMBEDDING_MODEL");
-    return (patience) => new ModelEmbedder({ engine, modelName, ...patience });
+    const isKnown = (name: string): boolean => servers.table.names(name);
+    return (patience) => new ModelEmbedder({ engine, modelName, isKnown, ...patience });
   }
   const server = embeddingServer(config, baseUrl);
   return (patience) => (server === null ? null : new EmbeddingServer({ ...server, ...patience }));
@@ -101,8 +102,7 @@ function chooseReranker(config: Config, { engine, servers }: Foundations["model"
 }
 
 function requireModel({ table }: NonNullable<ChosenModel["servers"]>, model: string, setting: string): void {
-  if (table.find(model) === null)
-    throw new ConfigError([`${setting} is '${model}', which leads to no model of MODELS_FILE.`]);
+  if (!table.names(model)) throw new ConfigError([`${setting} is '${model}', which leads to no model of MODELS_FILE.`]);
 }
 
 /** The server of EMBEDDING_BASE_URL, or else the model server; null without EMBEDDING_MODEL. */

@@ -8,6 +8,8 @@ import { vectorsIn } from "./vectors-in.ts";
 export interface ModelEmbedderOptions {
   readonly engine: Pick<ModelEngine, "embed">;
   readonly modelName: string;
+  /** Whether a model of stored vectors is still there. */
+  readonly isKnown: (modelName: string) => boolean;
   /** The time limit of one request in milliseconds. */
   readonly timeoutMs: number;
   /** The maximum retries of a request that another attempt may answer. */
@@ -31,6 +33,7 @@ export class ModelEmbedder implements Embedder {
 
   async embed(modelName: string, texts: readonly string[], signal: AbortSignal): Promise<readonly Float32Array[]> {
     if (texts.length === 0) return [];
+    if (!this.#options.isKnown(modelName)) throw new EmbeddingFailed(`There is no model '${modelName}' any more.`);
     const { vectors: embeddings } = await this.#askPatiently(modelName, texts, signal);
     const vectors = vectorsIn({ data: embeddings.map((embedding) => ({ embedding })) }, texts.length);
     const dimensions = vectors[0]?.length ?? 0;
