@@ -2,6 +2,7 @@
 import { resolve } from "node:path";
 import { UnusableFolder } from "@antiphon/base/files/make-folder.ts";
 import { ScenarioError } from "@antiphon/built-in-model/scenario-error.ts";
+import { CodeSetupError } from "./commands/code/code-setup-error.ts";
 import { fitText } from "./commands/fitted-text.ts";
 import { KeysCommandError } from "./commands/keys-command-error.ts";
 import { MisusedCommand } from "./commands/misused-command.ts";
@@ -67,6 +68,11 @@ async function run(): Promise<void> {
     const { runDoctor } = await import("./commands/doctor-command.ts");
     process.exitCode = await runDoctor(others, readEnvironment(), { ...OUTPUTS, isTerminal: process.stdout.isTTY });
     return;
+  }
+  if (first === "code") {
+    const { runCodeCommand } = await import("./commands/code/code-command.ts");
+    const outputs = { ...OUTPUTS, progress: process.stderr };
+    return runCodeCommand(others, readEnvironment(), outputs, endingSignal("Interrupted. Run it again to go on."));
   }
   if (first === "models") {
     const { runModelsCommand } = await import("./commands/models-command.ts");
@@ -151,7 +157,9 @@ function exitWithError(error: unknown): never {
     console.error(`${error.message} ${OTHER_PLACES}`);
     process.exit(FAILURE_EXIT_CODE);
   }
-  const isPlain = [ScenarioError, KeysCommandError, BackupError].some((plain) => error instanceof plain);
+  const isPlain = [ScenarioError, KeysCommandError, BackupError, CodeSetupError].some(
+    (plain) => error instanceof plain,
+  );
   console.error(isPlain && error instanceof Error ? error.message : (listenFault(error) ?? fileFault(error) ?? error));
   process.exit(FAILURE_EXIT_CODE);
 }

@@ -1,6 +1,7 @@
 import { type EngineStatus, type SpeechEngine, transcriptWarning } from "@antiphon/speech/recognition/speech-engine.ts";
 
-interface Output {
+/** A terminal, or a stream that is none. */
+export interface ProgressOutput {
   readonly isTTY?: boolean;
   /** Width of the terminal; undefined if it is unknown. */
   readonly columns?: number;
@@ -16,20 +17,26 @@ const CLEAR_LINE = "\r\u001B[2K";
  * Shows the progress of building, downloading and loading on one line of a terminal, until the engine is ready or has
  * failed. Without a terminal, only a failure is printed.
  */
-export function showSpeechProgress(engine: SpeechEngine, output: Output): void {
+export function showSpeechProgress(engine: SpeechEngine, output: ProgressOutput): void {
   const draw = (status: EngineStatus): void => {
     const isOver = status.state === "ready" || status.state === "demo" || status.state === "failed";
     const line = progressLine(status, engine.facts().model);
-    if (output.isTTY === true) output.write(`${CLEAR_LINE}${isOver ? `${line}\n` : line.slice(0, widthOf(output))}`);
-    else if (status.state === "failed" || status.state === "demo") output.write(`${line}\n`);
+    const isTold = output.isTTY === true || status.state === "failed" || status.state === "demo";
+    if (isTold) showLine(output, line, isOver);
     if (isOver) stop();
   };
   const stop = engine.watch(draw);
   draw(engine.status());
 }
 
+/** Replaces the last line of a terminal. Other outputs get only the line that is the last. */
+export function showLine(output: ProgressOutput, line: string, isLast: boolean): void {
+  if (output.isTTY === true) output.write(`${CLEAR_LINE}${isLast ? `${line}\n` : line.slice(0, widthOf(output))}`);
+  else if (isLast) output.write(`${line}\n`);
+}
+
 /** Keeps the line shorter than the terminal: a wrapped line cannot be cleared, so each update would add a line. */
-function widthOf({ columns }: Output): number {
+function widthOf({ columns }: ProgressOutput): number {
   return columns === undefined || columns <= 1 ? COLUMNS_ASSUMED : columns - 1;
 }
 
@@ -38,9 +45,9 @@ export function progressLine(status: EngineStatus, model: string | null): string
   const subject = `speech model ${model ?? ""}`.trimEnd();
   switch (status.state) {
     case "building":
-      return `Building the speech engine, once  ${bar(status.percent)}`;
+      return `Building the speech engine, once  ${progressBar(status.percent)}`;
     case "downloading":
-      return `Downloading ${subject}  ${bar(percentOf(status))}  ${megabytes(status.receivedBytes)} of ${status.totalBytes === null ? "?" : megabytes(status.totalBytes)} MB`;
+      return `Downloading ${subject}  ${progressBar(percentOf(status))}  ${megabytes(status.receivedBytes)} of ${status.totalBytes === null ? "?" : megabytes(status.totalBytes)} MB`;
     case "loading":
       return `Loading ${subject}`;
     case "ready":
@@ -56,7 +63,8 @@ function percentOf({ receivedBytes, totalBytes }: { receivedBytes: number; total
   return totalBytes === null || totalBytes === 0 ? null : Math.floor((receivedBytes / totalBytes) * 100);
 }
 
-function bar(percent: number | null): string {
+/** For example `[########----------------]   33 %`. */
+export function progressBar(percent: number | null): string {
   if (percent === null) return `[${"-".repeat(BAR_WIDTH)}]`;
   const fill = Math.round((percent / 100) * BAR_WIDTH);
   return `[${"#".repeat(fill)}${"-".repeat(BAR_WIDTH - fill)}]  ${String(percent).padStart(3)} %`;

@@ -4,6 +4,7 @@ export const COMMANDS = {
   keys: "create, list and revoke API keys",
   runs: "list, show and follow stored responses",
   models: "list model servers, model names and what they lead to",
+  code: "make a Python with packages for code_interpreter",
   doctor: "test what a model server can do",
   backup: "copy the database, files and keys while servers run",
   restore: "restore a backup",

@@ -23,6 +23,8 @@ export interface ProgramCall {
   /** A path, or a name that is looked up on PATH. */
   readonly program: string;
   readonly args: readonly string[];
+  /** Added to the inherited environment. */
+  readonly environment?: Readonly<Record<string, string>>;
   /** Read as fast as the program accepts it. The iteration is not closed if the program ends first. */
   readonly input: AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
   /** A file descriptor that the program gets as number 3. */
@@ -83,9 +85,9 @@ export async function* runProgram(call: ProgramCall): AsyncGenerator<Uint8Array>
   }
 }
 
-async function start({ program, args, file }: ProgramCall): Promise<Child> {
+async function start({ program, args, environment, file }: ProgramCall): Promise<Child> {
   const child = spawn(program, args, {
-    env: inheritedEnvironment(),
+    env: { ...inheritedEnvironment(), ...environment },
     stdio: ["pipe", "pipe", "pipe", ...(file === undefined ? [] : [file])],
   });
   const { stdin, stdout, stderr } = child;

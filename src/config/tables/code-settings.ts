@@ -54,7 +54,7 @@ export const CODE_SETTINGS = {
     section: "Tools",
     kind: "path",
     default: null,
-    defaultText: "/usr/bin/python3, or else /usr/local/bin/python3",
+    defaultText: "that of antiphon code setup, or else /usr/bin/python3 or /usr/local/bin/python3",
     text: "The Python that runs code in bubblewrap. It and its packages must be below /usr/bin, /usr/lib, /usr/local or /opt; a virtual environment may be there too.",
   },
   codeImage: {

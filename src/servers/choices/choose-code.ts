@@ -41,7 +41,7 @@ export function chooseCode(config: Config, { containers, telemetry }: Foundation
     if (foundEngine.passedOver !== null)
       log.warn(
         { reason: foundEngine.passedOver },
-        `code runs in ${place}, because the Python of CODE_PYTHON does not work`,
+        `code runs in ${place} without the Python of ${config.codePython === null ? "antiphon code setup" : "CODE_PYTHON"}`,
       );
     log.debug({ place, ms: Math.round(performance.now() - startedAt) }, "code engine found");
     return offer(foundEngine.engine);

@@ -1,14 +1,16 @@
 import { dirname, join, resolve } from "node:path";
 import { probeBubblewrap } from "@antiphon/sandbox/engines/bubblewrap/bubblewrap-engine.ts";
+import { readPreparedPython } from "@antiphon/sandbox/engines/bubblewrap/prepared-python.ts";
 import { probeDocker } from "@antiphon/sandbox/engines/docker/docker-engine.ts";
 import { probePyodide } from "@antiphon/sandbox/engines/pyodide/pyodide-engine.ts";
 import type { SandboxEngine } from "@antiphon/sandbox/ports/sandbox-engine.ts";
 import type { Config } from "../../config/load-config.ts";
+import { preparedFolder } from "./prepared-folder.ts";
 
 export type FoundEngine =
   /**
-   * `place`: the sandbox of the engine, such as `bubblewrap`. `passedOver`: why the Python of CODE_PYTHON is not used;
-   * null if it is, or if none is set.
+   * `place`: the sandbox of the engine, such as `bubblewrap`. `passedOver`: why the Python of CODE_PYTHON or of
+   * `antiphon code setup` is not used; null if it is, or if there is none.
    */
   | {
       readonly engine: SandboxEngine;
@@ -46,8 +48,9 @@ export async function findCodeEngine(config: Config, signal: AbortSignal): Promi
 async function findAny(config: Config, signal: AbortSignal): Promise<FoundEngine> {
   const system = await findBubblewrap(config, signal);
   if (system.engine !== null) return system;
+  const isChosen = config.codePython !== null || (await readPreparedPython(preparedFolder(config.dataDir))) !== null;
   const instead = (other: FoundEngine): FoundEngine =>
-    other.engine === null || config.codePython === null ? other : { ...other, passedOver: system.reason };
+    other.engine === null || !isChosen ? other : { ...other, passedOver: system.reason };
   const confinedEngine = await findPyodide(config, "bubblewrap", signal);
   if (confinedEngine.engine !== null) return instead(confinedEngine);
   if (THIS_MACHINE.test(config.host)) return instead(await findPyodide(config, "none", signal));
@@ -56,15 +59,24 @@ async function findAny(config: Config, signal: AbortSignal): Promise<FoundEngine
   );
 }
 
-/** The system's Python in bubblewrap. */
+/**
+ * The Python of CODE_PYTHON, or of `antiphon code setup`, or of the system in bubblewrap. A prepared Python goes with
+ * the version of Python that it was made for.
+ */
 async function findBubblewrap(
   { codePython: python, dataDir, databaseFile }: Config,
   signal: AbortSignal,
 ): Promise<FoundEngine> {
   const secretFolders = [PROGRAM_FOLDER, resolve(dataDir)];
   if (databaseFile !== ":memory:") secretFolders.push(dirname(resolve(databaseFile)));
-  const probe = await probeBubblewrap({ python, secretFolders }, signal);
-  return probe.type === "works" ? engineFound(probe.engine, "bubblewrap") : none(probe.why);
+  const prepared = python === null ? await readPreparedPython(preparedFolder(dataDir)) : null;
+  const probe = await probeBubblewrap({ python, secretFolders, prepared }, signal);
+  if (probe.type === "fails") return none(probe.why);
+  const found = engineFound(probe.engine, "bubblewrap");
+  const { python: version } = probe.engine.abilities;
+  if (prepared === null || version === prepared.version) return found;
+  const passedOver = `Its packages are for Python ${prepared.version}, and this machine now has ${version}. Run antiphon code setup --renew.`;
+  return { ...found, passedOver };
 }
 
 async function findDocker(image: string | null, signal: AbortSignal): Promise<FoundEngine> {
@@ -88,7 +100,7 @@ async function findPyodide(
   );
 }
 
-function engineFound(engine: SandboxEngine, place: string): FoundEngine {
+function engineFound(engine: SandboxEngine, place: string): Extract<FoundEngine, { reason: null }> {
   return { engine, place, reason: null, passedOver: null };
 }
 

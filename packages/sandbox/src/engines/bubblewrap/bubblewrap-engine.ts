@@ -14,10 +14,13 @@ import { findSystemFolders, type SystemFolders } from "../system-folders.ts";
 import { openLink, type StartLink, TriedEngine } from "../tried-engine.ts";
 import { type BubblewrapPlan, bubblewrapArguments } from "./bubblewrap-arguments.ts";
 import { FILTER_DESCRIPTOR, openFilterFile } from "./filter-file.ts";
+import type { PreparedPython } from "./prepared-python.ts";
 
 const BUBBLEWRAP = "/usr/bin/bwrap";
 /** Debian's packages belong to the first one, regardless of PATH. */
 const PYTHONS = ["/usr/bin/python3", "/usr/local/bin/python3"];
+/** Where the sandbox sees a prepared Python. */
+const PREPARED_FOLDER = "/opt/antiphon-python";
 const DATA_FOLDER = "/mnt/data";
 const TMP_BYTES = 128 * 1024 * 1024;
 const SHARED_MEMORY_BYTES = 64 * 1024 * 1024;
@@ -44,10 +47,14 @@ export interface BubblewrapOptions {
   readonly python: string | null;
   /** Absolute paths of folders hidden from code, such as the server's data and program. */
   readonly secretFolders: readonly string[];
+  /** A Python with packages, which is used instead; null for none. */
+  readonly prepared?: PreparedPython | null;
 }
 
 interface Ready {
+  /** Its path in the sandbox. */
   readonly python: string;
+  readonly renamed: BubblewrapPlan["renamed"];
   readonly folders: SystemFolders;
   /** The user of a new sandbox; null for this process's own. */
   readonly newUser: () => number | null;
@@ -57,13 +64,14 @@ interface Ready {
 export async function probeBubblewrap(options: BubblewrapOptions, signal: AbortSignal): Promise<EngineProbe> {
   if (process.platform !== "linux") return fails("Bubblewrap needs Linux.");
   if (!(await isProgram(BUBBLEWRAP))) return fails(`Bubblewrap is not installed: there is no ${BUBBLEWRAP}.`);
-  const pythons = options.python === null ? PYTHONS : [options.python];
+  const { prepared = null } = options;
+  const pythons = prepared !== null ? [prepared.base] : options.python === null ? PYTHONS : [options.python];
   const python = await firstProgram(pythons);
   if (python === null) return fails(`Python is not installed: there is no ${pythons.join(" and no ")}.`);
   const folders = await findSystemFolders(options.secretFolders, python);
   let why = "";
   for (const newUser of process.getuid?.() === 0 ? [ownUser, () => NOBODY] : [() => null]) {
-    const ready: Ready = { python, folders, newUser };
+    const ready: Ready = { ...pythonInside(python, prepared), folders, newUser };
     try {
       const start: StartLink = (limits, stop) => startSandbox(ready, limits, stop);
       return { type: "works", engine: await TriedEngine.open("bubblewrap", start, PROBE_LIMITS, signal) };
@@ -74,6 +82,19 @@ export async function probeBubblewrap(options: BubblewrapOptions, signal: AbortS
     }
   }
   return fails(`Bubblewrap does not work here: ${why}`);
+}
+
+function pythonInside(python: string, prepared: PreparedPython | null): Pick<Ready, "python" | "renamed"> {
+  if (prepared === null) return { python, renamed: [] };
+  return {
+    python: `${PREPARED_FOLDER}/bin/python3`,
+    renamed: [{ path: PREPARED_FOLDER, source: prepared.folder }],
+  };
+}
+
+/** The Python of this machine that runs code unless one is chosen; null if there is none. */
+export function findSystemPython(): Promise<string | null> {
+  return firstProgram(PYTHONS);
 }
 
 async function startSandbox(ready: Ready, limits: SandboxLimits, signal: AbortSignal): Promise<SandboxLink> {
@@ -121,6 +142,7 @@ async function startProgram(
       program: BUBBLEWRAP,
       args: bubblewrapArguments({
         ...ready.folders,
+        renamed: ready.renamed,
         writable: writableFolders(limits),
         environment: SANDBOX_ENVIRONMENT,
         folder: DATA_FOLDER,

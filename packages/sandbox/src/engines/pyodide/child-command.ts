@@ -76,6 +76,7 @@ export function childCommand(
     readable: [node, ...sharedLibraries(), ...readable],
     links: [],
     hiddenPaths: [],
+    renamed: [],
     writable: [],
     environment: {},
     folder: "/",
