@@ -3,7 +3,7 @@ import { verifies } from "../../tests/verifies.ts";
 import { fuse } from "./fuse.ts";
 import type { ChunkHit, FoundChunk } from "./ports/search.ts";
 
-const ALL = { resultsMax: 10, scoreMin: 0, weights: null, order: "ranks", chunkCount: 1_000 } as const;
+const ALL = { resultsMax: 10, scoreMin: 0, weights: null, order: "ranks" } as const;
 
 function chunk(key: number, fields: Partial<FoundChunk> = {}): FoundChunk {
   const text = fields.text ?? `text ${key}`;
@@ -16,6 +16,7 @@ function chunk(key: number, fields: Partial<FoundChunk> = {}): FoundChunk {
     attributes: null,
     ordinal: key,
     headings: [],
+    columns: null,
     ...fields,
     text,
     start,
@@ -23,8 +24,9 @@ function chunk(key: number, fields: Partial<FoundChunk> = {}): FoundChunk {
   };
 }
 
+/** Its coverage grows with its BM25 score. */
 function hit(key: number, words: number, cosine: number | null = null): ChunkHit {
-  return { key, words, cosine };
+  return { key, words, coverage: Math.min(1, words / 16), cosine };
 }
 
 function files(...found: Parameters<typeof fuse>): readonly string[] {
@@ -36,15 +38,31 @@ test("by words alone the best score comes first, and says how good it is", () =>
   const passages = fuse([[hit(1, 4), hit(2, 12)]], [chunk(1), chunk(2)], ALL);
   expect(passages.map(({ fileId, score }) => [fileId, score])).toEqual([
     ["file-2", 0.75],
-    ["file-1", 0.5],
+    ["file-1", 0.25],
   ]);
 });
 
-test("where few chunks are searched, a word that one of them has makes it relevant", () => {
+test("with both kinds, the score lies between the better one and their mean", () => {
   verifies("vector-stores.search.score-scale");
-  const ofTwo = Math.log(2); // The BM25 score of a word that one of two chunks has.
-  const passages = fuse([[hit(1, ofTwo)]], [chunk(1)], { ...ALL, chunkCount: 2, scoreMin: 0.2 });
-  expect(passages.map(({ score }) => score)).toEqual([0.5]);
+  const scoreOf = (words: number, cosine: number, weights: Parameters<typeof fuse>[2]["weights"] = null) =>
+    fuse([[hit(1, words, cosine)]], [chunk(1)], { ...ALL, weights })[0]?.score;
+  expect(scoreOf(0, 0.6)).toBeCloseTo(0.45);
+  expect(scoreOf(8, 0.5)).toBeCloseTo(0.5);
+  expect(scoreOf(16, -0.2)).toBeCloseTo(0.75);
+  expect(scoreOf(16, 0.3, { words: 0, meaning: 1 })).toBeCloseTo(0.3);
+  expect(scoreOf(16, 0.3, { words: 1, meaning: 0 })).toBeCloseTo(1);
+});
+
+test("among equal scores, the ranks decide the order by score", () => {
+  const hits = [hit(1, 20), hit(2, 30)];
+  expect(files([hits], [chunk(1), chunk(2)], { ...ALL, order: "score" })).toEqual(["file-2", "file-1"]);
+});
+
+test("rows of a table follow the names of its columns", () => {
+  const first = chunk(1, { fileId: "file-a", ordinal: 4, start: 10, text: "a,1\nb,2\n", columns: "name,sum" });
+  const next = chunk(2, { fileId: "file-a", ordinal: 5, start: 14, text: "b,2\nc,3\n", columns: "name,sum" });
+  const [passage] = fuse([[hit(1, 4), hit(2, 3)]], [first, next], ALL);
+  expect(passage?.text).toBe("name,sum\na,1\nb,2\nc,3\n");
 });
 
 test("what is good by both kinds comes before what is best by one", () => {

@@ -6,13 +6,10 @@ import type { ChunkHit, FoundChunk } from "./ports/search.ts";
  * lists of a thousand. In lists of fifty, that would rank hits that are mediocre in both lists above the best of one.
  */
 const RANK_OFFSET = 5;
-/** The BM25 score with a relevance of one half, for searches of many chunks. */
-const HALF_RELEVANCE = 4;
+/** So small that ranks decide only among chunks with the same score. */
+const TIE_BREAK = 1e-6;
 
-interface Ranking extends Pick<PassageSearch, "resultsMax" | "scoreMin" | "weights" | "order"> {
-  /** The number of chunks searched. */
-  readonly chunkCount: number;
-}
+type Ranking = Pick<PassageSearch, "resultsMax" | "scoreMin" | "weights" | "order">;
 
 /** A chunk with its rank and its relevance. */
 interface RankedChunk {
@@ -46,8 +43,7 @@ export function fuse(
 }
 
 /** The ranks and relevances of the chunks found for one form. */
-function rankForm(hits: readonly ChunkHit[], { weights, order, chunkCount }: Ranking): readonly RankedChunk[] {
-  const halfRelevance = Math.min(HALF_RELEVANCE, rarestScore(chunkCount));
+function rankForm(hits: readonly ChunkHit[], { weights, order }: Ranking): readonly RankedChunk[] {
   const { words: byWords, meaning: byMeaning } = weights ?? { words: 1, meaning: 1 };
   const wordRanks = ranksOf(
     hits.filter(({ words }) => words > 0),
@@ -57,10 +53,10 @@ function rankForm(hits: readonly ChunkHit[], { weights, order, chunkCount }: Ran
     hits.filter(({ cosine }) => cosine !== null),
     ({ cosine }) => cosine ?? 0,
   );
-  return hits.map(({ key, words, cosine }) => {
-    const score = relevance(words / (words + halfRelevance), cosine, { byWords, byMeaning });
+  return hits.map(({ key, coverage, cosine }) => {
+    const score = relevance(coverage, cosine, { byWords, byMeaning });
     const fusedRank = part(byWords, wordRanks.get(key)) + part(byMeaning, meaningRanks.get(key));
-    return { key, score, rank: order === "score" ? score : fusedRank };
+    return { key, score, rank: order === "score" ? score + fusedRank * TIE_BREAK : fusedRank };
   });
 }
 
@@ -74,22 +70,20 @@ function part(weight: number, rank: number | undefined): number {
 }
 
 /**
- * The BM25 score of a word that occurs once, in a single chunk. It is low if few chunks are searched, where a fixed
- * scale would make all of them irrelevant.
+ * Half of it is the better of both kinds, and half their mean: a chunk that answers in other words than the question
+ * is relevant, and one that fits in both ways is more so.
  */
-function rarestScore(chunkCount: number): number {
-  return Math.log(1 + (Math.max(1, chunkCount) - 0.5) / 1.5);
-}
-
 function relevance(
-  wordRelevance: number,
+  coverage: number,
   cosine: number | null,
   { byWords, byMeaning }: { readonly byWords: number; readonly byMeaning: number },
 ): number {
-  if (cosine === null) return wordRelevance;
+  if (cosine === null) return coverage;
   const meaningRelevance = Math.min(1, Math.max(0, cosine));
-  const sum = byWords + byMeaning;
-  return sum === 0 ? 0 : (byWords * wordRelevance + byMeaning * meaningRelevance) / sum;
+  const most = Math.max(byWords, byMeaning);
+  if (most === 0) return 0;
+  const [ofWords, ofMeaning] = [byWords * coverage, byMeaning * meaningRelevance];
+  return Math.max(ofWords, ofMeaning) / most / 2 + (ofWords + ofMeaning) / (byWords + byMeaning) / 2;
 }
 
 /** Each chunk once, with the form in which it ranks highest and its highest relevance. */
@@ -124,8 +118,9 @@ function joinOverlapping(places: readonly PlacedChunk[], chunk: FoundChunk): boo
 function passageOf({ chunks, score }: PlacedChunk): Passage {
   const [first, ...others] = chunks;
   if (first === undefined) throw new RangeError("a passage has a chunk");
-  const { storeId, fileId, filename, attributes, headings } = first;
-  let { text, end } = first;
+  const { storeId, fileId, filename, attributes, headings, columns } = first;
+  let { end } = first;
+  let text = columns === null ? first.text : `${columns}\n${first.text}`;
   for (const chunk of others) {
     text += chunk.text.slice(Math.max(0, end - chunk.start));
     end = chunk.end;

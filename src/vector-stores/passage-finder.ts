@@ -1,17 +1,15 @@
-import { Slices } from "@antiphon/base/limits/slices.ts";
 import type { Logger } from "@antiphon/base/logger.ts";
 import type { Owner } from "@antiphon/domain/owner.ts";
 import type { Passage, PassageFinder, PassageSearch, PassagesFound } from "@antiphon/domain/vector-stores.ts";
+import { favourRows } from "./favour-rows.ts";
 import { fuse } from "./fuse.ts";
 import type { ChunkFinder, SearchScope } from "./ports/search.ts";
 import { type Embedder, EmbeddingFailed } from "./ports/vectors.ts";
 import { PASSAGES_RANKED_MAX, type Reranker } from "./reranker.ts";
-import { wordsOf } from "./words.ts";
+import { questionWords } from "./words/question-words.ts";
 
 /** The number of chunks from each kind of search, for each form of a question. */
 const CHUNKS_PER_KIND = 50;
-/** The maximum words of a question: each word costs an index lookup. */
-const QUESTION_WORDS_MAX = 64;
 
 /** Searches by words, and by meaning if the stores have vectors and their model is available. */
 export class StoredPassages implements PassageFinder {
@@ -33,7 +31,8 @@ export class StoredPassages implements PassageFinder {
     const { storeIds, queries, filter, resultsMax } = search;
     const scope = { owner, storeIds, filter };
     const vectors = await this.#embed(scope, queries, signal);
-    const words = await wordsOfEach(queries);
+    const languages = await this.#chunks.languagesOf(scope);
+    const words = await Promise.all(queries.map((query) => questionWords(query, languages)));
     const questions = queries.map((_, index) => ({
       words: words[index] ?? [],
       vectors: vectors.map(({ model, ofQueries }) => ({ model, vector: ofQueries[index] ?? new Float32Array(0) })),
@@ -42,8 +41,9 @@ export class StoredPassages implements PassageFinder {
     const result = await this.#chunks.find(scope, questions, perKindMax, signal);
     if (result.type !== "found") return result;
     await this.#chunks.touch(scope);
+    const hits = result.hits.map((ofForm, index) => favourRows(ofForm, result.chunks, words[index] ?? []));
     const fuseFor = (wanted: Pick<PassageSearch, "resultsMax" | "scoreMin">): readonly Passage[] =>
-      fuse(result.hits, result.chunks, { ...search, ...wanted, chunkCount: result.chunkCount });
+      fuse(hits, result.chunks, { ...search, ...wanted });
     const reranker = search.order === "best" ? this.#reranker : null;
     const candidates = reranker === null ? [] : fuseFor({ resultsMax: PASSAGES_RANKED_MAX, scoreMin: 0 });
     const ranked = reranker === null ? null : await reranker.order(search, candidates, signal);
@@ -68,20 +68,4 @@ export class StoredPassages implements PassageFinder {
     });
     return (await Promise.all(embeddings)).flat();
   }
-}
-
-/** The first words of each question, without duplicates. Other requests are served during a long one. */
-async function wordsOfEach(queries: readonly string[]): Promise<readonly (readonly string[])[]> {
-  const slices = new Slices();
-  const all: (readonly string[])[] = [];
-  for (const query of queries) {
-    const words = new Set<string>();
-    for (const word of wordsOf(query)) {
-      words.add(word);
-      if (words.size === QUESTION_WORDS_MAX) break;
-      if (slices.isOver) await slices.next();
-    }
-    all.push([...words]);
-  }
-  return all;
 }

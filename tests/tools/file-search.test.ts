@@ -137,6 +137,17 @@ test("several stores are searched together, each once, and the model is told pas
   expect(told(script)).toContain("Ducks are birds");
 });
 
+test("the model is shown the headings of a piece and the names of its columns", async () => {
+  verifies("vector-stores.search.context-of-pieces");
+  const rows = Array.from({ length: 200 }, (_, row) => `| bird ${row} | ${row * 3} |`).join("\n");
+  const text = `# Birds\n\n## Weights\n\n| name | grams |\n|---|---|\n${rows}\n`;
+  const script = await serveScript([asks("190"), saysText("570.")]);
+  const { storeId } = await filled(script.server, text, "birds.md");
+  await readResponse(await script.create({ tools: [{ ...toolFor(storeId), max_num_results: 1 }] }));
+  expect(told(script)).toContain("[file:1] birds.md (Birds > Weights)\\n| name | grams |\\n| bird 1");
+  expect(told(script)).toContain("| bird 190 | 570 |");
+});
+
 test("the model is told of a search by meaning only where there is one", async () => {
   verifies("tools.file-search.describes-its-search");
   for (const [env, words] of [

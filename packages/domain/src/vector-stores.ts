@@ -128,8 +128,9 @@ export interface Passage {
   readonly attributes: FileAttributes | null;
   /** Relevance from 0 to 1. */
   readonly score: number;
+  /** Rows of a table follow the names of its columns. */
   readonly text: string;
-  /** The headings above the text, outermost first. */
+  /** The title of the document and the headings above the text, outermost first. */
   readonly headings: readonly string[];
 }
 

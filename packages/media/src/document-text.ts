@@ -18,9 +18,15 @@ export interface DocumentReaders {
   readonly limits: { readonly charactersMax: number; readonly pdfPagesMax: number };
 }
 
+/**
+ * How a text shows its parts. `marked`: `#` before headings and bars between the cells of tables, as in Markdown.
+ * `sheets`: headings likewise, and below them rows with tabs. `table`: rows with commas or other signs between cells.
+ */
+export type TextLayout = "plain" | "marked" | "sheets" | "table";
+
 /** The text of a document, or why there is none: `why` is the predicate of a sentence about the file. */
 export type DocumentText =
-  | { readonly type: "text"; readonly text: string }
+  | { readonly type: "text"; readonly text: string; readonly layout: TextLayout }
   | { readonly type: "no_text" | "unsupported" | "broken" | "too_large"; readonly why: string };
 
 type Unread = Exclude<DocumentText, { type: "text" }>;
@@ -61,7 +67,9 @@ async function officeText(
   const outcome = await office.read(bytes, signal);
   switch (outcome.type) {
     case "text":
-      return outcome.text === "" ? { type: "no_text", why: "holds no text" } : outcome;
+      return outcome.text === ""
+        ? { type: "no_text", why: "holds no text" }
+        : { type: "text", text: outcome.text, layout: outcome.isWorkbook ? "sheets" : "marked" };
     case "other":
       return UNREADABLE;
     case "too_many_characters":
@@ -83,7 +91,9 @@ async function pdfText(
   const outcome = await pdfs.read(bytes, signal);
   switch (outcome.type) {
     case "text":
-      return outcome.text === "" ? { type: "no_text", why: "holds no text, only images of it" } : outcome;
+      return outcome.text === ""
+        ? { type: "no_text", why: "holds no text, only images of it" }
+        : { type: "text", text: outcome.text, layout: "plain" };
     case "too_many_pages":
       return { type: "too_large", why: `has ${outcome.pages} pages, and at most ${limits.pdfPagesMax} are read` };
     case "too_many_characters":

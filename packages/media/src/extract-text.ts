@@ -1,7 +1,15 @@
 import { extname } from "node:path";
 import { Semaphore } from "@antiphon/base/limits/semaphore.ts";
 import type { VectorStoreFileError } from "@antiphon/contracts/responses-api/types.ts";
-import { type DocumentReaders, type DocumentText, documentText, PDF, SVG, tooLong, ZIP } from "./document-text.ts";
+import {
+  type DocumentReaders,
+  type DocumentText,
+  documentText,
+  PDF,
+  SVG,
+  type TextLayout,
+  tooLong,
+} from "./document-text.ts";
 import { HtmlReader } from "./html/html-reader.ts";
 import { OfficeReader } from "./office/office-reader.ts";
 import { PdfReader } from "./pdf/pdf-reader.ts";
@@ -26,9 +34,9 @@ export interface NamedBytes {
   readonly mimeType: string;
 }
 
-/** `isMarked`: lines that begin with `#` are headings, as in Markdown. */
+/** `title`: what the document says its title is; null if it says nothing. */
 export type ExtractedText =
-  | { readonly type: "text"; readonly text: string; readonly isMarked: boolean }
+  | { readonly type: "text"; readonly text: string; readonly layout: TextLayout; readonly title: string | null }
   | { readonly type: "failed"; readonly error: VectorStoreFileError };
 
 /** Reads the text of files of every kind. Documents are read in threads, one at a time. */
@@ -60,24 +68,25 @@ export class TextExtractor {
       return extractionFailure("broken", "is named or declared as a PDF, but is not one");
     const plain = real === null || real === SVG ? await decodeText(file.bytes, null, kind !== null) : null;
     if (plain === null)
-      return this.#extractedText(await documentText(this.#readers, { real, bytes: file.bytes }, signal), real === ZIP);
+      return this.#extractedText(await documentText(this.#readers, { real, bytes: file.bytes }, signal));
     if (kind === "html" || (kind === null && beginsAsPage(plain))) return await this.#readPage(file.bytes, signal);
-    return this.#extractedText({ type: "text", text: plain }, kind === "markdown");
+    const layout = kind === "markdown" ? "marked" : kind === "table" ? "table" : "plain";
+    return this.#extractedText({ type: "text", text: plain, layout });
   }
 
   async #readPage(bytes: Uint8Array, signal: AbortSignal): Promise<ExtractedText> {
     const page = await this.#pages.readMarked(bytes, signal);
-    if (page.type === "text") return this.#extractedText(page, true);
+    if (page.type === "text") return this.#extractedText({ ...page, layout: "marked" }, page.title.trim() || null);
     if (page.type === "broken") return extractionFailure("broken", "is a page that cannot be read");
     return extractionFailure("too_large", "takes too much time or memory to read");
   }
 
-  #extractedText(outcome: DocumentText, isMarked: boolean): ExtractedText {
+  #extractedText(outcome: DocumentText, title: string | null = null): ExtractedText {
     if (outcome.type !== "text") return extractionFailure(outcome.type, outcome.why);
     const { charactersMax } = this.#limits;
     if (outcome.text.length > charactersMax) return extractionFailure("too_large", tooLong(charactersMax).why);
     if (!/\S/.test(outcome.text)) return extractionFailure("broken", "holds no text");
-    return { type: "text", text: outcome.text, isMarked };
+    return { type: "text", text: outcome.text, layout: outcome.layout, title };
   }
 }
 
@@ -91,13 +100,14 @@ function extractionFailure(type: Unread, why: string): ExtractedText {
   };
 }
 
-type Kind = "markdown" | "html" | "pdf" | "text";
+type Kind = "markdown" | "html" | "pdf" | "table" | "text";
 
 const EXTENSIONS: Readonly<Record<string, Kind>> = {
   ...allAre("markdown", [".md", ".markdown", ".mdown", ".mkd", ".mdx"]),
   ...allAre("html", [".html", ".htm", ".xhtml"]),
   ...allAre("pdf", [".pdf"]),
-  ...allAre("text", [".txt", ".text", ".csv", ".tsv", ".json", ".jsonl", ".xml", ".yaml", ".yml", ".toml", ".ini"]),
+  ...allAre("table", [".csv", ".tsv", ".tab"]),
+  ...allAre("text", [".txt", ".text", ".json", ".jsonl", ".xml", ".yaml", ".yml", ".toml", ".ini"]),
   ...allAre("text", [".log", ".tex", ".rst", ".srt", ".vtt", ".sql", ".sh", ".css", ".c", ".h", ".cpp", ".cs", ".go"]),
   ...allAre("text", [
     ".java",
@@ -129,6 +139,7 @@ function declaredKind({ filename, mimeType }: NamedBytes): Kind | null {
   if (mediaType === PDF) return "pdf";
   if (mediaType === "text/html" || mediaType === "application/xhtml+xml") return "html";
   if (mediaType === "text/markdown") return "markdown";
+  if (mediaType === "text/csv" || mediaType === "text/tab-separated-values") return "table";
   return TEXT_TYPES.test(mediaType) ? "text" : null;
 }
 

@@ -2,7 +2,9 @@ import { silentLogger } from "@antiphon/base/logger.ts";
 import type { Store } from "../../../src/store/open-store.ts";
 import { StoredPassages } from "../../../src/vector-stores/passage-finder.ts";
 import type { Embedder } from "../../../src/vector-stores/ports/vectors.ts";
-import { wordsOf } from "../../../src/vector-stores/words.ts";
+import { formsOfText } from "../../../src/vector-stores/words/text-language.ts";
+import { loadForms } from "../../../src/vector-stores/words/word-forms.ts";
+import { wordsOf } from "../../../src/vector-stores/words/words.ts";
 import { addChunks, claim, createVectorStore, finish, OWNER, openBenchStore } from "./bench-store.ts";
 import { type Collection, DEPTH, gainOf, type JudgedQuestion, readCollection, recallOf } from "./collection.ts";
 import { embedOnce, MODEL } from "./embed-once.ts";
@@ -20,6 +22,7 @@ type Rankings = readonly (readonly string[])[];
  */
 export async function measureSearchQuality(): Promise<void> {
   const collection = readCollection();
+  const english = await loadForms("eng");
   const { passages, questions } = collection;
   console.log(`\nsearch among ${passages.length} passages in four languages, ${questions.length} questions`);
   const [vectors, asked] = await embedOnce([passages, questions].map((list) => list.map(({ text }) => text)));
@@ -34,7 +37,7 @@ export async function measureSearchQuality(): Promise<void> {
     const rows: readonly (readonly [string, Rankings])[] = [
       ["words", await search(null, 1)],
       ["rank-bm25, words in lower case", peerRankings(collection, plainWords)],
-      ["rank-bm25, our words", peerRankings(collection, (text) => [...wordsOf(text)])],
+      ["rank-bm25, our English words", peerRankings(collection, (text) => [...wordsOf(text, english)])],
       ["meaning", await search(embedder, 0)],
       ["plain cosine", cosineRankings(collection, vectors ?? [], asked ?? [])],
       ["both", await search(embedder, 1)],
@@ -69,7 +72,10 @@ async function fill(store: Store, { passages }: Collection, vectors: readonly Fl
     const task = await claim(store);
     const file = await store.files.findFile(OWNER, task.fileId);
     const { text, vector } = byName.get(file?.filename ?? "") ?? { text: "", vector: null };
-    const chunk = { ordinal: 0, text, start: 0, end: text.length, headings: [], words: [...wordsOf(text)], vector };
+    const forms = await formsOfText(text);
+    const words = [...wordsOf(text, forms)];
+    const place = { ordinal: 0, start: 0, end: text.length, headings: [], columns: null };
+    const chunk = { ...place, text, words, language: forms.language, vector };
     await addChunks(store, task, [chunk], { name: MODEL, dimensions: vector?.length ?? 0 });
     await finish(store, task);
   }

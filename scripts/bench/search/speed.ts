@@ -110,7 +110,10 @@ function* portions(chunks: readonly IndexedChunk[]): Generator<readonly IndexedC
 }
 
 async function measureSearches(store: Store, storeId: string): Promise<void> {
-  const byWords = (count: number): ChunkQuestion => ({ words: [...new Set(someWords(count))], vectors: [] });
+  const byWords = (count: number): ChunkQuestion => ({
+    words: [...new Set(someWords(count))].map((word) => [word]),
+    vectors: [],
+  });
   const byMeaning = (): ChunkQuestion => ({ words: [], vectors: [{ model: MODEL, vector: randomVector() }] });
   const kinds: readonly (readonly [string, () => ChunkQuestion, number])[] = [
     ["4 words", () => byWords(4), WORDS_MS_MAX],
@@ -153,7 +156,8 @@ function fileOfChunks(): readonly IndexedChunk[] {
     const words = someWords(WORDS_OF_CHUNK);
     const text = words.join(" ");
     const start = ordinal * text.length;
-    return { ordinal, text, start, end: start + text.length, headings: [], words, vector: randomVector() };
+    const place = { ordinal, start, end: start + text.length, headings: [], columns: null };
+    return { ...place, text, words, language: "eng", vector: randomVector() };
   });
 }
 

@@ -78,6 +78,7 @@ export const COLUMNS: {
     expires_at: "integer?",
     is_expired: "integer",
     model_number: "integer?",
+    languages: "text?",
   },
   vector_store_batches: {
     number: "integer?",
@@ -113,6 +114,7 @@ export const COLUMNS: {
     last: "integer",
     headings: "text",
     word_count: "integer",
+    columns: "text?",
   },
   vector_store_vectors: { model_number: "integer", key: "integer", vector: "blob" },
   vector_store_leftovers: { file_number: "integer?" },

@@ -21,6 +21,8 @@ export interface VectorStoresTable {
   readonly is_expired: Generated<number>;
   /** The model of the searched vectors; null if there are none. */
   readonly model_number: Generated<number | null>;
+  /** The languages of its files in ISO 639-3, with blanks between them; null if their words are in English forms. */
+  readonly languages: Generated<string | null>;
 }
 
 /** Files that were added to a vector store together. */
@@ -74,6 +76,8 @@ export interface VectorStoreChunksTable {
   /** JSON list. */
   readonly headings: string;
   readonly word_count: number;
+  /** The line with the names of the columns, if it begins below that line in a table. */
+  readonly columns: string | null;
 }
 
 /** The vector of a chunk by one model: 32-bit floats of unit length, little-endian. */

@@ -10,12 +10,12 @@ import type {
 } from "../../vector-stores/ports/search.ts";
 import type { Database } from "../database/schema.ts";
 import { storedJson } from "../database/stored-json.ts";
-import type { ChunkIndex, NumberedModel } from "./chunk-index.ts";
+import type { ChunkIndex, KnownWord, NumberedModel } from "./chunk-index.ts";
 import { CHUNKS_OF_FILE_MAX, fileOfChunk, ordinalOfChunk } from "./chunk-keys.ts";
 import { filterSql } from "./filter-sql.ts";
 import type { SearchPlaces } from "./search-messages.ts";
 import { cosineOf, NearestChunks, type VectorCache } from "./vector-scores.ts";
-import { type SearchedFile, WordScores } from "./word-scores.ts";
+import { type SearchedFile, type WordCount, WordScores } from "./word-scores.ts";
 
 /** Over-fetch: estimates are close, so score 4x the requested chunks exactly. */
 const CANDIDATES_PER_RESULT = 4;
@@ -31,6 +31,7 @@ interface SearchedStore {
   readonly id: string;
   readonly isExpired: boolean;
   readonly model: NumberedModel | null;
+  readonly languages: readonly string[];
 }
 
 interface FileRow extends SearchedFile {
@@ -56,6 +57,11 @@ export class ChunkSearch {
     return modelsOf(await this.#findStores(scope)).map(({ name, dimensions }) => ({ name, dimensions }));
   }
 
+  /** See `ChunkFinder.languagesOf`. */
+  async languagesOf(scope: SearchPlaces): Promise<readonly string[]> {
+    return [...new Set((await this.#findStores(scope)).flatMap(({ languages }) => languages))];
+  }
+
   /** Nothing to close. */
   async close(): Promise<void> {}
 
@@ -71,8 +77,7 @@ export class ChunkSearch {
     const hits: (readonly ChunkHit[])[] = [];
     for (const question of questions) hits.push(await this.#answer(stores, files, question, perKindMax));
     const keys = new Set(hits.flatMap((ofQuestion) => ofQuestion.map(({ key }) => key)));
-    const chunkCount = [...files.values()].reduce((sum, file) => sum + file.chunks, 0);
-    return { type: "found", hits, chunkCount, chunks: await this.#load(stores, [...keys]) };
+    return { type: "found", hits, chunks: await this.#load(stores, [...keys]) };
   }
 
   async #answer(
@@ -93,9 +98,14 @@ export class ChunkSearch {
       for (const key of best(nearest, (one) => nearestCosines.get(one) ?? -1, perKindMax)) near.add(key);
     }
     const lengths = await this.#lengthsOf([...near, ...candidates]);
-    const scoreOf = (key: number): number => scores.scoreOf(key, lengths.get(key) ?? 0);
-    const keys = new Set([...near, ...best(candidates, scoreOf, perKindMax)]);
-    return [...keys].map((key) => ({ key, words: scoreOf(key), cosine: cosines.get(key) ?? null }));
+    const scored = new Map([...near, ...candidates].map((key) => [key, scores.scoreOf(key, lengths.get(key) ?? 0)]));
+    const keys = new Set([...near, ...best(candidates, (key) => scored.get(key)?.words ?? 0, perKindMax)]);
+    return [...keys].map((key) => ({
+      key,
+      words: scored.get(key)?.words ?? 0,
+      coverage: scored.get(key)?.coverage ?? 0,
+      cosine: cosines.get(key) ?? null,
+    }));
   }
 
   /**
@@ -105,16 +115,30 @@ export class ChunkSearch {
   async #scoreWords(
     stores: readonly SearchedStore[],
     files: ReadonlyMap<number, FileRow>,
-    words: readonly string[],
+    words: ChunkQuestion["words"],
   ): Promise<WordScores> {
     const scores = new WordScores(files);
     const numbers = stores.map(({ number }) => number);
     const commonFrom = Math.max(COMMON_CHUNKS_MIN, scores.chunkCount * COMMON_SHARE);
-    const knownWords = await this.#index.findWords(numbers, words, Math.ceil(commonFrom));
-    const rarestFirst = knownWords.toSorted((one, other) => one.chunks - other.chunks);
-    for (const [index, { word, chunks, places }] of rarestFirst.entries())
-      if (index === 0 || chunks < commonFrom) scores.add(places ?? (await this.#index.placesOf(numbers, word)));
+    const forms = [...new Set(words.flat())];
+    const known = new Map<string, KnownWord>();
+    for (const form of await this.#index.findWords(numbers, forms, Math.ceil(commonFrom))) known.set(form.word, form);
+    const counted = words.map((ofWord) => {
+      const knownForms = ofWord.flatMap((form) => known.get(form) ?? []);
+      return { knownForms, chunks: knownForms.reduce((sum, { chunks }) => sum + chunks, 0) };
+    });
+    const rarestFirst = counted.toSorted((one, other) => one.chunks - other.chunks);
+    const rarest = rarestFirst.find(({ chunks }) => chunks > 0);
+    for (const word of rarestFirst)
+      if (word === rarest || word.chunks < commonFrom) scores.add(await this.#placesOf(numbers, word.knownForms));
     return scores;
+  }
+
+  /** The places of a word in any of its forms. A chunk may come several times. */
+  async #placesOf(stores: readonly number[], forms: readonly KnownWord[]): Promise<readonly WordCount[]> {
+    const places: (readonly WordCount[])[] = [];
+    for (const form of forms) places.push(form.places ?? (await this.#index.placesOf(stores, form.word)));
+    return places.flat();
   }
 
   async #lengthsOf(keys: readonly number[]): Promise<ReadonlyMap<number, number>> {
@@ -180,18 +204,20 @@ export class ChunkSearch {
         "vector_stores.model_number as modelNumber",
         "vector_models.name as modelName",
         "vector_models.dimensions",
+        "vector_stores.languages",
       ])
       .where("vector_stores.organization", "=", owner.organization)
       .where("vector_stores.project", "=", owner.project)
       .where("vector_stores.id", "in", storeIds)
       .execute();
-    return rows.map(({ number, id, isExpired, modelNumber, modelName: name, dimensions }) => {
+    return rows.map(({ number, id, isExpired, modelNumber, modelName: name, dimensions, languages }) => {
       const isKnown = modelNumber !== null && name !== null && dimensions !== null;
       return {
         number,
         id,
         isExpired: isExpired === 1,
         model: isKnown ? { number: modelNumber, name, dimensions } : null,
+        languages: languagesIn(languages),
       };
     });
   }
@@ -212,7 +238,7 @@ export class ChunkSearch {
     const chunks: FoundChunk[] = [];
     for (const some of inPortions(keys)) {
       const rows = await this.#rows<ChunkRow>(sql`
-        select chunks.key, chunks.text, chunks.first, chunks.last, chunks.headings, files.store_number as "storeNumber",
+        select chunks.key, chunks.text, chunks.first, chunks.last, chunks.headings, chunks.columns, files.store_number as "storeNumber",
           files.file_id as "fileId", files.filename, files.attributes
         from vector_store_chunks as chunks
         join vector_store_files as files on files.number = chunks.key / ${sql.lit(CHUNKS_OF_FILE_MAX)}
@@ -234,6 +260,7 @@ interface ChunkRow {
   readonly first: number;
   readonly last: number;
   readonly headings: string;
+  readonly columns: string | null;
   readonly storeNumber: number;
   readonly fileId: string;
   readonly filename: string;
@@ -253,7 +280,13 @@ function foundChunk(row: ChunkRow, storeId: string): FoundChunk {
     start,
     end,
     headings: storedJson<readonly string[]>(row.headings),
+    columns: row.columns,
   };
+}
+
+/** The languages of a store's column. */
+function languagesIn(column: string | null): readonly string[] {
+  return column === null ? [] : column.split(" ").filter(Boolean);
 }
 
 function isModel(model: VectorModel | null, other: VectorModel): boolean {

@@ -15,6 +15,7 @@ export type SearchPlaces = Pick<SearchScope, "owner" | "storeIds">;
 
 export type SearchRequest = { readonly id: number } & (
   | { readonly name: "models"; readonly scope: SearchPlaces }
+  | { readonly name: "languages"; readonly scope: SearchPlaces }
   | {
       readonly name: "find";
       readonly scope: SearchScope;
@@ -25,5 +26,6 @@ export type SearchRequest = { readonly id: number } & (
 
 export type SearchAnswer =
   | { readonly id: number; readonly name: "models"; readonly models: readonly VectorModel[] }
+  | { readonly id: number; readonly name: "languages"; readonly languages: readonly string[] }
   | { readonly id: number; readonly name: "find"; readonly found: ChunksFound }
   | { readonly id: number; readonly name: "failed"; readonly error: ErrorMessage };

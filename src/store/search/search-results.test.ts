@@ -1,12 +1,14 @@
 import { expect } from "vitest";
 import type { IndexedChunk } from "../../vector-stores/ports/chunks.ts";
 import type { ChunkHit } from "../../vector-stores/ports/search.ts";
-import { wordsOf } from "../../vector-stores/words.ts";
+import { loadForms } from "../../vector-stores/words/word-forms.ts";
+import { wordsOf } from "../../vector-stores/words/words.ts";
 import type { Store } from "../open-store.ts";
 import { openTestStore, testStores } from "../store.fixture.ts";
 import { OURS } from "../stored-shapes.fixture.ts";
 import { storeWith, upload } from "../stores/vector-stores/taken-in.fixture.ts";
 
+const ENGLISH = await loadForms("eng");
 const NEVER = new AbortController().signal;
 const CHUNKING = { max_chunk_size_tokens: 800, chunk_overlap_tokens: 400 };
 
@@ -77,7 +79,7 @@ testStores("of more chunks than are asked for, the best by words and by meaning 
     { model },
   );
   const asked = unit(Array.from({ length: 24 }, (_, k) => Math.sin(900 + k)));
-  const question = { words: ["tide"], vectors: [{ model, vector: Float32Array.from(asked) }] };
+  const question = { words: [["tide"]], vectors: [{ model, vector: Float32Array.from(asked) }] };
   const cosines = vectors
     .map((vector) => vector.reduce((sum, value, k) => sum + value * (asked[k] ?? 0), 0))
     .toSorted((one, other) => other - one);
@@ -116,17 +118,27 @@ async function storeOf(store: Store, texts: readonly string[]): Promise<string> 
 }
 
 function chunkOf(text: string): IndexedChunk {
-  return { ordinal: 0, text, start: 0, end: text.length, headings: [], words: [...wordsOf(text)], vector: null };
+  return {
+    ordinal: 0,
+    text,
+    start: 0,
+    end: text.length,
+    headings: [],
+    columns: null,
+    words: [...wordsOf(text, ENGLISH)],
+    language: "eng",
+    vector: null,
+  };
 }
 
 function search(store: Store, ids: readonly string[], question: string) {
-  return find(store, ids, [...new Set(wordsOf(question))]);
+  return find(store, ids, [...new Set(wordsOf(question, ENGLISH))]);
 }
 
 /** The texts that were found and their scores. */
 async function find(store: Store, storeIds: readonly string[], words: readonly string[]) {
   const scope = { owner: OURS, storeIds, filter: null };
-  const found = await store.chunks.find(scope, [{ words, vectors: [] }], 50, NEVER);
+  const found = await store.chunks.find(scope, [{ words: words.map((word) => [word]), vectors: [] }], 50, NEVER);
   if (found.type !== "found") throw new Error(found.type);
   const texts = new Map(found.chunks.map(({ key, text }) => [key, text]));
   return (found.hits[0] ?? []).map(({ key, words: score }) => ({ text: texts.get(key) ?? "", words: score }));
@@ -134,10 +146,10 @@ async function find(store: Store, storeIds: readonly string[], words: readonly s
 
 /** The texts that have a word of the question, with the sum of what its words are worth there. */
 function bm25(question: string): ReadonlyMap<string, number> {
-  const all = TEXTS.map((text) => ({ text, words: [...wordsOf(text)] }));
+  const all = TEXTS.map((text) => ({ text, words: [...wordsOf(text, ENGLISH)] }));
   const average = all.reduce((sum, { words }) => sum + words.length, 0) / all.length;
   const scores = new Map<string, number>();
-  for (const word of new Set(wordsOf(question))) {
+  for (const word of new Set(wordsOf(question, ENGLISH))) {
     const having = all.filter(({ words }) => words.includes(word));
     const rarity = Math.log(1 + (all.length - having.length + 0.5) / (having.length + 0.5));
     for (const { text, words } of having) {

@@ -1,5 +1,5 @@
 import { isMainThread, parentPort } from "node:worker_threads";
-import { assert } from "@antiphon/base/assert.ts";
+import { assert, assertNever } from "@antiphon/base/assert.ts";
 import { messageOfError } from "../owner/thread/messages.ts";
 import type { ChunkSearch } from "./chunk-search.ts";
 import type { SearchAnswer, SearchRequest } from "./search-messages.ts";
@@ -15,10 +15,20 @@ export function serveSearches(search: ChunkSearch): void {
 }
 
 async function answerSearch(search: ChunkSearch, request: SearchRequest): Promise<SearchAnswer> {
-  const { id, name } = request;
+  const { id } = request;
   try {
-    if (name === "models") return { id, name, models: await search.modelsOf(request.scope) };
-    return { id, name, found: await search.find(request.scope, request.questions, request.perKindMax) };
+    switch (request.name) {
+      case "models":
+        return { id, name: request.name, models: await search.modelsOf(request.scope) };
+      case "languages":
+        return { id, name: request.name, languages: await search.languagesOf(request.scope) };
+      case "find": {
+        const { scope, questions, perKindMax } = request;
+        return { id, name: request.name, found: await search.find(scope, questions, perKindMax) };
+      }
+      default:
+        return assertNever(request);
+    }
   } catch (error) {
     return { id, name: "failed", error: messageOfError(error) };
   }

@@ -40,6 +40,13 @@ export class ThreadedSearch {
     return answer.models;
   }
 
+  /** See `ChunkFinder.languagesOf`. */
+  async languagesOf(scope: SearchPlaces): Promise<readonly string[]> {
+    const answer = await this.#ask({ name: "languages", scope }, null);
+    assert(answer.name === "languages", "a question for languages is answered with them");
+    return answer.languages;
+  }
+
   /** See `ChunkFinder.find`. */
   async find(
     scope: SearchScope,

@@ -18,9 +18,20 @@ export interface WordCount {
   readonly count: number;
 }
 
+/**
+ * How rare words are counts as if at least this many chunks were searched, so that a chunk covers as much of a question
+ * in a small store as in a large one.
+ */
+const COVERED_CHUNKS_MIN = 1_000;
+
+/** A single occurrence in a chunk of average length covers 0.8 of a word, and many cover 0.9 of it. */
+const UNSURE = 0.25;
+
 /** The score of one word in each chunk that contains it. */
 interface ScoredWord {
   readonly rarity: number;
+  /** Its share in the question, relative to the other words. */
+  readonly weight: number;
   readonly counts: ReadonlyMap<number, number>;
 }
 
@@ -49,12 +60,16 @@ export class WordScores {
     return this.#chunkCount;
   }
 
-  /** Adds the score of one word. `rows`: every chunk of the searched stores with the word. */
+  /**
+   * Adds the score of one word. `rows`: every chunk of the searched stores with the word; a chunk with several of its
+   * forms has several rows.
+   */
   add(rows: readonly WordCount[]): void {
     const counts = new Map<number, number>();
-    for (const { key, count } of rows) if (this.#files.has(fileOfChunk(key))) counts.set(key, count);
-    const rarity = Math.log(1 + (this.#chunkCount - counts.size + 0.5) / (counts.size + 0.5));
-    this.#words.push({ rarity, counts });
+    for (const { key, count } of rows)
+      if (this.#files.has(fileOfChunk(key))) counts.set(key, (counts.get(key) ?? 0) + count);
+    const rarity = rarityOf(counts.size, this.#chunkCount);
+    this.#words.push({ rarity, weight: rarityOf(counts.size, Math.max(COVERED_CHUNKS_MIN, this.#chunkCount)), counts });
     for (const [key, count] of counts) {
       const file = fileOfChunk(key);
       const ofFile = this.#estimatesOf(file);
@@ -74,14 +89,20 @@ export class WordScores {
     return best.keys;
   }
 
-  /** The score of a chunk that has `length` words. */
-  scoreOf(key: number, length: number): number {
+  /** The score of a chunk that has `length` words, and how much of the question it covers, from 0 to 1. */
+  scoreOf(key: number, length: number): { readonly words: number; readonly coverage: number } {
     let score = 0;
-    for (const { rarity, counts } of this.#words) {
+    let covered = 0;
+    let whole = 0;
+    for (const { rarity, weight, counts } of this.#words) {
+      whole += weight;
       const count = counts.get(key);
-      if (count !== undefined) score += rarity * dampCount(count, length / this.#averageLength);
+      if (count === undefined) continue;
+      const damped = dampCount(count, length / this.#averageLength);
+      score += rarity * damped;
+      covered += (weight * damped) / (damped + UNSURE);
     }
-    return score;
+    return { words: score, coverage: whole === 0 ? 0 : covered / whole };
   }
 
   #estimatesOf(fileNumber: number): Float64Array {
@@ -89,6 +110,10 @@ export class WordScores {
     this.#estimates.set(fileNumber, estimates);
     return estimates;
   }
+}
+
+function rarityOf(chunksWithWord: number, chunkCount: number): number {
+  return Math.log(1 + (chunkCount - chunksWithWord + 0.5) / (chunksWithWord + 0.5));
 }
 
 /** The weight of `count` repetitions in a chunk of this length; 1 is the average length. */

@@ -1,3 +1,6 @@
+import type { TextLayout } from "@antiphon/media/document-text.ts";
+import { TableColumns, type TablePlace } from "./table-columns.ts";
+
 /** How good it is to cut a text after an atom; higher is better. */
 export const CUTS = { hard: 0, word: 1, line: 2, blank: 3, heading: 4 } as const;
 export type Cut = (typeof CUTS)[keyof typeof CUTS];
@@ -11,11 +14,12 @@ export interface Atom {
   readonly cut: Cut;
   /** The headings above its start, outermost first. */
   readonly headings: readonly string[];
+  /** The line with the names of the columns, if it starts below that line in a table. */
+  readonly columns: string | null;
 }
 
 export interface AtomOptions {
-  /** Whether lines that begin with `#` are headings, as in Markdown. */
-  readonly isMarked: boolean;
+  readonly layout: TextLayout;
   /** Larger atoms are split; a single character may be larger. */
   readonly tokensMax: number;
   readonly count: (text: string) => number;
@@ -23,6 +27,7 @@ export interface AtomOptions {
 
 /** Limits the text searched for an end and counted at once, because both take the square of its length. */
 const CHARACTERS_MAX = 256;
+const LINE_CHARACTERS_MAX = 2_048;
 const LINE_END = /(?:[.!?…]+["'”’»)\]]*)?\n(?:[^\S\n]*\n)*/.source;
 const SENTENCE_END = /[.!?…]+["'”’»)\]]*[^\S\n]+|[。！？｡]+[」』）”’]*/.source;
 const END = new RegExp(`${LINE_END}|${SENTENCE_END}`);
@@ -30,21 +35,57 @@ const HEADING = /(#{1,9})[ \t]+([^\n]{0,200})/y;
 const FENCE = /[ \t]{0,3}(?:```|~~~)/y;
 
 /** Cuts a text into atoms, in time linear in its length. */
-export function* atomsOf(text: string, { isMarked, tokensMax, count }: AtomOptions): Generator<Atom> {
-  const outline = isMarked ? new Outline(text) : null;
+export function* atomsOf(text: string, { layout, tokensMax, count }: AtomOptions): Generator<Atom> {
+  const surroundings = new Surroundings(text, layout);
   for (let start = 0; start < text.length; ) {
-    const headings = outline?.headings ?? [];
-    const isHeading = outline?.enter(start) ?? false;
+    const { headings, columns, isHeading, isTable } = surroundings.enter(start);
     const { end, cut } = findEnd(text, start);
-    const isBeforeHeading = cut >= CUTS.line && (outline?.isHeading(end) ?? false);
-    const shownCut = isBeforeHeading ? CUTS.heading : isHeading && end < text.length ? CUTS.hard : cut;
-    yield* splitAtom(
-      text,
-      { start, end, tokens: countRange(text, start, end, count), cut: shownCut, headings },
-      { tokensMax, count },
-    );
+    const isBeforeHeading = cut >= CUTS.line && surroundings.isHeading(end);
+    const ownCut = isTable && cut === CUTS.line && !isLineStart(text, end) ? CUTS.word : cut;
+    const shownCut = isBeforeHeading ? CUTS.heading : isHeading && end < text.length ? CUTS.hard : ownCut;
+    const tokens = countRange(text, start, end, count);
+    yield* splitAtom(text, { start, end, tokens, cut: shownCut, headings, columns }, { tokensMax, count });
     start = end;
   }
+}
+
+/** What is around a position that moves through the atoms of a text. */
+class Surroundings {
+  readonly #text: string;
+  readonly #outline: Outline | null;
+  readonly #tables: TableColumns | null;
+  #place: TablePlace = { isTable: false };
+
+  constructor(text: string, layout: TextLayout) {
+    this.#text = text;
+    this.#outline = layout === "marked" || layout === "sheets" ? new Outline(text) : null;
+    this.#tables = layout === "plain" ? null : new TableColumns(layout);
+  }
+
+  /** Moves to an atom. Its headings and columns are those above it. */
+  enter(
+    start: number,
+  ): Pick<Atom, "headings" | "columns"> & { readonly isHeading: boolean; readonly isTable: boolean } {
+    const headings = this.#outline?.headings ?? [];
+    const isHeading = this.#outline?.enter(start) ?? false;
+    if (this.#tables !== null && isLineStart(this.#text, start)) {
+      const isAfterBlank = isLineStart(this.#text, start - 1);
+      this.#place = this.#tables.enterLine(lineAt(this.#text, start), { isHeading, isAfterBlank });
+    }
+    const columns = this.#place.isTable ? this.#place.columns : null;
+    return { headings, columns, isHeading, isTable: this.#place.isTable };
+  }
+
+  isHeading(start: number): boolean {
+    return this.#outline?.isHeading(start) ?? false;
+  }
+}
+
+/** The line at this start, or the beginning of a long one. */
+function lineAt(text: string, start: number): string {
+  const window = text.slice(start, start + LINE_CHARACTERS_MAX);
+  const end = window.indexOf("\n");
+  return end < 0 ? window : window.slice(0, end);
 }
 
 /** The headings above a position that moves through the lines of a text. */
@@ -110,8 +151,8 @@ function cutBefore(text: string, start: number, limit: number): { readonly end: 
 }
 
 /** Cuts an atom that has too many tokens in halves. */
-function* splitAtom(text: string, atom: Atom, options: Omit<AtomOptions, "isMarked">): Generator<Atom> {
-  const { start, end, tokens, cut, headings } = atom;
+function* splitAtom(text: string, atom: Atom, options: Omit<AtomOptions, "layout">): Generator<Atom> {
+  const { start, end, tokens, cut, headings, columns } = atom;
   const isPair = end - start === 2 && (text.codePointAt(start) ?? 0) > 0xffff;
   if (tokens <= options.tokensMax || end - start < 2 || isPair) {
     yield atom;
@@ -125,8 +166,9 @@ function* splitAtom(text: string, atom: Atom, options: Omit<AtomOptions, "isMark
     tokens: countRange(text, start, middle, options.count),
     cut: half.cut,
     headings,
+    columns,
   };
-  const right = { start: middle, end, tokens: countRange(text, middle, end, options.count), cut, headings };
+  const right = { start: middle, end, tokens: countRange(text, middle, end, options.count), cut, headings, columns };
   yield* splitAtom(text, leftHalf, options);
   yield* splitAtom(text, right, options);
 }

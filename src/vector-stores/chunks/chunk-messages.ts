@@ -8,6 +8,8 @@ export type PreparedChunk = Omit<IndexedChunk, "vector">;
 /** A file to cut into chunks. The bytes of a message are moved, not copied. */
 export interface ChunkTask {
   readonly file: NamedBytes;
+  /** Names under which the file is looked for, such as its path. They are searched with each chunk. */
+  readonly names: readonly string[];
   readonly chunking: StaticChunking;
 }
 

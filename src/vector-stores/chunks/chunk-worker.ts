@@ -3,7 +3,9 @@ import { isMainThread, parentPort, workerData } from "node:worker_threads";
 import { assert } from "@antiphon/base/assert.ts";
 import { TextExtractor } from "@antiphon/media/extract-text.ts";
 import { counterFor } from "@antiphon/tokenizers/count-texts.ts";
-import { wordsOf } from "../words.ts";
+import { formsOfText } from "../words/text-language.ts";
+import type { WordForms } from "../words/word-forms.ts";
+import { wordsOf } from "../words/words.ts";
 import type { ChunkAnswer, ChunkRequest, ChunkTask, ChunkThreadData, PreparedChunk } from "./chunk-messages.ts";
 import { cutText, TooManyTokens } from "./cut-text.ts";
 
@@ -18,26 +20,50 @@ const extractor = new TextExtractor(limits);
 const never = new AbortController().signal; // The thread is terminated instead.
 let current: Generator<PreparedChunk, null> | null = null;
 
-async function beginFile({ file, chunking }: ChunkTask): Promise<ChunkAnswer> {
+async function beginFile({ file, names, chunking }: ChunkTask): Promise<ChunkAnswer> {
   current = null;
   const extraction = await extractor.extract(file, never);
   if (extraction.type === "failed") return { name: "failed", error: extraction.error };
   const count = await counterFor("o200k_base");
   const { max_chunk_size_tokens: sizeMax, chunk_overlap_tokens: overlapMax } = chunking;
-  const { text, isMarked } = extraction;
-  current = prepareChunks(text, cutText(text, { sizeMax, overlapMax, tokensMax, isMarked, count }));
+  const { text, layout, title } = extraction;
+  const ranges = cutText(text, { sizeMax, overlapMax, tokensMax, layout, count });
+  current = prepareChunks({ text, isTable: layout === "table", title, names, forms: await formsOfText(text) }, ranges);
   return nextChunks();
 }
 
+/** A text to cut. */
+interface TitledText {
+  readonly text: string;
+  /** Whether it has commas or semicolons between its cells. */
+  readonly isTable: boolean;
+  readonly title: string | null;
+  readonly names: readonly string[];
+  readonly forms: WordForms;
+}
+
 /** The chunks with their words. Leaves out chunks with only white space. */
-function* prepareChunks(text: string, ranges: ReturnType<typeof cutText>): Generator<PreparedChunk, null> {
+function* prepareChunks(
+  { text, isTable, title, names, forms }: TitledText,
+  ranges: ReturnType<typeof cutText>,
+): Generator<PreparedChunk, null> {
+  const nameWords = [...wordsOf(names.join("\n"), forms)];
   let ordinal = 0;
   for (const range of ranges) {
     const cut = text.slice(range.start, range.end);
     if (!/\S/.test(cut)) continue;
-    yield { ordinal: ordinal++, text: cut, ...range, words: [...wordsOf([...range.headings, cut].join("\n"))] };
+    const headings = title === null || range.headings[0] === title ? range.headings : [title, ...range.headings];
+    const context = [...headings, range.columns ?? ""].join("\n");
+    const content = isTable ? apartCells(cut, range.columns ?? cut) : cut;
+    const words = [...nameWords, ...wordsOf(`${context}\n${content}`, forms)];
+    yield { ordinal: ordinal++, text: cut, ...range, headings, words, language: forms.language };
   }
   return null;
+}
+
+/** The text with blanks between cells, because numbers with a comma between them would be one number. */
+function apartCells(text: string, columns: string): string {
+  return columns.includes(";") ? text.replaceAll(";", "; ") : text.replaceAll(",", ", ");
 }
 
 function nextChunks(): ChunkAnswer {

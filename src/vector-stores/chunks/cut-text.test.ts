@@ -8,7 +8,7 @@ const count = await counterFor("o200k_base");
 const words = (text: string): number => text.match(/\S+\s*|\s+/g)?.length ?? 0;
 
 function cut(text: string, options: Partial<CutOptions> = {}): readonly TextRange[] {
-  const usual = { sizeMax: 100, overlapMax: 50, tokensMax: 5_000_000, isMarked: true, count };
+  const usual = { sizeMax: 100, overlapMax: 50, tokensMax: 5_000_000, layout: "marked", count } as const;
   return [...cutText(text, { ...usual, ...options })];
 }
 
@@ -19,14 +19,15 @@ const piece = fc.oneof(
   fc.integer({ min: 1, max: 900 }).map((length) => "x".repeat(length)),
 );
 const texts = fc.array(piece, { maxLength: 40 }).map((pieces) => pieces.join(""));
+const layouts = fc.constantFrom("plain", "marked", "sheets", "table");
 const sizes = fc
   .record({ sizeMax: fc.integer({ min: 100, max: 400 }), share: fc.double({ min: 0, max: 0.5, noNaN: true }) })
   .map(({ sizeMax, share }) => ({ sizeMax, overlapMax: Math.floor(sizeMax * share) }));
 
 test("chunks cover the whole text, in order, and never cut a pair of surrogates", () => {
   fc.assert(
-    fc.property(texts, sizes, fc.boolean(), (text, { sizeMax, overlapMax }, isMarked) => {
-      const ranges = cut(text, { sizeMax, overlapMax, isMarked });
+    fc.property(texts, sizes, layouts, (text, { sizeMax, overlapMax }, layout) => {
+      const ranges = cut(text, { sizeMax, overlapMax, layout });
       let covered = 0;
       let begun = -1;
       for (const { start, end } of ranges) {
@@ -79,7 +80,43 @@ test("a chunk knows the headings above it", () => {
   const ranges = cut(text, { overlapMax: 0 });
   const paths = new Set(ranges.map(({ headings }) => headings.join(" > ")));
   expect([...paths]).toEqual(["", "Book", "Book > One", "Book > One > Deep", "Book > Two"]);
-  expect(cut(text, { isMarked: false }).every(({ headings }) => headings.length === 0)).toBe(true);
+  expect(cut(text, { layout: "plain" }).every(({ headings }) => headings.length === 0)).toBe(true);
+});
+
+const ROWS = Array.from({ length: 120 }, (_, row) => [`id-${row}`, `Mr. Smith ${row}`, String(row * 7)]);
+
+test.each([
+  ["table", "csv", ["id,name,sum", ...ROWS.map((row) => row.join(","))], "id,name,sum"],
+  ["table", "csv below its title", ["My sales", "id;name;sum", ...ROWS.map((row) => row.join(";"))], "id;name;sum"],
+  ["sheets", "a workbook", ["## Sales", "id\tname\tsum", ...ROWS.map((row) => row.join("\t"))], "id\tname\tsum"],
+  [
+    "marked",
+    "Markdown",
+    ["| id | name |", "|---|---|", ...ROWS.map((row) => `| ${row.join(" | ")} |`)],
+    "| id | name |",
+  ],
+] as const)(
+  "of a %s, a chunk begins with a row of %s and knows the names of its columns",
+  (layout, _name, lines, head) => {
+    const text = `${lines.join("\n")}\n`;
+    const ranges = cut(text, { layout });
+    expect(ranges.length).toBeGreaterThan(5);
+    expect(ranges.map(({ columns }) => columns)).toEqual([null, ...ranges.slice(1).map(() => head)]);
+    for (const { start } of ranges) expect(text[start - 1] ?? "\n").toBe("\n");
+  },
+);
+
+test("a chunk outside of tables has no columns", () => {
+  const text = `| a | b |\n| 1 | 2 |\n\n${"Some words of a body. ".repeat(60)}\n\n| c | d |\n${"| 3 | 4 |\n".repeat(60)}`;
+  const columns = cut(text, { overlapMax: 0 }).map((range) => range.columns);
+  expect([...new Set(columns)]).toEqual([null, "| c | d |"]);
+});
+
+test("the rows of each sheet have the columns of their own sheet", () => {
+  const sheet = (name: string): string => `## ${name}\nkey ${name}\tvalue\n${"row\t1\n".repeat(80)}\n`;
+  const ranges = cut(sheet("A") + sheet("B"), { layout: "sheets", overlapMax: 0 });
+  const pairs = ranges.flatMap(({ headings, columns }) => (columns === null ? [] : [`${headings.join()} ${columns}`]));
+  expect([...new Set(pairs)]).toEqual(["A key A\tvalue", "B key B\tvalue"]);
 });
 
 test("a chunk never ends with a heading", () => {

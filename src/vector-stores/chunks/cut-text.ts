@@ -1,3 +1,4 @@
+import type { TextLayout } from "@antiphon/media/document-text.ts";
 import { type Atom, atomsOf, type Cut } from "./atoms.ts";
 
 export interface CutOptions {
@@ -7,8 +8,7 @@ export interface CutOptions {
   readonly overlapMax: number;
   /** The maximum tokens of the whole text. */
   readonly tokensMax: number;
-  /** Whether lines that begin with `#` are headings, as in Markdown. */
-  readonly isMarked: boolean;
+  readonly layout: TextLayout;
   /** Counts the tokens of a short text. */
   readonly count: (text: string) => number;
 }
@@ -19,6 +19,8 @@ export interface TextRange {
   readonly end: number;
   /** The headings above its start, outermost first. */
   readonly headings: readonly string[];
+  /** The line with the names of the columns, if it starts below that line in a table. */
+  readonly columns: string | null;
 }
 
 /** The text has more tokens than `tokensMax`. */
@@ -36,13 +38,13 @@ const EDGE_TOKENS = 4;
  * blank line, otherwise at the end of a line or sentence, if one is far enough from its start; the next chunk begins in
  * the same way. Throws `TooManyTokens`.
  */
-export function* cutText(text: string, { tokensMax, isMarked, count, ...bounds }: CutOptions): Generator<TextRange> {
+export function* cutText(text: string, { tokensMax, layout, count, ...bounds }: CutOptions): Generator<TextRange> {
   const sizeMax = bounds.sizeMax - EDGE_TOKENS;
   const sizes = { sizeMax, overlapMax: Math.max(0, bounds.overlapMax - EDGE_TOKENS) };
   let atoms: Atom[] = [];
   let size = 0;
   let total = 0;
-  for (const atom of atomsOf(text, { isMarked, tokensMax: atomTokensMax(sizes), count })) {
+  for (const atom of atomsOf(text, { layout, tokensMax: atomTokensMax(sizes), count })) {
     total += atom.tokens;
     if (total > tokensMax) throw new TooManyTokens(`the text has more than ${tokensMax} tokens`);
     if (size + atom.tokens > sizeMax && atoms.length > 0) {
@@ -103,5 +105,5 @@ function rangeOf(atoms: readonly Atom[]): TextRange {
   const first = atoms[0];
   const last = atoms.at(-1);
   if (first === undefined || last === undefined) throw new RangeError("a chunk has an atom");
-  return { start: first.start, end: last.end, headings: first.headings };
+  return { start: first.start, end: last.end, headings: first.headings, columns: first.columns };
 }

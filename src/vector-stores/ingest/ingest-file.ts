@@ -30,7 +30,10 @@ export async function ingestFile(
   signal: AbortSignal,
 ): Promise<"stored" | "lost"> {
   const { filename, mimeType, bytes } = await readWhole(files, task, fileBytesMax);
-  const groups = thread.chunksOf({ file: { filename, mimeType, bytes }, chunking: task.chunking }, signal);
+  const groups = thread.chunksOf(
+    { file: { filename, mimeType, bytes }, names: namesOf(filename, task), chunking: task.chunking },
+    signal,
+  );
   let hasChunks = false;
   for await (const some of gatherGroups(groups, embedder === null ? 1 : EMBEDDED_TOGETHER)) {
     const vectors = embedder === null ? null : await vectorsOf(embedder, some.flat(), signal);
@@ -62,6 +65,14 @@ async function readWhole(
   const file = storedFile === null ? null : await files.readFile(owner, fileId);
   if (file === null) throw new IngestFailed({ code: "invalid_file", message: "The file is no longer stored." });
   return file;
+}
+
+/** The attributes that name a file beside its file name. */
+const NAMING_ATTRIBUTES = ["path", "title"];
+
+function namesOf(filename: string, { attributes }: IngestTask): readonly string[] {
+  const names = NAMING_ATTRIBUTES.map((key) => attributes?.[key]).filter((value) => typeof value === "string");
+  return [...new Set([filename, ...names])];
 }
 
 /** Merges groups until they have this many chunks. */
@@ -105,7 +116,8 @@ function vectorModel(embedder: Embedder | null, vectors: Vectors | null): Vector
   return embedder === null || first === undefined ? null : { name: embedder.modelName, dimensions: first.length };
 }
 
-/** The text of a chunk for models: under its headings, without which a chunk is often hard to understand. */
-export function embeddedText({ headings, text }: Pick<IndexedChunk, "headings" | "text">): string {
-  return headings.length === 0 ? text : `${headings.join(" > ")}\n\n${text}`;
+/** The text of a chunk for models: under its headings and columns, without which it is often hard to understand. */
+export function embeddedText({ headings, columns, text }: Pick<IndexedChunk, "headings" | "columns" | "text">): string {
+  const path = headings.length === 0 ? "" : `${headings.join(" > ")}\n\n`;
+  return `${path}${columns === null ? "" : `${columns}\n`}${text}`;
 }

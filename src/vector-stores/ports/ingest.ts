@@ -1,4 +1,4 @@
-import type { StaticChunking, VectorStoreFileError } from "@antiphon/contracts/responses-api/types.ts";
+import type { FileAttributes, StaticChunking, VectorStoreFileError } from "@antiphon/contracts/responses-api/types.ts";
 import type { Owner } from "@antiphon/domain/owner.ts";
 import type { IndexedChunk, VectorModel } from "./chunks.ts";
 
@@ -12,6 +12,7 @@ export interface IngestTask {
   readonly owner: Owner;
   readonly storeId: string;
   readonly fileId: string;
+  readonly attributes: FileAttributes | null;
   readonly chunking: StaticChunking;
 }
 

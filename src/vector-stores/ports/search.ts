@@ -12,8 +12,8 @@ export interface SearchScope {
 
 /** One form of a question, as words and as vectors of the stores' models. */
 export interface ChunkQuestion {
-  /** From `wordsOf`, without duplicates. */
-  readonly words: readonly string[];
+  /** Its words, from `questionWords`: each is found by any of its forms. */
+  readonly words: readonly (readonly string[])[];
   readonly vectors: readonly { readonly model: VectorModel; readonly vector: Float32Array }[];
 }
 
@@ -30,6 +30,7 @@ export interface FoundChunk {
   readonly start: number;
   readonly end: number;
   readonly headings: readonly string[];
+  readonly columns: string | null;
 }
 
 /** How well a chunk matches one form of a question. */
@@ -37,6 +38,11 @@ export interface ChunkHit {
   readonly key: number;
   /** Its BM25 score, with statistics of the searched stores only; 0 if it contains none of the words. */
   readonly words: number;
+  /**
+   * How much of the question it contains, from 0 to 1: the share of the question's words, each as important as it is
+   * rare, and less for a single occurrence in a long chunk. Comparable between searches and stores.
+   */
+  readonly coverage: number;
   /** The cosine of both vectors, from -1 to 1; null if one of them is missing. */
   readonly cosine: number | null;
 }
@@ -46,8 +52,6 @@ export type ChunksFound =
       readonly type: "found";
       /** For each question, the best chunks by words and the best by meaning, without duplicates and in no order. */
       readonly hits: readonly (readonly ChunkHit[])[];
-      /** The number of chunks searched. */
-      readonly chunkCount: number;
       /** Every chunk of a hit. */
       readonly chunks: readonly FoundChunk[];
     }
@@ -55,6 +59,8 @@ export type ChunksFound =
 
 /** Finds chunks by words and by meaning, in a thread that never writes. */
 export interface ChunkFinder {
+  /** The languages of the files in these stores, by ISO 639-3, each once. Unknown stores have none. */
+  languagesOf(scope: Pick<SearchScope, "owner" | "storeIds">): Promise<readonly string[]>;
   /** The models of the vectors in these stores. Unknown stores have none. */
   modelsOf(scope: Pick<SearchScope, "owner" | "storeIds">): Promise<readonly VectorModel[]>;
   /**

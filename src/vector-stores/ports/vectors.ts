@@ -6,7 +6,7 @@ export interface StaleFile {
   readonly storeNumber: number;
 }
 
-export interface StaleChunk extends Pick<IndexedChunk, "text" | "headings"> {
+export interface StaleChunk extends Pick<IndexedChunk, "text" | "headings" | "columns"> {
   readonly key: number;
 }
 

@@ -5,8 +5,12 @@ import type { HtmlLink } from "./html-outcome.ts";
 const DEPTH_MAX = 100;
 const LINKS_MAX = 60;
 const LINK_CHARACTERS_MAX = 100;
+const CELL_CHARACTERS_MAX = 1_000;
 
-/** The text of a page and its links. `isMarked`: with `#` before headings, as in Markdown. */
+/**
+ * The text of a page and its links. `isMarked`: with `#` before headings and bars between the cells of tables, as in
+ * Markdown.
+ */
 export function toText(
   html: string,
   charactersMax: number,
@@ -19,13 +23,14 @@ export function toText(
     walk(element.children, builder);
   };
   const selectors = ["img", "nav", "script", "style", "noscript", "svg", "form", "footer"];
+  if (isMarked) selectors.push("title"); // It stands above the text instead.
   const convert = compile({
     wordwrap: false,
     limits: { maxDepth: DEPTH_MAX, maxInputLength: html.length },
-    formatters: { anchorText: anchor, markedHeading },
+    formatters: { anchorText: anchor, markedHeading, markedTable },
     selectors: [
       { selector: "a", format: "anchorText" },
-      { selector: "table", format: "dataTable" },
+      { selector: "table", format: isMarked ? "markedTable" : "dataTable" },
       ...["h1", "h2", "h3", "h4", "h5", "h6"].map((selector) => ({
         selector,
         ...(isMarked ? { format: "markedHeading" } : { options: { uppercase: false } }),
@@ -43,6 +48,39 @@ const markedHeading: FormatCallback = (element, walk, builder) => {
   walk(element.children, builder);
   builder.closeBlock({ trailingLineBreaks: 2 });
 };
+
+/** Each row in a line with bars between its cells. A table that only arranges a page becomes its cells. */
+const markedTable: FormatCallback = (element, walk, builder) => {
+  builder.openTable();
+  const walkRows = ({ name, children }: DomNode): void => {
+    if (name === "tr") {
+      builder.openTableRow();
+      for (const cell of children) {
+        if (cell.name !== "td" && cell.name !== "th") continue;
+        builder.openTableCell({});
+        walk(cell.children, builder);
+        builder.closeTableCell({});
+      }
+      builder.closeTableRow();
+    } else for (const child of children) if (child.name !== undefined && child.name !== "table") walkRows(child);
+  };
+  for (const child of element.children ?? []) walkRows(child);
+  builder.closeTable({ tableToString: markedRows, leadingLineBreaks: 2, trailingLineBreaks: 2 });
+};
+
+type TableRows = readonly (readonly { readonly text: string }[])[];
+
+function markedRows(rows: TableRows): string {
+  const cellRows = rows.map((cells) => cells.map(({ text }) => text.trim())).filter((cells) => cells.some(Boolean));
+  const isLayout = cellRows.every((cells) => cells.length < 2) || cellRows.flat().some(isLongText);
+  if (isLayout) return cellRows.flat().filter(Boolean).join("\n\n");
+  return cellRows.map((cells) => `| ${cells.map((cell) => cell.replaceAll(/\s+/g, " ")).join(" | ")} |`).join("\n");
+}
+
+/** Whether this is more than the cell of a table usually holds. */
+function isLongText(text: string): boolean {
+  return text.length > CELL_CHARACTERS_MAX && text.includes("\n");
+}
 
 /** The words of a link in its first levels. */
 function textUnder(element: DomNode, depth = 3): string {

@@ -1,6 +1,9 @@
-/** The outcome of reading an Office document. `other`: the archive is no document that can be read. */
+/**
+ * The outcome of reading an Office document. `isWorkbook`: the text is rows with tabs, under the names of their sheets.
+ * `other`: the archive is no document that can be read.
+ */
 export type OfficeOutcome =
-  | { readonly type: "text"; readonly text: string }
+  | { readonly type: "text"; readonly text: string; readonly isWorkbook: boolean }
   | { readonly type: "too_many_characters" | "too_costly" | "broken" | "other" };
 
 /** A document for a thread to read, and its limits. */

@@ -23,28 +23,30 @@ async function readOffice({ bytes, charactersMax }: OfficeTask): Promise<OfficeO
   const sink = new TextSink(charactersMax);
   try {
     const archive = await Archive.open(bytes);
-    return (await readKnown(archive, sink)) ? { type: "text", text: sink.text } : { type: "other" };
+    const kind = await readKnown(archive, sink);
+    return kind === "other" ? { type: "other" } : { type: "text", text: sink.text, isWorkbook: kind === "workbook" };
   } catch (error) {
     return error instanceof ReadingEnded ? error.outcome : { type: "broken" };
   }
 }
 
-/** Returns false if the archive is of another kind. */
-async function readKnown(archive: Archive, sink: TextSink): Promise<boolean> {
+type Kind = "workbook" | "document" | "other";
+
+async function readKnown(archive: Archive, sink: TextSink): Promise<Kind> {
   if (isBook(archive)) await readBook(archive, sink);
   else if (await isOpenDocument(archive)) await readOpenDocument(archive, sink);
-  else return archive.has("[Content_Types].xml") && (await readOffice2007(archive, sink));
-  return true;
+  else return archive.has("[Content_Types].xml") ? await readOffice2007(archive, sink) : "other";
+  return "document";
 }
 
-async function readOffice2007(archive: Archive, sink: TextSink): Promise<boolean> {
+async function readOffice2007(archive: Archive, sink: TextSink): Promise<Kind> {
   const parts = await readContentTypes(archive);
   const presentation = parts.get("presentation");
   if (parts.has("document")) await readDocument(archive, parts, sink);
   else if (parts.has("workbook")) await readWorkbook(archive, parts, sink);
   else if (presentation !== undefined) await readPresentation(archive, presentation, sink);
-  else return false;
-  return true;
+  else return "other";
+  return parts.has("document") || !parts.has("workbook") ? "document" : "workbook";
 }
 
 const task: unknown = workerData;

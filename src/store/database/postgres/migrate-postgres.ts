@@ -12,6 +12,7 @@ import { inspectionInPostgres } from "./migrations/0003-inspection.ts";
 import { callOutcomesInPostgres } from "./migrations/0004-call-outcomes.ts";
 import { suspendedRunsInPostgres } from "./migrations/0005-suspended-runs.ts";
 import { facesInPostgres } from "./migrations/0006-faces.ts";
+import { wordsOfFilesInPostgres } from "./migrations/0007-words-of-files.ts";
 import { postgresDialect } from "./postgres-dialect.ts";
 import { UnfitTables } from "./unfit-tables.ts";
 
@@ -28,6 +29,7 @@ export const POSTGRES_MIGRATIONS: Readonly<Record<string, Migration>> = {
   "0004-call-outcomes": callOutcomesInPostgres,
   "0005-suspended-runs": suspendedRunsInPostgres,
   "0006-faces": facesInPostgres,
+  "0007-words-of-files": wordsOfFilesInPostgres,
 };
 
 /** The time limit of a migration's statement, in milliseconds; it may copy a table. */

@@ -23,6 +23,7 @@ import { continuedResponses } from "./migrations/0017-continued-responses.ts";
 import { callOutcomes } from "./migrations/0018-call-outcomes.ts";
 import { suspendedRuns } from "./migrations/0019-suspended-runs.ts";
 import { faces } from "./migrations/0020-faces.ts";
+import { wordsOfFiles } from "./migrations/0021-words-of-files.ts";
 
 /** All migrations by name. They run in the order of their names and are never edited once released. */
 export const MIGRATIONS: Readonly<Record<string, Migration>> = {
@@ -46,6 +47,7 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   "0018-call-outcomes": callOutcomes,
   "0019-suspended-runs": suspendedRuns,
   "0020-faces": faces,
+  "0021-words-of-files": wordsOfFiles,
 };
 
 /** Runs all missing migrations, or none if one fails. Throws if the database is newer than this program. */

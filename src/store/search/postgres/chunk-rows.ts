@@ -10,7 +10,8 @@ export function postgresChunkRows(fileNumber: number, chunks: readonly IndexedCh
     ${chunks.map(({ start }) => start)}::bigint[],
     ${chunks.map(({ end }) => end)}::bigint[],
     ${chunks.map(({ headings }) => JSON.stringify(headings))}::text[],
-    ${chunks.map(({ words }) => words.length)}::bigint[])`;
+    ${chunks.map(({ words }) => words.length)}::bigint[],
+    ${chunks.map(({ columns }) => columns)}::text[])`;
 }
 
 /** Rows for the index of words, to be selected into it: each word once, and the counts of repeated words. */

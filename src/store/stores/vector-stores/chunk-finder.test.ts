@@ -11,7 +11,7 @@ const MODEL = { name: "test", dimensions: 2 };
 const NEVER = new AbortController().signal;
 
 function words(...list: readonly string[]): ChunkQuestion {
-  return { words: list, vectors: [] };
+  return { words: list.map((word) => [word]), vectors: [] };
 }
 
 function find(
@@ -85,7 +85,7 @@ testStores("by meaning the nearest chunks are found, with their true cosines", a
   );
   expect(await store.chunks.modelsOf({ owner: OURS, storeIds: [id] })).toEqual([MODEL]);
   const vectors = [{ model: MODEL, vector: Float32Array.from([1, 0]) }];
-  const found = await find(store, [id], { words: ["north"], vectors });
+  const found = await find(store, [id], { words: [["north"]], vectors });
   expect(found.type).toBe("found");
   if (found.type !== "found") return;
   const texts = new Map(found.chunks.map(({ key, text }) => [key, text]));
@@ -188,4 +188,53 @@ test("a database in memory is searched too", async () => {
   const store = await openTestStore({ file: ":memory:" });
   const id = await storeWith(store, [{ texts: ["tide"] }, { texts: ["moon"] }]);
   expect(await namesFound(store, [id], words("moon"))).toEqual(["1.txt"]);
+});
+
+testStores("a word is found in any of its forms, and counts as one word", async () => {
+  const store = await openTestStore();
+  const id = await storeWith(store, [
+    { texts: ["haus"], language: "deu" },
+    { texts: ["house house", "tree"] },
+    { texts: ["haus house tree tree tree"], language: "fra" },
+  ]);
+  expect(await store.chunks.languagesOf({ owner: OURS, storeIds: [id, "vs_unknown"] })).toEqual(["deu", "eng", "fra"]);
+  expect(await store.chunks.languagesOf({ owner: THEIRS, storeIds: [id] })).toEqual([]);
+  const found = await find(store, [id], { words: [["haus", "house"], ["tree"], ["unknown"]], vectors: [] });
+  if (found.type !== "found") throw new Error(found.type);
+  const texts = new Map(found.chunks.map(({ key, text }) => [key, text]));
+  const coverages = new Map((found.hits[0] ?? []).map(({ key, coverage }) => [texts.get(key), coverage]));
+  const weight = (chunks: number): number => Math.log(1 + (1_000 - chunks + 0.5) / (chunks + 0.5));
+  const whole = weight(3) + weight(2) + weight(0);
+  const share = (count: number, length: number): number => {
+    const damped = (count * 2.2) / (count + 1.2 * (0.25 + (0.75 * length) / 2.25));
+    return damped / (damped + 0.25);
+  };
+  expect(coverages.get("haus")).toBeCloseTo((weight(3) * share(1, 1)) / whole, 10);
+  expect(coverages.get("house house")).toBeCloseTo((weight(3) * share(2, 2)) / whole, 10);
+  const both = weight(3) * share(2, 5) + weight(2) * share(3, 5);
+  expect(coverages.get("haus house tree tree tree")).toBeCloseTo(both / whole, 10);
+});
+
+testStores("a chunk covers as much of a question in a large store as in a small one", async () => {
+  const store = await openTestStore();
+  const asked = words("heron", "hunt", "fish");
+  const text = "the heron waits for fish";
+  const small = await storeWith(store, [{ texts: [text] }]);
+  const large = await storeWith(store, [
+    {
+      texts: [
+        text,
+        ...Array.from({ length: 600 }, (_, index) =>
+          index % 20 === 0 ? "all the fish swim away" : "a note from the day",
+        ),
+      ],
+    },
+  ]);
+  const coverageIn = async (id: string): Promise<number> => {
+    const found = await find(store, [id], asked);
+    return found.type === "found" ? Math.max(...(found.hits[0] ?? []).map(({ coverage }) => coverage)) : 0;
+  };
+  const [ofSmall, ofLarge] = [await coverageIn(small), await coverageIn(large)];
+  expect(ofSmall).toBeGreaterThan(0.5);
+  expect(Math.abs(ofSmall - ofLarge)).toBeLessThan(0.1);
 });

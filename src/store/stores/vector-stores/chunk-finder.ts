@@ -21,6 +21,10 @@ export class StoredChunkFinder implements ChunkFinder {
     return this.#search.modelsOf(scope);
   }
 
+  languagesOf(scope: SearchPlaces): Promise<readonly string[]> {
+    return this.#search.languagesOf(scope);
+  }
+
   async find(
     scope: SearchScope,
     questions: readonly ChunkQuestion[],

@@ -1,5 +1,5 @@
 import { assert } from "@antiphon/base/assert.ts";
-import type { StaticChunking } from "@antiphon/contracts/responses-api/types.ts";
+import type { FileAttributes, StaticChunking } from "@antiphon/contracts/responses-api/types.ts";
 import type { Owner } from "@antiphon/domain/owner.ts";
 import { type Kysely, type RawBuilder, sql } from "kysely";
 import type { IndexedChunk, VectorModel } from "../../../vector-stores/ports/chunks.ts";
@@ -46,6 +46,7 @@ interface ClaimedRow {
   readonly organization: string;
   readonly project: string;
   readonly file_id: string;
+  readonly attributes: string | null;
   readonly chunking: string;
   readonly attempts: number;
   readonly store_number: number;
@@ -95,7 +96,10 @@ export class StoredIngestQueue implements IngestQueue {
         chunk_count = chunk_count + ${chunks.length}, word_count = word_count + ${wordCount},
         model_number = ${modelKey}
       where ${isClaimed(task)} and ${hasRoom}`;
-    const inserts = insertions(task, chunks, modelKey);
+    const languageUpdates = [...new Set(chunks.map(({ language }) => language))].map((language) =>
+      languageUpdate(task, language),
+    );
+    const inserts = [...insertions(task, chunks, modelKey), ...languageUpdates];
     if ((await this.#transact([countUpdate, ...inserts])) !== null) {
       if (this.#mergesWords) await this.#mergeWords();
       return "added";
@@ -184,7 +188,7 @@ export class StoredIngestQueue implements IngestQueue {
         chunk_count = 0, word_count = 0, model_number = null
       where number = (select number from vector_store_files where status = 'in_progress' and worker is null
         and organization = ${organization} and project = ${project} order by number limit 1 ${SKIP_LOCKED})
-      returning number, store_number, organization, project, file_id, chunking, attempts,
+      returning number, store_number, organization, project, file_id, attributes, chunking, attempts,
         (select id from vector_stores where vector_stores.number = store_number) as store_id`.execute(this.#db);
     return rows[0] ?? null;
   }
@@ -234,6 +238,7 @@ function taskOf(row: ClaimedRow, worker: number): IngestTask {
     owner: { organization: row.organization, project: row.project },
     storeId: row.store_id,
     fileId: row.file_id,
+    attributes: row.attributes === null ? null : storedJson<FileAttributes>(row.attributes),
     chunking: storedJson<StaticChunking>(row.chunking),
   };
 }
@@ -241,6 +246,12 @@ function taskOf(row: ClaimedRow, worker: number): IngestTask {
 /** The counted bytes of a chunk: its text and its vector. The index of its words is not counted. */
 function chunkBytes({ text, vector }: IndexedChunk): number {
   return Buffer.byteLength(text) + (vector?.byteLength ?? 0);
+}
+
+/** Searches of the store look for words in the forms of this language from now on. */
+function languageUpdate({ storeNumber }: IngestTask, language: string): RawBuilder<unknown> {
+  return sql`update vector_stores set languages = coalesce(languages || ' ', '') || ${language}
+    where number = ${storeNumber} and (languages is null or ' ' || languages || ' ' not like ${`% ${language} %`})`;
 }
 
 /** One statement per table, because a statement costs more than a row. */
@@ -255,7 +266,7 @@ function insertions(
     vector === null ? [] : [{ key: chunkKey(number, ordinal), vector }],
   );
   const inserts = [
-    sql`insert into vector_store_chunks (key, text, first, last, headings, word_count)
+    sql`insert into vector_store_chunks (key, text, first, last, headings, word_count, columns)
       ${dialectal(chunkRows(number, chunks), () => postgresChunkRows(number, chunks))}`,
     sql`insert into vector_store_words
       ${dialectal(wordRows(number, storeNumber, chunks), () => postgresWordRows(number, storeNumber, chunks))}`,
@@ -265,15 +276,16 @@ function insertions(
 }
 
 function chunkRows(fileNumber: number, chunks: readonly IndexedChunk[]): RawBuilder<unknown> {
-  const rows = chunks.map(({ ordinal, text, start, end, headings, words }) => [
+  const rows = chunks.map(({ ordinal, text, start, end, headings, words, columns }) => [
     chunkKey(fileNumber, ordinal),
     text,
     start,
     end,
     JSON.stringify(headings),
     words.length,
+    columns,
   ]);
-  return sql`select value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5
+  return sql`select value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5, value ->> 6
     from json_each(${JSON.stringify(rows)})`;
 }
 

@@ -169,7 +169,17 @@ testStores("a store is searched by its old model until all of its files have vec
 });
 
 async function finishOn(store: Store, task: IngestTask): Promise<boolean> {
-  const chunk: IndexedChunk = { ordinal: 0, text: "a", start: 0, end: 1, headings: [], words: ["a"], vector: null };
+  const chunk: IndexedChunk = {
+    ordinal: 0,
+    text: "a",
+    start: 0,
+    end: 1,
+    headings: [],
+    columns: null,
+    words: ["a"],
+    language: "eng",
+    vector: null,
+  };
   await store.ingestQueue.addChunks(task, [chunk], null);
   return await store.ingestQueue.finish(task, { type: "completed" });
 }

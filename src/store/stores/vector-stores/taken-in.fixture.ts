@@ -11,6 +11,8 @@ const CHUNKING = { max_chunk_size_tokens: 800, chunk_overlap_tokens: 400 };
 export interface TakenIn {
   readonly texts: readonly string[];
   readonly attributes?: FileAttributes;
+  /** English if absent. */
+  readonly language?: string;
   /** One for each text. */
   readonly vectors?: readonly (readonly number[])[];
 }
@@ -30,12 +32,12 @@ export async function upload(store: Store, filename: string, owner: Owner = OURS
 }
 
 /** Consecutive chunks without overlap. */
-export function chunksOf({ texts, vectors }: TakenIn): readonly IndexedChunk[] {
+export function chunksOf({ texts, vectors, language = "eng" }: TakenIn): readonly IndexedChunk[] {
   let start = 0;
   return texts.map((text, ordinal) => {
     const vector = vectors?.[ordinal];
     const words = text.toLowerCase().match(/\p{L}+/gu) ?? [];
-    const chunk = { ordinal, text, start, end: start + text.length, headings: [], words };
+    const chunk = { ordinal, text, start, end: start + text.length, headings: [], columns: null, words, language };
     start += text.length;
     return { ...chunk, vector: vector === undefined ? null : Float32Array.from(vector) };
   });

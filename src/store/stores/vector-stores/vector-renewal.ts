@@ -40,13 +40,13 @@ export class StoredVectorRenewal implements VectorRenewal {
 
   async readChunks({ number }: StaleFile, model: VectorModel, count: number): Promise<readonly StaleChunk[]> {
     const modelKey = await modelNumber(this.#db, model);
-    const { rows } = await sql<{ key: number; text: string; headings: string }>`
-      select key, text, headings from vector_store_chunks as chunks
+    const { rows } = await sql<{ key: number; text: string; headings: string; columns: string | null }>`
+      select key, text, headings, columns from vector_store_chunks as chunks
       where key >= ${chunkKey(number, 0)} and key < ${chunkKey(number + 1, 0)}
         and not exists (select 1 from vector_store_vectors as vectors
           where vectors.model_number = ${modelKey} and vectors.key = chunks.key)
       order by key limit ${count}`.execute(this.#db);
-    return rows.map(({ key, text, headings }) => ({ key, text, headings: storedJson<readonly string[]>(headings) }));
+    return rows.map((row) => ({ ...row, headings: storedJson<readonly string[]>(row.headings) }));
   }
 
   async addVectors({ number }: StaleFile, model: VectorModel, vectors: readonly KeyedVector[]): Promise<boolean> {

@@ -33,6 +33,8 @@ function chunk(ordinal: number, text: string, start: number): IndexedChunk {
     start,
     end: start + text.length,
     headings: ["H"],
+    columns: null,
+    language: "eng",
     words: text.toLowerCase().split(" "),
     vector: null,
   };

@@ -1,5 +1,8 @@
 import { expect, test } from "vitest";
+import { loadForms } from "./word-forms.ts";
 import { wordsOf } from "./words.ts";
+
+const ENGLISH = await loadForms("eng");
 
 test.each([
   ["The foxes' jumping, over 3 dogs!", ["the", "fox", "jump", "over", "3", "dog"]],
@@ -11,7 +14,7 @@ test.each([
   ["ﬁle 𝔘nicode", ["file", "unicod"]],
   ["»« — !", []],
 ])("the words of %s", (text, words) => {
-  expect([...wordsOf(text)]).toEqual(words);
+  expect([...wordsOf(text, ENGLISH)]).toEqual(words);
 });
 
 test("a word in any form finds the same word", () => {
@@ -20,11 +23,20 @@ test("a word in any form finds the same word", () => {
     ["RUNNING", "run"],
     ["e\u0301te\u0301", "été"],
   ] as const)
-    expect([...wordsOf(one)]).toEqual([...wordsOf(other)]);
+    expect([...wordsOf(one, ENGLISH)]).toEqual([...wordsOf(other, ENGLISH)]);
 });
 
 test("a word stays one word of letters, in whatever letters it is written", () => {
-  expect([...wordsOf("Οδυσσέας ΟΔΥΣΣΕΑΣ 𝛓")]).toEqual(["οδυσσεασ", "οδυσσεασ", "σ"]);
-  expect([...wordsOf("co\u0140lecci\u00f3 \ufdfa")]).toEqual(["colleccio", "صلىاللهعليهوسلم"]);
-  expect([...wordsOf("x".repeat(63) + "𐍈".repeat(9))]).toEqual(["x".repeat(63)]);
+  expect([...wordsOf("Οδυσσέας ΟΔΥΣΣΕΑΣ 𝛓", ENGLISH)]).toEqual(["οδυσσεασ", "οδυσσεασ", "σ"]);
+  expect([...wordsOf("co\u0140lecci\u00f3 \ufdfa", ENGLISH)]).toEqual(["colleccio", "صلىاللهعليهوسلم"]);
+  expect([...wordsOf(`${"x".repeat(63)}${"𐍈".repeat(9)}`, ENGLISH)]).toEqual(["x".repeat(63)]);
+});
+
+test.each([
+  ["on 2025-01-19 at", ["on", "2025", "01", "19", "20250119", "at"]],
+  ["DE-4711/b, x", ["de", "4711", "b", "de4711b", "x"]],
+  ["well-known and/or", ["well", "known", "and", "or"]],
+  ["1--2 - 3-", ["1", "2", "3"]],
+])("numbers with several parts count as a whole too: %s", (text, words) => {
+  expect([...wordsOf(text, ENGLISH)]).toEqual(words);
 });

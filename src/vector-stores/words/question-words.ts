@@ -1,0 +1,37 @@
+import { ENGLISH, loadForms, type WordForms } from "./word-forms.ts";
+import { lettersOf } from "./words.ts";
+
+/** The maximum words of a question: each costs index lookups. */
+const QUESTION_WORDS_MAX = 64;
+/** Longer questions are cut. Their words are found in one step of the event loop. */
+const QUESTION_CHARACTERS_MAX = 16_384;
+
+/**
+ * The words of a question, each in its forms by the languages of the searched files, which differ. Without stop words,
+ * unless it has no others. English forms are always among them: files are indexed by these if their language is unknown
+ * or has no stemmer.
+ */
+export async function questionWords(
+  question: string,
+  languages: readonly string[],
+): Promise<readonly (readonly string[])[]> {
+  const allForms = await Promise.all([...new Set([ENGLISH, ...languages])].map(loadForms));
+  const letters = [...new Set(lettersOf(question.slice(0, QUESTION_CHARACTERS_MAX)))];
+  const sayingLetters = withoutStopWords(letters, allForms);
+  const words = new Map<string, readonly string[]>();
+  for (const word of sayingLetters.length === 0 ? letters : sayingLetters) {
+    const forms = [...new Set(allForms.map((ofLanguage) => ofLanguage.formOf(word)))].filter((form) => form !== "");
+    if (forms.length > 0) words.set(forms.join(" "), forms);
+    if (words.size === QUESTION_WORDS_MAX) break;
+  }
+  return [...words.values()];
+}
+
+/** A question is in the languages that have the most of its words as stop words. */
+function withoutStopWords(letters: readonly string[], allForms: readonly WordForms[]): readonly string[] {
+  const counts = allForms.map((forms) => letters.filter((word) => forms.isStopWord(word)).length);
+  const most = Math.max(...counts);
+  if (most === 0) return letters;
+  const ofQuestion = allForms.filter((_, index) => counts[index] === most);
+  return letters.filter((word) => !ofQuestion.some((forms) => forms.isStopWord(word)));
+}
