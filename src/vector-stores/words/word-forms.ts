@@ -101,6 +101,7 @@ class StemmedForms implements WordForms {
     const remembered = this.#forms.get(letters);
     if (remembered !== undefined) return remembered;
     const form = this.#readForm(letters);
+    if (letters.length > WORD_LENGTH_MAX) return form;
     if (this.#forms.size >= REMEMBERED_MAX) this.#forms.clear();
     this.#forms.set(letters, form);
     return form;
