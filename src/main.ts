@@ -86,6 +86,14 @@ async function run(): Promise<void> {
     process.exitCode = await runRunsCommand(others, readEnvironment(), outputs, stop.signal);
     return;
   }
+  if (first === "search") {
+    const { runSearchCommand } = await import("./commands/search-command.ts");
+    const stop = new AbortController();
+    process.once("SIGINT", () => stop.abort());
+    const outputs = { print: console.log, progress: process.stderr };
+    process.exitCode = await runSearchCommand(others, readEnvironment(), outputs, stop.signal);
+    return;
+  }
   if (first === "rotate-seal-key") return rotate();
   if (first === "stt-cloud") {
     const { serveCloud } = await import("./commands/serve.ts");

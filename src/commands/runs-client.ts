@@ -12,21 +12,32 @@ interface Named {
   readonly "key-file"?: string | undefined;
 }
 
-/**
- * A client of the server named by the command line or the environment, otherwise of the server on this machine. The key
- * of the configuration is used without being named, but is sent to this machine only.
- */
+/** A client of the server that `findServer` finds. */
 export async function runsClient(flags: Named, environment: Environment): Promise<Antiphon> {
+  const { baseUrl, apiKey } = await findServer(flags, environment);
+  return new Antiphon({ baseUrl, ...(apiKey === null ? {} : { apiKey }) });
+}
+
+/** The address of a server, without a path, and the key for it. */
+export interface KnownServer {
+  readonly baseUrl: string;
+  readonly apiKey: string | null;
+}
+
+/**
+ * The server named by the command line or the environment, otherwise the server on this machine. The key of the
+ * configuration is used without being named, but is sent to this machine only.
+ */
+export async function findServer(flags: Named, environment: Environment): Promise<KnownServer> {
   const file = flags["key-file"];
   const key = file === undefined ? environment["ANTIPHON_API_KEY"]?.trim() : (await readKey(file)).trim();
   const url = (flags.url ?? environment["ANTIPHON_URL"])?.replace(/\/(v1\/?)?$/, "");
-  if (url !== undefined && key !== undefined && key !== "") return new Antiphon({ baseUrl: url, apiKey: key });
+  if (url !== undefined && key !== undefined && key !== "") return { baseUrl: url, apiKey: key };
   const { apiKeys, dataDir, port } = loadConfig(environment, []);
   const baseUrl = url ?? `http://127.0.0.1:${port}`;
   const configuredKey = apiKeys[0] === undefined ? null : readConfiguredKey(apiKeys[0].reveal()).key;
   const own = isOnThisMachine(baseUrl) ? (configuredKey ?? (await readFirstKey(dataDir))) : null;
-  const apiKey = key === undefined || key === "" ? own : key;
-  return new Antiphon({ baseUrl, ...(apiKey === null ? {} : { apiKey }) });
+  return { baseUrl, apiKey: key === undefined || key === "" ? own : key };
 }
 
 function isOnThisMachine(baseUrl: string): boolean {
