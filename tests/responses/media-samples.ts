@@ -42,6 +42,29 @@ export function pdfOf(...lines: readonly string[]): Buffer {
   ]);
 }
 
+/** A PDF with these lines on its pages, from the top; each with the height of its letters. */
+export function pdfOfLines(
+  title: string,
+  pages: readonly (readonly (readonly [size: number, text: string])[])[],
+): Buffer {
+  const places = pages.map((_page, index) => 5 + 2 * index);
+  return writePdf(
+    [
+      "<< /Type /Catalog /Pages 2 0 R >>",
+      `<< /Type /Pages /Kids [${places.map((place) => `${place} 0 R`).join(" ")}] /Count ${pages.length} >>`,
+      "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
+      `<< /Title (${title}) >>`,
+      ...pages.flatMap((lines, index) => [pageAbove(6 + 2 * index), packedStream(Buffer.from(linesText(lines)))]),
+    ],
+    "/Info 4 0 R ",
+  );
+}
+
+function linesText(lines: readonly (readonly [size: number, text: string])[]): string {
+  const moves = lines.map(([size, text]) => `/F1 ${size} Tf 0 -${size * 1.5} Td (${text}) Tj`);
+  return `BT 72 760 Td ${moves.join("\n")} ET`;
+}
+
 /** A PDF with one page that unpacks to this many bytes of spaces, in this many pieces. */
 export function pdfBomb(bytes: number, pieces = 1): Buffer {
   const catalog = ["<< /Type /Catalog /Pages 2 0 R >>", "<< /Type /Pages /Kids [4 0 R] /Count 1 >>"];
@@ -68,7 +91,8 @@ function packedStream(content: Buffer): string {
   return `<< /Length ${packed.length} /Filter /FlateDecode >>\nstream\n${packed.toString("latin1")}\nendstream`;
 }
 
-function writePdf(objects: readonly string[]): Buffer {
+/** `facts`: entries of the trailer. */
+function writePdf(objects: readonly string[], facts = ""): Buffer {
   let text = "%PDF-1.7\n";
   const offsets = objects.map((object, index) => {
     const offset = text.length;
@@ -77,6 +101,6 @@ function writePdf(objects: readonly string[]): Buffer {
   });
   const table = offsets.map((offset) => `${String(offset).padStart(10, "0")} 00000 n \n`).join("");
   const count = objects.length + 1;
-  const end = `trailer\n<< /Size ${count} /Root 1 0 R >>\nstartxref\n${text.length}\n%%EOF\n`;
+  const end = `trailer\n<< /Size ${count} /Root 1 0 R ${facts}>>\nstartxref\n${text.length}\n%%EOF\n`;
   return Buffer.from(`${text}xref\n0 ${count}\n0000000000 65535 f \n${table}${end}`, "latin1");
 }

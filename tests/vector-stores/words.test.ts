@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { startTestServer, type TestServer } from "../kit/test-server.ts";
+import { pdfOfLines } from "../responses/media-samples.ts";
 import { verifies } from "../verifies.ts";
-import { createStore, search, takenIn, upload } from "./store-client.ts";
+import { createStore, search, takeIn, takenIn, upload } from "./store-client.ts";
 
 let server: TestServer;
 beforeAll(async () => {
@@ -69,6 +70,33 @@ test("a piece is found by the title of its page and by its headings, and its tex
     filename: "a.html",
     content: [{ text: "## Feeding\n\nThey wait in shallow water." }],
   });
+});
+
+test("a PDF loses running lines and hyphens, and its headings and title lead to its pieces", async () => {
+  verifies("vector-stores.ingest.pdf-lines", "vector-stores.search.context-of-pieces");
+  const chapter = (name: string, page: number) =>
+    [
+      [8, "Yearbook of the society"],
+      [16, name],
+      [10, `${name} live by the shal-`],
+      [10, `low water of the lake. There are ${page * page + 3} of them.`],
+      [8, `Page ${page}`],
+    ] as const;
+  const pdf = pdfOfLines(
+    "Birds of the lake",
+    ["Herons", "Ducks", "Swans", "Owls"].map((name, index) => chapter(name, index + 1)),
+  );
+  const { text, storeId } = await takeIn(server, "a.pdf", pdf);
+  expect(text).toBe(
+    ["Herons", "Ducks", "Swans", "Owls"]
+      .map(
+        (name, index) =>
+          `# ${name}\n${name} live by the shallow water of the lake. There are ${(index + 1) ** 2 + 3} of them.`,
+      )
+      .join("\n\n"),
+  );
+  expect(await namesFound(storeId, "birds")).toEqual(["a.pdf"]);
+  expect(await namesFound(storeId, "society")).toEqual([]);
 });
 
 const GERMAN = {

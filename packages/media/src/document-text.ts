@@ -24,9 +24,9 @@ export interface DocumentReaders {
  */
 export type TextLayout = "plain" | "marked" | "sheets" | "table";
 
-/** The text of a document, or why there is none: `why` is the predicate of a sentence about the file. */
+/** The text of a document and the title that it names, or why there is none: `why` is the predicate of a sentence about the file. */
 export type DocumentText =
-  | { readonly type: "text"; readonly text: string; readonly layout: TextLayout }
+  | { readonly type: "text"; readonly text: string; readonly layout: TextLayout; readonly title: string | null }
   | { readonly type: "no_text" | "unsupported" | "broken" | "too_large"; readonly why: string };
 
 type Unread = Exclude<DocumentText, { type: "text" }>;
@@ -69,7 +69,7 @@ async function officeText(
     case "text":
       return outcome.text === ""
         ? { type: "no_text", why: "holds no text" }
-        : { type: "text", text: outcome.text, layout: outcome.isWorkbook ? "sheets" : "marked" };
+        : { type: "text", text: outcome.text, layout: outcome.isWorkbook ? "sheets" : "marked", title: null };
     case "other":
       return UNREADABLE;
     case "too_many_characters":
@@ -93,7 +93,7 @@ async function pdfText(
     case "text":
       return outcome.text === ""
         ? { type: "no_text", why: "holds no text, only images of it" }
-        : { type: "text", text: outcome.text, layout: "plain" };
+        : { type: "text", text: outcome.text, layout: outcome.isMarked ? "marked" : "plain", title: outcome.title };
     case "too_many_pages":
       return { type: "too_large", why: `has ${outcome.pages} pages, and at most ${limits.pdfPagesMax} are read` };
     case "too_many_characters":

@@ -71,22 +71,23 @@ export class TextExtractor {
       return this.#extractedText(await documentText(this.#readers, { real, bytes: file.bytes }, signal));
     if (kind === "html" || (kind === null && beginsAsPage(plain))) return await this.#readPage(file.bytes, signal);
     const layout = kind === "markdown" ? "marked" : kind === "table" ? "table" : "plain";
-    return this.#extractedText({ type: "text", text: plain, layout });
+    return this.#extractedText({ type: "text", text: plain, layout, title: null });
   }
 
   async #readPage(bytes: Uint8Array, signal: AbortSignal): Promise<ExtractedText> {
     const page = await this.#pages.readMarked(bytes, signal);
-    if (page.type === "text") return this.#extractedText({ ...page, layout: "marked" }, page.title.trim() || null);
+    if (page.type === "text")
+      return this.#extractedText({ ...page, layout: "marked", title: page.title.trim() || null });
     if (page.type === "broken") return extractionFailure("broken", "is a page that cannot be read");
     return extractionFailure("too_large", "takes too much time or memory to read");
   }
 
-  #extractedText(outcome: DocumentText, title: string | null = null): ExtractedText {
+  #extractedText(outcome: DocumentText): ExtractedText {
     if (outcome.type !== "text") return extractionFailure(outcome.type, outcome.why);
     const { charactersMax } = this.#limits;
     if (outcome.text.length > charactersMax) return extractionFailure("too_large", tooLong(charactersMax).why);
     if (!/\S/.test(outcome.text)) return extractionFailure("broken", "holds no text");
-    return { type: "text", text: outcome.text, layout: outcome.layout, title };
+    return { type: "text", text: outcome.text, layout: outcome.layout, title: outcome.title };
   }
 }
 

@@ -33,5 +33,5 @@ test.each<readonly [question: string, languages: readonly string[], words: reado
 test("a long question is cut to a number of words that can be looked up", async () => {
   const words = Array.from({ length: 500 }, (_, index) => `word${index}`);
   expect(await questionWords(words.join(" "), [])).toHaveLength(64);
-  expect(await questionWords("x ".repeat(5_000_000), [])).toEqual([["x"]]);
+  expect(await questionWords("x ".repeat(200_000), [])).toEqual([["x"]]);
 });

@@ -1,10 +1,11 @@
+import { Slices } from "@antiphon/base/limits/slices.ts";
 import { ENGLISH, loadForms, type WordForms } from "./word-forms.ts";
 import { lettersOf } from "./words.ts";
 
 /** The maximum words of a question: each costs index lookups. */
 const QUESTION_WORDS_MAX = 64;
-/** Longer questions are cut. Their words are found in one step of the event loop. */
-const QUESTION_CHARACTERS_MAX = 16_384;
+/** The maximum different words that are read: some of them say nothing. */
+const READ_WORDS_MAX = 256;
 
 /**
  * The words of a question, each in its forms by the languages of the searched files, which differ. Without stop words,
@@ -16,7 +17,7 @@ export async function questionWords(
   languages: readonly string[],
 ): Promise<readonly (readonly string[])[]> {
   const allForms = await Promise.all([...new Set([ENGLISH, ...languages])].map(loadForms));
-  const letters = [...new Set(lettersOf(question.slice(0, QUESTION_CHARACTERS_MAX)))];
+  const letters = await firstLetters(question);
   const sayingLetters = withoutStopWords(letters, allForms);
   const words = new Map<string, readonly string[]>();
   for (const word of sayingLetters.length === 0 ? letters : sayingLetters) {
@@ -25,6 +26,18 @@ export async function questionWords(
     if (words.size === QUESTION_WORDS_MAX) break;
   }
   return [...words.values()];
+}
+
+/** The first words as they are written, without duplicates. Other requests are served during a long question. */
+async function firstLetters(question: string): Promise<readonly string[]> {
+  const slices = new Slices();
+  const letters = new Set<string>();
+  for (const word of lettersOf(question)) {
+    letters.add(word);
+    if (letters.size === READ_WORDS_MAX) break;
+    if (slices.isOver) await slices.next();
+  }
+  return [...letters];
 }
 
 /** A question is in the languages that have the most of its words as stop words. */

@@ -1,6 +1,7 @@
 import { type MessagePort, parentPort, workerData } from "node:worker_threads";
 import { isRecord } from "@antiphon/base/json/records.ts";
 import { getDocumentProxy } from "unpdf";
+import { joinPages, type PageLine } from "./join-pages.ts";
 import type { PdfOutcome, PdfTask } from "./pdf-outcome.ts";
 
 /** Limit of one allocation. Real pages need less; decompression bombs need more. */
@@ -73,23 +74,68 @@ async function read({ bytes, pagesMax, charactersMax }: PdfTask): Promise<PdfOut
   const document = await getDocumentProxy(bytes, { verbosity: 0, BinaryDataFactory: NoMaps, stopAtErrors: false });
   const pages = document.numPages;
   if (pages > pagesMax) return { type: "too_many_pages", pages };
-  const texts: string[] = [];
+  const lines: (readonly PageLine[])[] = [];
   let characters = 0;
   for (let number = 1; number <= pages; number++) {
-    const text = await readPage(document, number);
-    characters += text.length;
+    const page = await readPage(document, number);
+    for (const { text } of page) characters += text.length + 1;
     if (characters > charactersMax) return { type: "too_many_characters" };
-    texts.push(text);
+    lines.push(page);
   }
   if (isUnmapped) return { type: "unmapped" };
-  return { type: "text", text: texts.join("\n\n").trim(), pages };
+  return { type: "text", ...joinPages(lines), title: await readTitle(document), pages };
 }
 
-async function readPage(document: Document, number: number): Promise<string> {
+async function readPage(document: Document, number: number): Promise<readonly PageLine[]> {
   const page = await document.getPage(number);
   const { items } = await page.getTextContent();
   page.cleanup();
-  return items.map((item) => ("str" in item ? `${item.str}${item.hasEOL ? "\n" : ""}` : "")).join("");
+  const lines: PageLine[] = [];
+  let line = new OpenLine();
+  for (const item of items) {
+    if (!("str" in item)) continue;
+    line.add(item.str, item.transform);
+    if (!item.hasEOL) continue;
+    lines.push(line.end());
+    line = new OpenLine();
+  }
+  return line.isEmpty ? lines : [...lines, line.end()];
+}
+
+/** A line that is being read. */
+class OpenLine {
+  #text = "";
+  #y = 0;
+  readonly #sizes = new Map<number, number>();
+
+  get isEmpty(): boolean {
+    return this.#text === "";
+  }
+
+  /** `transform`: the matrix of the text, by which its letters are scaled and moved. */
+  add(text: string, transform: readonly unknown[]): void {
+    const [, , skew, scale, , y] = transform.map(Number);
+    const size = Math.hypot(skew ?? 0, scale ?? 0);
+    if (this.isEmpty) this.#y = y ?? 0;
+    this.#text += text;
+    if (/\S/.test(text)) this.#sizes.set(size, (this.#sizes.get(size) ?? 0) + text.length);
+  }
+
+  end(): PageLine {
+    const [size = 0] = [...this.#sizes].toSorted(([, one], [, other]) => other - one)[0] ?? [];
+    return { text: this.#text, size, y: this.#y };
+  }
+}
+
+const TITLE_CHARACTERS_MAX = 300;
+/** Names that programs give to what has no title. */
+const NO_TITLE = /^(untitled|microsoft \w+ - .*|.*\.(docx?|pptx?|xlsx?|pdf|tex|dvi|indd|qxd))$/i;
+
+async function readTitle(document: Document): Promise<string | null> {
+  const { info } = await document.getMetadata();
+  const title: unknown = isRecord(info) ? info["Title"] : null;
+  if (typeof title !== "string" || NO_TITLE.test(title.trim())) return null;
+  return title.trim().slice(0, TITLE_CHARACTERS_MAX) || null;
 }
 
 function failure(error: unknown): PdfOutcome {
