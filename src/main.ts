@@ -87,7 +87,7 @@ async function run(): Promise<void> {
     return;
   }
   if (first === "search") {
-    const { runSearchCommand } = await import("./commands/search-command.ts");
+    const { runSearchCommand } = await import("./commands/search/search-command.ts");
     const stop = new AbortController();
     process.once("SIGINT", () => stop.abort());
     const outputs = { print: console.log, progress: process.stderr };

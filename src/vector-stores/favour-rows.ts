@@ -7,8 +7,8 @@ const STEM_LENGTH_MIN = 3;
 
 /**
  * Raises the scores by words of chunks that have the words of the question in one row of a table. Otherwise, a chunk
- * would match as well by words from several rows, which say nothing together. The first chunk of a table is known by the
- * others.
+ * would match as well by words from several rows, which say nothing together. The first chunk of a table is known by
+ * the others.
  */
 export function favourRows(
   hits: readonly ChunkHit[],

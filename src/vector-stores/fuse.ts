@@ -82,7 +82,8 @@ function relevance(
   const meaningRelevance = Math.min(1, Math.max(0, cosine));
   const most = Math.max(byWords, byMeaning);
   if (most === 0) return 0;
-  const [ofWords, ofMeaning] = [byWords * coverage, byMeaning * meaningRelevance];
+  const ofWords = byWords * coverage;
+  const ofMeaning = byMeaning * meaningRelevance;
   return Math.max(ofWords, ofMeaning) / most / 2 + (ofWords + ofMeaning) / (byWords + byMeaning) / 2;
 }
 

@@ -2,7 +2,7 @@ import { mkdirSync, rmSync, symlinkSync, utimesSync, writeFileSync } from "node:
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { MisusedCommand } from "../../src/commands/misused-command.ts";
-import { runSearchCommand } from "../../src/commands/search-command.ts";
+import { runSearchCommand } from "../../src/commands/search/search-command.ts";
 import { temporaryFolder } from "../kit/temporary-folder.ts";
 import { startTestServer, type TestServer } from "../kit/test-server.ts";
 import { verifies } from "../verifies.ts";

@@ -24,7 +24,10 @@ export interface DocumentReaders {
  */
 export type TextLayout = "plain" | "marked" | "sheets" | "table";
 
-/** The text of a document and the title that it names, or why there is none: `why` is the predicate of a sentence about the file. */
+/**
+ * The text of a document and the title that it names, or why there is none: `why` is the predicate of a sentence about
+ * the file.
+ */
 export type DocumentText =
   | { readonly type: "text"; readonly text: string; readonly layout: TextLayout; readonly title: string | null }
   | { readonly type: "no_text" | "unsupported" | "broken" | "too_large"; readonly why: string };

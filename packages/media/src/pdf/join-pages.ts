@@ -115,8 +115,8 @@ const HYPHENATED = /\p{L}[-\u00ad\u2010]$/u;
 const COMPOUND = /\p{L}+[-\u2010]\p{L}+/gu;
 
 /**
- * Joins a line with the next one if a word is hyphenated between them; null otherwise. A hyphen stays in a word that the
- * text has with its hyphen elsewhere.
+ * Joins a line with the next one if a word is hyphenated between them; null otherwise. A hyphen stays in a word that
+ * the text has with its hyphen elsewhere.
  */
 function wordJoiner(pages: readonly Page[]): (last: string, next: string) => string | null {
   const compounds = new Set(

@@ -1,6 +1,7 @@
 /**
  * The outcome of reading a PDF. `isMarked`: it has headings with `#` before them. `title`: what the document says its
- * title is; null if it says nothing. `unmapped`: its text cannot be decoded without character maps that are not available.
+ * title is; null if it says nothing. `unmapped`: its text cannot be decoded without character maps that are not
+ * available.
  */
 export type PdfOutcome =
   | {

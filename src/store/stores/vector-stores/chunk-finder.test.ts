@@ -234,7 +234,8 @@ testStores("a chunk covers as much of a question in a large store as in a small 
     const found = await find(store, [id], asked);
     return found.type === "found" ? Math.max(...(found.hits[0] ?? []).map(({ coverage }) => coverage)) : 0;
   };
-  const [ofSmall, ofLarge] = [await coverageIn(small), await coverageIn(large)];
+  const ofSmall = await coverageIn(small);
+  const ofLarge = await coverageIn(large);
   expect(ofSmall).toBeGreaterThan(0.5);
   expect(Math.abs(ofSmall - ofLarge)).toBeLessThan(0.1);
 });

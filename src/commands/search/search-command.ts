@@ -1,6 +1,6 @@
-import type { Environment } from "../config/load-config.ts";
-import { MisusedCommand } from "./misused-command.ts";
-import { runSearchAdd, SEARCH_ADD_USAGE, type SearchAddOutputs } from "./search-add/search-add.ts";
+import type { Environment } from "../../config/load-config.ts";
+import { MisusedCommand } from "../misused-command.ts";
+import { runSearchAdd, SEARCH_ADD_USAGE, type SearchAddOutputs } from "./search-add.ts";
 
 /** Runs `search …` and returns its exit code. `signal` ends it. Throws `MisusedCommand`. */
 export async function runSearchCommand(

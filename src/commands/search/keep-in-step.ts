@@ -50,8 +50,8 @@ interface Upload {
 
 /**
  * Brings a store in step with a folder: uploads files that are new or have another content, and deletes those that are
- * gone. The attributes of each file in the store say what it was made from, so nothing is kept elsewhere, and files that
- * others added are left alone. An old content is found until the new one is indexed.
+ * gone. The attributes of each file in the store say what it was made from, so nothing is kept elsewhere, and files
+ * that others added are left alone. An old content is found until the new one is indexed.
  */
 export async function keepInStep(parts: StepParts): Promise<StepResult> {
   const { calls, folder, signal } = parts;

@@ -63,7 +63,7 @@ export async function runSearchAdd(
     const storeId = await requireStore(calls, values.store ?? basename(folder));
     print(storeId);
     const parts: StepParts = { calls, storeId, folder, showProgress: (step) => progress.show(step), signal };
-    return values.watch === true ? await follow(parts, progress) : codeOf(await runStep(parts, progress));
+    return values.watch === true ? await follow(parts, progress) : exitCodeOf(await runStep(parts, progress));
   } catch (error) {
     if (signal.aborted) return DONE;
     if (!(error instanceof StoreCallFailed || error instanceof RunsMisused || error instanceof TooManyFiles))
@@ -89,11 +89,13 @@ async function runStep(parts: StepParts, progress: AddProgress): Promise<StepRes
   return result;
 }
 
-function codeOf({ unread }: StepResult): number {
+function exitCodeOf({ unread }: StepResult): number {
   return unread.length === 0 ? DONE : SOME_UNREAD;
 }
 
-/** Brings the store in step after each change, until the signal aborts. Changes during a step are followed by another. */
+/**
+ * Brings the store in step after each change, until the signal aborts. Changes during a step are followed by another.
+ */
 async function follow(parts: StepParts, progress: AddProgress): Promise<number> {
   const changes = watch(parts.folder, { recursive: true, signal: parts.signal })[Symbol.asyncIterator]();
   const nextChange = (): Promise<unknown> => {

@@ -24,8 +24,8 @@ const DEPTH_MAX = 64;
 const SKIPPED_FOLDERS: ReadonlySet<string> = new Set(["node_modules", "__pycache__"]);
 
 /**
- * The files of a folder and of those below it, by their paths. Leaves out hidden ones, links, empty files and folders of
- * installed programs.
+ * The files of a folder and of those below it, by their paths. Leaves out hidden ones, links, empty files and folders
+ * of installed programs.
  */
 export async function listFolder(folder: string): Promise<ReadonlyMap<string, FolderFile>> {
   const files = new Map<string, FolderFile>();
