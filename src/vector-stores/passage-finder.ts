@@ -34,13 +34,15 @@ export class StoredPassages implements PassageFinder {
     const languages = await this.#chunks.languagesOf(scope);
     const words = await Promise.all(queries.map((query) => questionWords(query, languages)));
     const questions = queries.map((_, index) => ({
-      words: words[index] ?? [],
+      words: words[index]?.words ?? [],
+      stopWords: words[index]?.stopWords ?? [],
       vectors: vectors.map(({ model, ofQueries }) => ({ model, vector: ofQueries[index] ?? new Float32Array(0) })),
     }));
     const perKindMax = Math.max(CHUNKS_PER_KIND, resultsMax);
     const result = await this.#chunks.find(scope, questions, perKindMax, signal);
     if (result.type !== "found") return result;
     await this.#chunks.touch(scope);
+    const hits = result.hits.map((ofForm, index) => favourRows(ofForm, result.chunks, words[index]?.words ?? []));
     const hits = result.hits.map((ofForm, index) => favourRows(ofForm, result.chunks, words[index] ?? []));
     const fuseFor = (wanted: Pick<PassageSearch, "resultsMax" | "scoreMin">): readonly Passage[] =>
       fuse(hits, result.chunks, { ...search, ...wanted });

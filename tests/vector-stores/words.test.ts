@@ -120,10 +120,15 @@ test.each([
   expect((await namesFound(id, question))[0]).toBe(name);
 });
 
-test("words that say nothing find nothing beside words that do", async () => {
+test("words that say nothing count little beside words that do", async () => {
   verifies("vector-stores.search.by-language");
   const id = await storeOf({ ...GERMAN });
-  expect(await namesFound(id, "Wo ist der Markt?")).toEqual(["stadt.txt"]);
+  const found = await search(server, id, "Wo ist der Markt, und ist sie für die Autos?");
+  expect(found[0]).toMatchObject({ filename: "bruecke.txt" });
+  expect((await search(server, id, "Wo ist der Markt?")).map(({ filename, score }) => [filename, score > 0])).toEqual([
+    ["stadt.txt", true],
+    ["bruecke.txt", false],
+  ]);
   expect(await namesFound(id, "die ist")).toHaveLength(2);
 });
 

@@ -112,9 +112,14 @@ function* portions(chunks: readonly IndexedChunk[]): Generator<readonly IndexedC
 async function measureSearches(store: Store, storeId: string): Promise<void> {
   const byWords = (count: number): ChunkQuestion => ({
     words: [...new Set(someWords(count))].map((word) => [word]),
+    stopWords: [],
     vectors: [],
   });
-  const byMeaning = (): ChunkQuestion => ({ words: [], vectors: [{ model: MODEL, vector: randomVector() }] });
+  const byMeaning = (): ChunkQuestion => ({
+    words: [],
+    stopWords: [],
+    vectors: [{ model: MODEL, vector: randomVector() }],
+  });
   const kinds: readonly (readonly [string, () => ChunkQuestion, number])[] = [
     ["4 words", () => byWords(4), WORDS_MS_MAX],
     ["8 words", () => byWords(8), WORDS_MS_MAX],

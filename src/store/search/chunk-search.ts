@@ -83,10 +83,10 @@ export class ChunkSearch {
   async #answer(
     stores: readonly SearchedStore[],
     files: ReadonlyMap<number, FileRow>,
-    { words, vectors }: ChunkQuestion,
+    { words, stopWords, vectors }: ChunkQuestion,
     perKindMax: number,
   ): Promise<readonly ChunkHit[]> {
-    const scores = await this.#scoreWords(stores, files, words);
+    const scores = await this.#scoreWords(stores, files, { words, stopWords });
     const candidates = scores.candidates(perKindMax * CANDIDATES_PER_RESULT);
     const near = new Set<number>();
     const cosines = new Map<number, number>();
@@ -115,22 +115,20 @@ export class ChunkSearch {
   async #scoreWords(
     stores: readonly SearchedStore[],
     files: ReadonlyMap<number, FileRow>,
-    words: ChunkQuestion["words"],
+    { words, stopWords }: Omit<ChunkQuestion, "vectors">,
   ): Promise<WordScores> {
     const scores = new WordScores(files);
     const numbers = stores.map(({ number }) => number);
     const commonFrom = Math.max(COMMON_CHUNKS_MIN, scores.chunkCount * COMMON_SHARE);
-    const forms = [...new Set(words.flat())];
+    const forms = [...new Set([...words, ...stopWords].flat())];
     const known = new Map<string, KnownWord>();
     for (const form of await this.#index.findWords(numbers, forms, Math.ceil(commonFrom))) known.set(form.word, form);
-    const counted = words.map((ofWord) => {
-      const knownForms = ofWord.flatMap((form) => known.get(form) ?? []);
-      return { knownForms, chunks: knownForms.reduce((sum, { chunks }) => sum + chunks, 0) };
-    });
-    const rarestFirst = counted.toSorted((one, other) => one.chunks - other.chunks);
+    const rarestFirst = countForms(words, known).toSorted((one, other) => one.chunks - other.chunks);
     const rarest = rarestFirst.find(({ chunks }) => chunks > 0);
     for (const word of rarestFirst)
       if (word === rarest || word.chunks < commonFrom) scores.add(await this.#placesOf(numbers, word.knownForms));
+    for (const word of countForms(stopWords, known))
+      if (word.chunks < commonFrom) scores.addStopWord(await this.#placesOf(numbers, word.knownForms));
     return scores;
   }
 
@@ -282,6 +280,14 @@ function foundChunk(row: ChunkRow, storeId: string): FoundChunk {
     headings: storedJson<readonly string[]>(row.headings),
     columns: row.columns,
   };
+}
+
+/** The known forms of each word, and the number of chunks with them. */
+function countForms(words: ChunkQuestion["words"], known: ReadonlyMap<string, KnownWord>) {
+  return words.map((forms) => {
+    const knownForms = forms.flatMap((form) => known.get(form) ?? []);
+    return { knownForms, chunks: knownForms.reduce((sum, { chunks }) => sum + chunks, 0) };
+  });
 }
 
 /** The languages of a store's column. */

@@ -79,7 +79,7 @@ testStores("of more chunks than are asked for, the best by words and by meaning 
     { model },
   );
   const asked = unit(Array.from({ length: 24 }, (_, k) => Math.sin(900 + k)));
-  const question = { words: [["tide"]], vectors: [{ model, vector: Float32Array.from(asked) }] };
+  const question = { words: [["tide"]], stopWords: [], vectors: [{ model, vector: Float32Array.from(asked) }] };
   const cosines = vectors
     .map((vector) => vector.reduce((sum, value, k) => sum + value * (asked[k] ?? 0), 0))
     .toSorted((one, other) => other - one);
@@ -138,7 +138,12 @@ function search(store: Store, ids: readonly string[], question: string) {
 /** The texts that were found and their scores. */
 async function find(store: Store, storeIds: readonly string[], words: readonly string[]) {
   const scope = { owner: OURS, storeIds, filter: null };
-  const found = await store.chunks.find(scope, [{ words: words.map((word) => [word]), vectors: [] }], 50, NEVER);
+  const found = await store.chunks.find(
+    scope,
+    [{ words: words.map((word) => [word]), stopWords: [], vectors: [] }],
+    50,
+    NEVER,
+  );
   if (found.type !== "found") throw new Error(found.type);
   const texts = new Map(found.chunks.map(({ key, text }) => [key, text]));
   return (found.hits[0] ?? []).map(({ key, words: score }) => ({ text: texts.get(key) ?? "", words: score }));

@@ -24,6 +24,8 @@ export interface WordCount {
  */
 const COVERED_CHUNKS_MIN = 1_000;
 
+/** The share of their rarity that stop words count. */
+const STOP_WORD_SHARE = 0.4;
 /** A single occurrence in a chunk of average length covers 0.8 of a word, and many cover 0.9 of it. */
 const UNSURE = 0.25;
 
@@ -65,11 +67,29 @@ export class WordScores {
    * forms has several rows.
    */
   add(rows: readonly WordCount[]): void {
+    const counts = this.#count(rows);
+    const rarity = rarityOf(counts.size, this.#chunkCount);
+    this.#words.push({ rarity, weight: rarityOf(counts.size, Math.max(COVERED_CHUNKS_MIN, this.#chunkCount)), counts });
+    this.#estimate(counts, rarity);
+  }
+
+  /** Adds the score of a word that says little: it counts less, and covers nothing of the question. */
+  addStopWord(rows: readonly WordCount[]): void {
+    const counts = this.#count(rows);
+    const rarity = STOP_WORD_SHARE * rarityOf(counts.size, this.#chunkCount);
+    this.#words.push({ rarity, weight: 0, counts });
+    this.#estimate(counts, rarity);
+  }
+
+  /** How often each chunk has a word, for chunks of the searched files. */
+  #count(rows: readonly WordCount[]): Map<number, number> {
     const counts = new Map<number, number>();
     for (const { key, count } of rows)
       if (this.#files.has(fileOfChunk(key))) counts.set(key, (counts.get(key) ?? 0) + count);
-    const rarity = rarityOf(counts.size, this.#chunkCount);
-    this.#words.push({ rarity, weight: rarityOf(counts.size, Math.max(COVERED_CHUNKS_MIN, this.#chunkCount)), counts });
+    return counts;
+  }
+
+  #estimate(counts: ReadonlyMap<number, number>, rarity: number): void {
     for (const [key, count] of counts) {
       const file = fileOfChunk(key);
       const ofFile = this.#estimatesOf(file);

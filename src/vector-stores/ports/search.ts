@@ -14,6 +14,8 @@ export interface SearchScope {
 export interface ChunkQuestion {
   /** Its words, from `questionWords`: each is found by any of its forms. */
   readonly words: readonly (readonly string[])[];
+  /** Words that say little: they count less, and cover nothing of the question. */
+  readonly stopWords: readonly (readonly string[])[];
   readonly vectors: readonly { readonly model: VectorModel; readonly vector: Float32Array }[];
 }
 

@@ -27,11 +27,16 @@ test.each<readonly [question: string, languages: readonly string[], words: reado
   ["ein zwei", ["xxx"], [["ein"], ["zwei"]]],
   ["»« !", ["deu"], []],
 ])("the words of %s in stores of %j", async (question, languages, words) => {
-  expect(await questionWords(question, languages)).toEqual(words);
+  expect((await questionWords(question, languages)).words).toEqual(words);
 });
 
 test("a long question is cut to a number of words that can be looked up", async () => {
   const words = Array.from({ length: 500 }, (_, index) => `word${index}`);
-  expect(await questionWords(words.join(" "), [])).toHaveLength(64);
-  expect(await questionWords("x ".repeat(200_000), [])).toEqual([["x"]]);
+  expect((await questionWords(words.join(" "), [])).words).toHaveLength(64);
+  expect((await questionWords("x ".repeat(200_000), [])).words).toEqual([["x"]]);
+});
+
+test("stop words are apart in the forms of all languages", async () => {
+  expect((await questionWords("Why do the herons die?", ["deu"])).stopWords).toEqual([["why"], ["do"], ["the"]]);
+  expect((await questionWords("to be", ["deu"])).stopWords).toEqual([]);
 });

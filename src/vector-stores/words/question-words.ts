@@ -1,4 +1,5 @@
 import { Slices } from "@antiphon/base/limits/slices.ts";
+import type { ChunkQuestion } from "../ports/search.ts";
 import { ENGLISH, loadForms, type WordForms } from "./word-forms.ts";
 import { lettersOf } from "./words.ts";
 
@@ -8,19 +9,25 @@ const QUESTION_WORDS_MAX = 64;
 const READ_WORDS_MAX = 256;
 
 /**
- * The words of a question, each in its forms by the languages of the searched files, which differ. Without stop words,
+ * The words of a question, each in its forms by the languages of the searched files, which differ. Stop words are apart,
  * unless it has no others. English forms are always among them: files are indexed by these if their language is unknown
  * or has no stemmer.
  */
 export async function questionWords(
   question: string,
   languages: readonly string[],
-): Promise<readonly (readonly string[])[]> {
+): Promise<Pick<ChunkQuestion, "words" | "stopWords">> {
   const allForms = await Promise.all([...new Set([ENGLISH, ...languages])].map(loadForms));
   const letters = await firstLetters(question);
   const sayingLetters = withoutStopWords(letters, allForms);
+  if (sayingLetters.length === 0) return { words: formsOfEach(letters, allForms), stopWords: [] };
+  const stopLetters = letters.filter((word) => !sayingLetters.includes(word));
+  return { words: formsOfEach(sayingLetters, allForms), stopWords: formsOfEach(stopLetters, allForms) };
+}
+
+function formsOfEach(letters: readonly string[], allForms: readonly WordForms[]): ChunkQuestion["words"] {
   const words = new Map<string, readonly string[]>();
-  for (const word of sayingLetters.length === 0 ? letters : sayingLetters) {
+  for (const word of letters) {
     const forms = [...new Set(allForms.map((ofLanguage) => ofLanguage.formOf(word)))].filter((form) => form !== "");
     if (forms.length > 0) words.set(forms.join(" "), forms);
     if (words.size === QUESTION_WORDS_MAX) break;

@@ -85,7 +85,11 @@ describe.skipIf(whyNoPostgres() !== undefined)("in PostgreSQL", () => {
     await sql`analyze`.execute(db);
     const search = new ChunkSearch(db, new PostgresChunkIndex(db), new VectorCache(1e6));
     const scope = { owner: OURS, storeIds: [id], filter: null };
-    const question = { words: [["tide"], ["moon"]], vectors: [{ model: MODEL, vector: Float32Array.from([1, 0]) }] };
+    const question = {
+      words: [["tide"], ["moon"]],
+      stopWords: [],
+      vectors: [{ model: MODEL, vector: Float32Array.from([1, 0]) }],
+    };
     const found = await search.find(scope, [question], 10);
     expect(found.type === "found" ? found.chunks.map(({ text }) => text) : []).toEqual(["tide moon"]);
     const searched = asked().filter(({ text }) => EXPLAINED.test(text));
@@ -233,6 +237,7 @@ async function useSearch(url: string, id: string): Promise<void> {
   };
   const question = {
     words: [["tide"], ["moon"]],
+    stopWords: [],
     vectors: [{ model: { name: "new", dimensions: 2 }, vector: Float32Array.from([1, 0]) }],
   };
   for (const each of [null, filter]) await search.find({ owner: OURS, storeIds: [id], filter: each }, [question], 10);

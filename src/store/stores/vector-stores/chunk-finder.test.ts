@@ -11,7 +11,7 @@ const MODEL = { name: "test", dimensions: 2 };
 const NEVER = new AbortController().signal;
 
 function words(...list: readonly string[]): ChunkQuestion {
-  return { words: list.map((word) => [word]), vectors: [] };
+  return { words: list.map((word) => [word]), stopWords: [], vectors: [] };
 }
 
 function find(
@@ -85,7 +85,7 @@ testStores("by meaning the nearest chunks are found, with their true cosines", a
   );
   expect(await store.chunks.modelsOf({ owner: OURS, storeIds: [id] })).toEqual([MODEL]);
   const vectors = [{ model: MODEL, vector: Float32Array.from([1, 0]) }];
-  const found = await find(store, [id], { words: [["north"]], vectors });
+  const found = await find(store, [id], { words: [["north"]], stopWords: [], vectors });
   expect(found.type).toBe("found");
   if (found.type !== "found") return;
   const texts = new Map(found.chunks.map(({ key, text }) => [key, text]));
@@ -199,7 +199,11 @@ testStores("a word is found in any of its forms, and counts as one word", async 
   ]);
   expect(await store.chunks.languagesOf({ owner: OURS, storeIds: [id, "vs_unknown"] })).toEqual(["deu", "eng", "fra"]);
   expect(await store.chunks.languagesOf({ owner: THEIRS, storeIds: [id] })).toEqual([]);
-  const found = await find(store, [id], { words: [["haus", "house"], ["tree"], ["unknown"]], vectors: [] });
+  const found = await find(store, [id], {
+    words: [["haus", "house"], ["tree"], ["unknown"]],
+    stopWords: [],
+    vectors: [],
+  });
   if (found.type !== "found") throw new Error(found.type);
   const texts = new Map(found.chunks.map(({ key, text }) => [key, text]));
   const coverages = new Map((found.hits[0] ?? []).map(({ key, coverage }) => [texts.get(key), coverage]));
@@ -238,4 +242,18 @@ testStores("a chunk covers as much of a question in a large store as in a small 
   const ofLarge = await coverageIn(large);
   expect(ofSmall).toBeGreaterThan(0.5);
   expect(Math.abs(ofSmall - ofLarge)).toBeLessThan(0.1);
+});
+
+testStores("stop words count less than others, and cover nothing", async () => {
+  const store = await openTestStore();
+  const id = await storeWith(store, [
+    { texts: ["heron by water"] },
+    { texts: ["heron in water"] },
+    { texts: ["in town", "on top"] },
+  ]);
+  const question = { words: [["heron"]], stopWords: [["in"], ["on"]], vectors: [] };
+  expect(await namesFound(store, [id], question)).toEqual(["1.txt", "0.txt", "2.txt", "2.txt"]);
+  const found = await find(store, [id], question);
+  const coverages = found.type === "found" ? (found.hits[0] ?? []).map(({ coverage }) => coverage) : [];
+  expect(coverages.filter((coverage) => coverage === 0)).toHaveLength(2);
 });
