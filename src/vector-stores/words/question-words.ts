@@ -9,9 +9,9 @@ const QUESTION_WORDS_MAX = 64;
 const READ_WORDS_MAX = 256;
 
 /**
- * The words of a question, each in its forms by the languages of the searched files, which differ. Stop words are apart,
- * unless it has no others. English forms are always among them: files are indexed by these if their language is unknown
- * or has no stemmer.
+ * The words of a question, each in its forms by the languages of the searched files, which differ. Stop words are
+ * apart, unless it has no others. English forms are always among them: files are indexed by these if their language is
+ * unknown or has no stemmer.
  */
 export async function questionWords(
   question: string,
