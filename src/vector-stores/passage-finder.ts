@@ -43,7 +43,6 @@ export class StoredPassages implements PassageFinder {
     if (result.type !== "found") return result;
     await this.#chunks.touch(scope);
     const hits = result.hits.map((ofForm, index) => favourRows(ofForm, result.chunks, words[index]?.words ?? []));
-    const hits = result.hits.map((ofForm, index) => favourRows(ofForm, result.chunks, words[index] ?? []));
     const fuseFor = (wanted: Pick<PassageSearch, "resultsMax" | "scoreMin">): readonly Passage[] =>
       fuse(hits, result.chunks, { ...search, ...wanted });
     const reranker = search.order === "best" ? this.#reranker : null;

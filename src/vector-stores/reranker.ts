@@ -36,7 +36,9 @@ export class Reranker {
     signal: AbortSignal,
   ): Promise<readonly Passage[] | null> {
     if (passages.length === 0) return [];
-    const documents = passages.map((passage) => embeddedText(passage).slice(0, PASSAGE_CHARACTERS_MAX));
+    const documents = passages.map((passage) =>
+      embeddedText({ ...passage, columns: null }).slice(0, PASSAGE_CHARACTERS_MAX),
+    );
     const query = queries.join("\n").slice(0, QUERY_CHARACTERS_MAX);
     const scores = await this.#ask(query, documents, signal);
     if (scores === null) return null;
