@@ -42,7 +42,7 @@ DOCS_SITE_INSTALLED := scripts/docs-site/node_modules/.package-lock.json
 # No package runs a script of its own.
 NPM_CI := npm ci --include=dev --ignore-scripts --loglevel=error --no-progress
 
-.PHONY: help setup node-version free-ports page screenshots docs speech-engine generate generate-check dev start debian-programs test-setup test test-quick trials clients cluster-test durability upgrade-test contract-test pacts mutations requirements check structure bench real-model fuzz real-speech client-build package newcomer sbom code-packages
+.PHONY: help setup node-version free-ports page screenshots docs speech-engine generate generate-check dev start debian-programs test-setup test test-quick trials clients cluster-test durability upgrade-test contract-test pacts mutations requirements check structure bench real-model fuzz real-speech tools-quality client-build package newcomer sbom code-packages
 
 help:
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -159,6 +159,9 @@ bench: $(INSTALLED) ## measure the server
 
 real-model: $(INSTALLED) $(REAL_MODEL) ## try a real model server, compiled from PyPI, with a tiny model of random weights
 	vitest run --project tests tests/model-servers $(ARGS)
+
+tools-quality: $(INSTALLED) ## measure how well file_search finds answers of FAQs in several languages, beside other rankers
+	node scripts/tools-quality/main.ts $(ARGS)
 
 real-speech: $(INSTALLED) $(PAGE) ## count the words of people's voices that are heard wrong, beside whisper.cpp's own server
 	node scripts/real-speech/main.ts $(ARGS)

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { WASM_MODULE, wasmModule } from "./build-wasm.ts";
+import { WASM_SOURCES, wasmModule, wasmPath } from "./build-wasm.ts";
 
-test("the compiled module is that of its source", async () => {
-  expect(readFileSync(WASM_MODULE, "utf8")).toBe(await wasmModule());
+test.each(WASM_SOURCES)("the compiled module $name is that of its source", async (source) => {
+  expect(readFileSync(wasmPath(source), "utf8")).toBe(await wasmModule(source));
 });

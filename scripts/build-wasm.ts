@@ -1,17 +1,31 @@
-/** Compiles `dot.wat` into the module that the search of vectors loads. Run it after a change of that file. */
+/** Compiles the `.wat` files into modules that are loaded from TypeScript. Run it after a change of one of them. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import wabt from "wabt";
 
-const FOLDER = new URL("../src/store/search/", import.meta.url);
-export const WASM_MODULE = fileURLToPath(new URL("dot-wasm.ts", FOLDER));
-
-/** The text of the module, from the source beside it. */
-export async function wasmModule(): Promise<string> {
-  const source = readFileSync(new URL("dot.wat", FOLDER), "utf8");
-  const parsed = (await wabt()).parseWat("dot.wat", source, { simd: true });
-  const base64 = Buffer.from(parsed.toBinary({}).buffer).toString("base64");
-  return `/** Made from \`dot.wat\` by \`node scripts/build-wasm.ts\`. */\nexport const DOT_WASM =\n  "${base64}";\n`;
+interface WasmSource {
+  readonly folder: string;
+  /** Of the source, without its ending. */
+  readonly name: string;
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) writeFileSync(WASM_MODULE, await wasmModule());
+export const WASM_SOURCES: readonly WasmSource[] = [
+  { folder: "src/store/search", name: "dot" },
+  { folder: "src/vector-stores/local-model", name: "encoder" },
+];
+
+/** The path of the module that is made of the source beside it. */
+export function wasmPath({ folder, name }: WasmSource): string {
+  return fileURLToPath(new URL(`../${folder}/${name}-wasm.ts`, import.meta.url));
+}
+
+/** The text of the module. */
+export async function wasmModule({ folder, name }: WasmSource): Promise<string> {
+  const source = readFileSync(new URL(`../${folder}/${name}.wat`, import.meta.url), "utf8");
+  const parsed = (await wabt()).parseWat(`${name}.wat`, source, { simd: true });
+  const base64 = Buffer.from(parsed.toBinary({}).buffer).toString("base64");
+  return `/** Made from \`${name}.wat\` by \`node scripts/build-wasm.ts\`. */\nexport const ${name.toUpperCase()}_WASM =\n  "${base64}";\n`;
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url))
+  for (const source of WASM_SOURCES) writeFileSync(wasmPath(source), await wasmModule(source));

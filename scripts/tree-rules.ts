@@ -27,7 +27,7 @@ const BOUNDARIES: readonly { readonly files: RegExp; readonly reason: string }[]
   { files: /\/(operations|migrations)\//, reason: "one operation or migration a file" },
   { files: /\/errors\//, reason: "catalogues of errors" },
   { files: /\/(abbreviations|reference-voices)[.]ts$/, reason: "tables of data" },
-  { files: /\/dot-wasm[.]ts$/, reason: "compiled code that a script writes" },
+  { files: /\/(dot|encoder)-wasm[.]ts$/, reason: "compiled code that a script writes" },
   { files: /\/decode-flac[.]ts$/, reason: "decoders, one for each format" },
   { files: /\/pcm-messages[.]ts$/, reason: "what the client's package exports" },
   { files: /\/runs\/blocks\//, reason: "blocks of a run, one a file" },

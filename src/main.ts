@@ -78,20 +78,19 @@ async function run(): Promise<void> {
     const { runModelsCommand } = await import("./commands/models-command.ts");
     return runModelsCommand(others, readEnvironment(), OUTPUTS);
   }
+  if (first === "search") {
+    const { runSearchCommand } = await import("./commands/search/search-command.ts");
+    const outputs = { ...OUTPUTS, progress: process.stderr };
+    const signal = endingSignal("Interrupted. Run it again to go on.");
+    process.exitCode = await runSearchCommand(others, readEnvironment(), outputs, signal);
+    return;
+  }
   if (first === "runs") {
     const { runRunsCommand } = await import("./commands/runs-command.ts");
     const stop = new AbortController();
     const outputs = { ...OUTPUTS, columns: process.stdout.isTTY ? process.stdout.columns : null };
     process.once("SIGINT", () => stop.abort());
     process.exitCode = await runRunsCommand(others, readEnvironment(), outputs, stop.signal);
-    return;
-  }
-  if (first === "search") {
-    const { runSearchCommand } = await import("./commands/search/search-command.ts");
-    const stop = new AbortController();
-    process.once("SIGINT", () => stop.abort());
-    const outputs = { print: console.log, progress: process.stderr };
-    process.exitCode = await runSearchCommand(others, readEnvironment(), outputs, stop.signal);
     return;
   }
   if (first === "rotate-seal-key") return rotate();

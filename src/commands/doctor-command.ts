@@ -6,6 +6,7 @@ import { type Environment, loadConfig } from "../config/load-config.ts";
 import { examineRetrieval } from "../model-engines/probing/examine-retrieval.ts";
 import { type Examination, examineServer } from "../model-engines/probing/examine-server.ts";
 import type { Finding, Verdict } from "../model-engines/probing/finding.ts";
+import { searchText } from "../servers/choices/choose-embedder.ts";
 import { chooseModel } from "../servers/choices/choose-model.ts";
 import type { ModelServers } from "../servers/choices/choose-model-servers.ts";
 import { argumentFault } from "./misused-command.ts";
@@ -58,6 +59,7 @@ export async function runDoctor(argv: readonly string[], environment: Environmen
   const config = loadConfig({ ...environment, ...server, SCENARIO_FILE: "" }, []);
   const choice = await chooseModel(config, silentLogger);
   const wishes = { ...values, ...output, hasColors: config.hasColors };
+  if (values.json !== true) output.note(`Vector stores are searched ${searchText(config)}.`);
   if (choice.servers !== null) return await examineAll(choice.servers, values.model ?? null, wishes);
   if (choice.kindOf("") === "built-in")
     throw new ConfigError(["There is no model server to examine. Name its URL, or set MODEL_BASE_URL."]);

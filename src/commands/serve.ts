@@ -11,6 +11,7 @@ import { type Config, type Environment, loadConfig, shareConfig } from "../confi
 import { secretsOf } from "../config/secrets-of.ts";
 import { type JoinedProcess, joinProcesses } from "../processes/joined-process.ts";
 import type { ApiKeys } from "../secrets/secrets-on-disk.ts";
+import { searchText } from "../servers/choices/choose-embedder.ts";
 import { openSpeech, type SpeechService } from "../servers/choices/choose-speech.ts";
 import { reportModelServer } from "../servers/choices/report-model-server.ts";
 import { startLocalStt } from "../servers/local-stt.ts";
@@ -89,6 +90,7 @@ export function serveBoth(environment: Environment, argv: readonly string[]): Pr
         ["Speech to text", localStt.url],
         ["Chat lab", `${localStt.url}/demo`],
         ["Answers come from", model.description],
+        ["File search goes", searchText(config)],
       ],
       next: { url, model: model.kindOf("") === "built-in" && config.scenarioFile === null ? BUILT_IN_MODEL : null },
       laterLine: code.line(),

@@ -63,7 +63,7 @@ function percentOf({ receivedBytes, totalBytes }: { receivedBytes: number; total
   return totalBytes === null || totalBytes === 0 ? null : Math.floor((receivedBytes / totalBytes) * 100);
 }
 
-/** For example `[########----------------]   33 %`. */
+/** For example `[########----------------]   33 %`. Null is an unknown share. */
 export function progressBar(percent: number | null): string {
   if (percent === null) return `[${"-".repeat(BAR_WIDTH)}]`;
   const fill = Math.round((percent / 100) * BAR_WIDTH);

@@ -3,7 +3,7 @@ export const COMMANDS = {
   serve: "start the Responses API and the speech-to-text server of this machine (default)",
   keys: "create, list and revoke API keys",
   runs: "list, show and follow stored responses",
-  search: "put a folder into a vector store, and keep it in step",
+  search: "fetch the model for search by meaning; put a folder into a vector store and keep it in step",
   models: "list model servers, model names and what they lead to",
   code: "make a Python with packages for code_interpreter",
   doctor: "test what a model server can do",

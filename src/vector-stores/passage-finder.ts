@@ -58,7 +58,7 @@ export class StoredPassages implements PassageFinder {
     const models = await this.#chunks.modelsOf(scope);
     const embeddings = models.map(async (model) => {
       try {
-        const ofQueries = await embedder.embed(model.name, queries, signal);
+        const ofQueries = await embedder.embed(model.name, queries, "question", signal);
         const fits = ofQueries.every((vector) => vector.length === model.dimensions);
         return fits ? [{ model, ofQueries }] : [];
       } catch (error) {

@@ -27,6 +27,7 @@ describe("several processes", { timeout: TEST_TIMEOUT_MS }, () => {
       expect.stringMatching(/^Speech to text +http:\/\/127\.0\.0\.1:\d+$/),
       expect.stringMatching(/^Chat lab +http:\/\/127\.0\.0\.1:\d+\/demo$/),
       expect.stringMatching(/^Answers come from /),
+      expect.stringMatching(/^File search goes +by words; /),
       "API key            one of API_KEYS",
       "Processes          2",
       expect.stringMatching(/^Code does not run /),

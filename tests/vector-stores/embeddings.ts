@@ -7,8 +7,10 @@ export interface EmbeddingsServer {
   readonly url: string;
   /** How many texts each request had. */
   readonly requests: number[];
+  /** The texts of all requests, in their order. */
+  readonly texts: string[];
   /** Takes the place of the usual answers. */
-  answer: ((asked: Asked) => Answer) | null;
+  answer: ((asked: Asked) => Answer | Promise<Answer>) | null;
 }
 
 export interface Asked {
@@ -25,12 +27,13 @@ const DIMENSIONS = 64;
 
 /** Models whose names end in a number have so many dimensions. */
 export async function serveEmbeddings(): Promise<EmbeddingsServer> {
-  const served: { requests: number[]; answer: EmbeddingsServer["answer"] } = { requests: [], answer: null };
+  const served: Omit<EmbeddingsServer, "url"> = { requests: [], texts: [], answer: null };
   const { url } = await serveHttp((request, response) => {
-    void textOf(request).then((body) => {
+    void textOf(request).then(async (body) => {
       const asked: Asked = JSON.parse(body);
       served.requests.push(asked.input.length);
-      const answer = (served.answer ?? embedded)(asked);
+      served.texts.push(...asked.input);
+      const answer = await (served.answer ?? embedded)(asked);
       if (answer === "never") return;
       response.writeHead(answer.status ?? 200, { "content-type": "application/json", ...answer.headers });
       response.end(answer.body);

@@ -3,8 +3,9 @@ import { expect, test } from "vitest";
 import { temporaryFolder } from "../kit/temporary-folder.ts";
 import { startTestServer, type TestServer } from "../kit/test-server.ts";
 import { onPostgres, query } from "../kit/tested-store.ts";
+import { verifies } from "../verifies.ts";
 import { type Answer, type EmbeddingsServer, embedded, serveEmbeddings } from "./embeddings.ts";
-import { createStore, search, takeIn, takenIn, upload } from "./store-client.ts";
+import { createStore, fileOf, search, takeIn, takenIn, upload } from "./store-client.ts";
 
 async function serve(env: Readonly<Record<string, string>>): Promise<TestServer> {
   return await startTestServer({ env });
@@ -22,6 +23,59 @@ test("a long file is embedded in batches of at most 64 texts, and found by meani
   expect(file).toMatchObject({ status: "completed" });
   expect(Math.max(...embeddings.requests)).toBe(64);
   expect((await search(server, storeId, "lazy dogs jump"))[0]?.content[0]?.text).toContain("Foxes jump");
+});
+
+test("questions and passages get the prefixes of the model's family, and a change of them gives new vectors", async () => {
+  verifies("vector-stores.meaning.prefixes");
+  const embeddings = await serveEmbeddings();
+  const common = { DATA_DIR: temporaryFolder(), API_KEYS: "a-key-of-the-test" };
+  const first = await serve({ ...common, ...using(embeddings, "multilingual-e5-small") });
+  const { storeId } = await takeIn(first, "a.txt", "The fox jumps.");
+  expect(await search(first, storeId, "Who jumps?")).toHaveLength(1);
+  expect(embeddings.texts).toEqual(["passage: The fox jumps.", "query: Who jumps?"]);
+  await first.close();
+  const other = { EMBEDDING_QUESTION_TEMPLATE: "Q: {text}", EMBEDDING_PASSAGE_TEMPLATE: "{text}" };
+  const second = await serve({ ...common, ...using(embeddings, "multilingual-e5-small"), ...other });
+  await expect.poll(() => embeddings.texts.includes("The fox jumps."), { timeout: 20_000 }).toBe(true);
+  const asksAnew = async (): Promise<string | undefined> => {
+    await search(second, storeId, "Who jumps?");
+    return embeddings.texts.at(-1);
+  };
+  await expect.poll(asksAnew, { timeout: 20_000 }).toBe("Q: Who jumps?");
+});
+
+test("a template without a place for the text is refused at the start", async () => {
+  const embeddings = await serveEmbeddings();
+  const start = serve({ ...using(embeddings), EMBEDDING_QUESTION_TEMPLATE: "query:" });
+  await expect(start).rejects.toThrow("EMBEDDING_QUESTION_TEMPLATE is 'query:', which does not end in {text}");
+});
+
+/** A word of its own for each number below 100. */
+function topic(index: number): string {
+  return `topic${[...String(index)].map((digit) => "abcdefghij"[Number(digit)]).join("")}`;
+}
+
+test("many small files are embedded together, and a refused text fails only its own file", async () => {
+  verifies("vector-stores.intake.small-files-together");
+  const embeddings = await serveEmbeddings();
+  const server = await serve(using(embeddings));
+  const files = 40;
+  const texts = Array.from({ length: files }, (_, index) => `Note on ${index === 7 ? "poison" : topic(index)}.`);
+  const ids = await Promise.all(texts.map((text, index) => upload(server, `${index}.txt`, text)));
+  const release = Promise.withResolvers<null>();
+  embeddings.answer = async (asked) => {
+    await release.promise;
+    const isRefused = asked.input.some((text) => text.includes("poison"));
+    return isRefused ? { status: 400, body: "too long" } : embedded(asked);
+  };
+  const storeId = await createStore(server, ids);
+  await expect.poll(() => embeddings.requests.length, { timeout: 20_000 }).toBe(2);
+  release.resolve(null);
+  expect((await takenIn(server, storeId)).file_counts).toMatchObject({ completed: files - 1, failed: 1 });
+  const failed = await fileOf(server, storeId, ids[7] ?? "");
+  expect(failed.last_error?.message).toContain("refused the texts");
+  for (const index of [0, 23, 39])
+    expect((await search(server, storeId, topic(index)))[0]?.filename).toBe(`${index}.txt`);
 });
 
 const list = (embedding: unknown): Answer => ({ body: JSON.stringify({ data: [{ index: 0, embedding }] }) });

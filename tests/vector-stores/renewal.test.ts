@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import { openTestStore } from "../../src/store/store.fixture.ts";
 import { storeWith } from "../../src/store/stores/vector-stores/taken-in.fixture.ts";
 import { EmbeddingServer } from "../../src/vector-stores/embeddings/embedding-server.ts";
+import { NO_PREFIXES } from "../../src/vector-stores/embeddings/prefixes.ts";
 import { renewVectors } from "../../src/vector-stores/ingest/renew-vectors.ts";
 import { serveEmbeddings } from "./embeddings.ts";
 
@@ -12,6 +13,7 @@ test("the embedding server is not asked again while all files have its vectors",
     baseUrl: url,
     apiKey: null,
     model: "hash-8",
+    prefixes: NO_PREFIXES,
     timeoutMs: 5_000,
     repeatsMax: 0,
   });

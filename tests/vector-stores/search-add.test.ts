@@ -30,7 +30,7 @@ async function run(argv: readonly string[], isTTY = false): Promise<Ran> {
   const noted: string[] = [];
   const progress = { isTTY, write: (text: string) => noted.push(text) };
   const environment = { ANTIPHON_URL: server.url, ANTIPHON_API_KEY: server.apiKey };
-  const outputs = { print: (text: string) => printed.push(text), progress };
+  const outputs = { print: (text: string) => printed.push(text), note: (text: string) => noted.push(text), progress };
   const code = await runSearchCommand(argv, environment, outputs, new AbortController().signal);
   return { code, printed: printed.join("\n"), noted: noted.join("") };
 }
@@ -98,6 +98,7 @@ test("a watched folder is followed until the command is interrupted", async () =
   const noted: string[] = [];
   const outputs = {
     print: (text: string) => printed.push(text),
+    note: (text: string) => noted.push(text),
     progress: { write: (text: string) => noted.push(text) },
   };
   const environment = { ANTIPHON_URL: server.url, ANTIPHON_API_KEY: server.apiKey };

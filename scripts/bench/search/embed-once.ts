@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { EmbeddingServer } from "../../../src/vector-stores/embeddings/embedding-server.ts";
+import { NO_PREFIXES } from "../../../src/vector-stores/embeddings/prefixes.ts";
 import { FOLDER, startEmbeddings } from "./python.ts";
 
 export const MODEL = "all-MiniLM-L6-v2";
@@ -31,9 +32,16 @@ function bytesOf(vector: Float32Array): Buffer {
 
 async function askModel(texts: readonly string[]): Promise<readonly Float32Array[]> {
   const server = await startEmbeddings();
-  const options = { baseUrl: server.url, apiKey: null, model: MODEL, timeoutMs: TIMEOUT_MS, repeatsMax: 0 };
+  const options = {
+    baseUrl: server.url,
+    apiKey: null,
+    model: MODEL,
+    prefixes: NO_PREFIXES,
+    timeoutMs: TIMEOUT_MS,
+    repeatsMax: 0,
+  };
   try {
-    return await new EmbeddingServer(options).embed(MODEL, texts, new AbortController().signal);
+    return await new EmbeddingServer(options).embed(MODEL, texts, "passage", new AbortController().signal);
   } finally {
     server.stop();
   }

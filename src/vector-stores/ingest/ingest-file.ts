@@ -4,15 +4,18 @@ import type { ChunkThread } from "../chunks/chunk-thread.ts";
 import { IngestFailed } from "../ingest-failed.ts";
 import type { IndexedChunk, VectorModel } from "../ports/chunks.ts";
 import type { IngestQueue, IngestTask } from "../ports/ingest.ts";
-import { type Embedder, EmbeddingFailed } from "../ports/vectors.ts";
+import { EmbeddingFailed } from "../ports/vectors.ts";
+import type { PassageBatches } from "./passage-batches.ts";
 
 export interface FileIngest {
   readonly queue: Pick<IngestQueue, "addChunks">;
   readonly files: Pick<FileStore, "findFile" | "readFile">;
   /** Null if the server searches by words only. */
-  readonly embedder: Embedder | null;
+  readonly embedder: Pick<PassageBatches, "modelName" | "embedPassages"> | null;
   readonly fileBytesMax: number;
 }
+
+type PassageEmbedder = NonNullable<FileIngest["embedder"]>;
 
 /** The number of chunks embedded together. They are stored in the smaller batches of the thread. */
 const EMBEDDED_TOGETHER = 64;
@@ -25,7 +28,7 @@ type Group = readonly PreparedChunk[];
  */
 export async function ingestFile(
   { queue, files, embedder, fileBytesMax }: FileIngest,
-  thread: ChunkThread,
+  thread: Pick<ChunkThread, "chunksOf">,
   task: IngestTask,
   signal: AbortSignal,
 ): Promise<"stored" | "lost"> {
@@ -36,7 +39,7 @@ export async function ingestFile(
   );
   let hasChunks = false;
   for await (const some of gatherGroups(groups, embedder === null ? 1 : EMBEDDED_TOGETHER)) {
-    const vectors = embedder === null ? null : await vectorsOf(embedder, some.flat(), signal);
+    const vectors = embedder === null ? null : await vectorsOf(embedder, some.flat());
     for (const group of some) {
       const addition = await queue.addChunks(
         task,
@@ -92,9 +95,9 @@ async function* gatherGroups(groups: AsyncIterable<Group>, chunksMin: number): A
 /** The vectors of chunks by their ordinals. */
 type Vectors = ReadonlyMap<number, Float32Array>;
 
-async function vectorsOf(embedder: Embedder, chunks: Group, signal: AbortSignal): Promise<Vectors> {
+async function vectorsOf(embedder: PassageEmbedder, chunks: Group): Promise<Vectors> {
   try {
-    const vectors = await embedder.embed(embedder.modelName, chunks.map(embeddedText), signal);
+    const vectors = await embedder.embedPassages(chunks.map(embeddedText));
     return new Map(
       chunks.flatMap(({ ordinal }, index) => {
         const vector = vectors[index];
@@ -111,7 +114,7 @@ function indexChunk(chunk: PreparedChunk, vectors: Vectors | null): IndexedChunk
   return { ...chunk, vector: vectors?.get(chunk.ordinal) ?? null };
 }
 
-function vectorModel(embedder: Embedder | null, vectors: Vectors | null): VectorModel | null {
+function vectorModel(embedder: PassageEmbedder | null, vectors: Vectors | null): VectorModel | null {
   const [first] = vectors?.values() ?? [];
   return embedder === null || first === undefined ? null : { name: embedder.modelName, dimensions: first.length };
 }

@@ -55,7 +55,7 @@ async function renewFile(
     for (;;) {
       const chunks = await renewal.readChunks(file, model, CHUNKS_AT_ONCE);
       if (chunks.length === 0) break;
-      const vectors = await embedder.embed(model.name, chunks.map(embeddedText), signal);
+      const vectors = await embedder.embed(model.name, chunks.map(embeddedText), "passage", signal);
       const keyedVectors = chunks.flatMap(({ key }, index) => {
         const vector = vectors[index];
         return vector === undefined ? [] : [{ key, vector }];

@@ -3,8 +3,9 @@ import type { Logger } from "@antiphon/base/logger.ts";
 import { ChunkThread } from "../chunks/chunk-thread.ts";
 import { IngestFailed } from "../ingest-failed.ts";
 import type { IngestQueue, IngestTask } from "../ports/ingest.ts";
-import type { VectorRenewal } from "../ports/vectors.ts";
+import type { Embedder, VectorRenewal } from "../ports/vectors.ts";
 import { type FileIngest, ingestFile } from "./ingest-file.ts";
+import { PassageBatches } from "./passage-batches.ts";
 import { renewVectors } from "./renew-vectors.ts";
 
 /**
@@ -20,7 +21,9 @@ export interface FileIngestObserver {
   waiting(files: number): void;
 }
 
-export interface IngestParts extends FileIngest {
+export interface IngestParts extends Omit<FileIngest, "embedder"> {
+  /** Null if the server searches by words only. */
+  readonly embedder: Embedder | null;
   /** Null if another process renews vectors. */
   readonly renewal: VectorRenewal | null;
   readonly queue: IngestQueue;
@@ -41,6 +44,8 @@ export interface Ingest {
 const INTERVAL_MS = 5_000;
 /** How long an idle thread is kept: it takes a moment to start, and some megabytes of memory. */
 const THREAD_IDLE_MS = 60_000;
+/** The maximum files of a worker that are read and whose vectors are awaited. Each holds up to a batch of chunks. */
+const FILES_AHEAD_MAX = 32;
 const RENEWAL_PAUSE_MS = 60_000;
 /** The pause after a database fault, in milliseconds. */
 const FAULT_PAUSE_MS = 1_000;
@@ -61,7 +66,9 @@ const LIMITS = {
 /** Ingests waiting files until it is stopped. A file ends as completed or failed, or goes back to the queue. */
 export function startIngest(parts: IngestParts): Ingest {
   const stopping = new AbortController();
-  const workers = Array.from({ length: parts.workers }, () => new IngestWorker(parts, stopping.signal));
+  const { embedder } = parts;
+  const batches = embedder === null ? null : new PassageBatches(embedder, parts.workers, stopping.signal);
+  const workers = Array.from({ length: parts.workers }, () => new IngestWorker(parts, batches, stopping.signal));
   const tasks = [...workers.map((worker) => worker.run()), renewRegularly(parts, stopping.signal)];
   return {
     wake: () => {
@@ -85,17 +92,23 @@ async function renewRegularly({ renewal, embedder, log }: IngestParts, stopping:
   }
 }
 
-/** Ingests one file after the other. */
+/** Reads one file after the other. The vectors of small files are awaited together, while further ones are read. */
 class IngestWorker {
   readonly #parts: IngestParts;
+  readonly #batches: PassageBatches | null;
   readonly #stopping: AbortSignal;
   readonly #thread = new ChunkThread(LIMITS);
   readonly #wakeUp = new WakeUp();
+  /** Files that are read or whose vectors are awaited. These promises never reject. */
+  readonly #underway = new Set<Promise<void>>();
+  /** Ingestions that ended with a fault. */
+  #faults: unknown[] = [];
   /** Files that could not be requeued, because the database did not respond. */
   #debts: IngestTask[] = [];
 
-  constructor(parts: IngestParts, stopping: AbortSignal) {
+  constructor(parts: IngestParts, batches: PassageBatches | null, stopping: AbortSignal) {
     this.#parts = parts;
+    this.#batches = batches;
     this.#stopping = stopping;
   }
 
@@ -118,30 +131,49 @@ class IngestWorker {
         await sleep(FAULT_PAUSE_MS, null, { signal: stopping }).catch(() => null);
       }
     }
+    await Promise.all(this.#underway);
     await this.#thread.close();
     await this.#giveBack().catch((fault: unknown) => {
       log.error({ err: fault }, "file could not be requeued; it is ingested once this process is known to be gone");
     });
   }
 
-  /** Returns false if no file waits. */
+  /** Resolves once the next file can be read. Returns false if no file waits. Throws the fault of an earlier file. */
   async #takeInNext(): Promise<boolean> {
     const { queue, observer } = this.#parts;
+    const [fault] = this.#faults.splice(0);
+    if (fault !== undefined) throw fault;
     await this.#giveBack();
     const task = await queue.claim();
     observer.waiting(await queue.count());
     if (task === null) return false;
-    this.#debts.push(task);
-    await this.#takeIn(task);
-    this.#debts = this.#debts.filter((debt) => debt !== task);
+    await this.#begin(task);
+    while (this.#underway.size >= FILES_AHEAD_MAX) await Promise.race(this.#underway);
     return true;
   }
 
-  async #takeIn(task: IngestTask): Promise<void> {
+  /** Begins with a file. Resolves once the thread has read it, or its ingestion has ended. */
+  async #begin(task: IngestTask): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const ingestion = this.#takeIn(task, resolve)
+      .catch((fault: unknown) => {
+        this.#debts.push(task);
+        this.#faults.push(fault);
+        this.wake();
+      })
+      .finally(() => {
+        this.#underway.delete(ingestion);
+        resolve();
+      });
+    this.#underway.add(ingestion);
+    await promise;
+  }
+
+  async #takeIn(task: IngestTask, noteRead: () => void): Promise<void> {
     const { queue, observer, log } = this.#parts;
     const { fileId, storeId } = task;
     const begunAt = performance.now();
-    const outcome = await this.#outcomeOf(task).catch((fault: unknown) => {
+    const outcome = await this.#outcomeOf(task, noteRead).catch((fault: unknown) => {
       observer.noteEnd("returned");
       throw fault;
     });
@@ -155,9 +187,10 @@ class IngestWorker {
     );
   }
 
-  async #outcomeOf(task: IngestTask) {
+  async #outcomeOf(task: IngestTask, noteRead: () => void) {
+    const parts = { ...this.#parts, embedder: this.#batches };
     try {
-      const result = await ingestFile(this.#parts, this.#thread, task, this.#stopping);
+      const result = await ingestFile(parts, watchReading(this.#thread, noteRead), task, this.#stopping);
       return result === "lost" ? result : ({ type: "completed" } as const);
     } catch (error) {
       if (!(error instanceof IngestFailed)) throw error;
@@ -169,9 +202,21 @@ class IngestWorker {
 
   async #giveBack(): Promise<void> {
     const why = this.#stopping.aborted ? "stopping" : "fault";
-    for (const task of this.#debts) await this.#parts.queue.release(task, why);
-    this.#debts = [];
+    for (let task = this.#debts[0]; task !== undefined; task = this.#debts[0]) {
+      await this.#parts.queue.release(task, why);
+      this.#debts = this.#debts.filter((debt) => debt !== task);
+    }
   }
+}
+
+/** The same thread. `noteRead` is called when it has read the file. */
+function watchReading(thread: ChunkThread, noteRead: () => void): Pick<ChunkThread, "chunksOf"> {
+  return {
+    async *chunksOf(task, signal) {
+      yield* thread.chunksOf(task, signal);
+      noteRead();
+    },
+  };
 }
 
 /** Wakes one sleeper. A call without a sleeper ends the next sleep at once. */

@@ -32,20 +32,37 @@ export interface VectorRenewal {
   eraseOld(): Promise<boolean>;
 }
 
+/** What texts are embedded for. Many models want another prefix before a question than before a passage. */
+export type EmbeddingPurpose = "question" | "passage";
+
 /** Turns texts into vectors. */
 export interface Embedder {
-  /** The model for new vectors. */
+  /** The model for new vectors, with its prefixes if it has some: vectors of other prefixes cannot be compared. */
   readonly modelName: string;
+  /** How many texts are best embedded by one call, so that many small files do not take a call each. */
+  readonly textsTogether: number;
   /**
    * One vector of unit length for each text, all with the same dimensions. Rejects with `EmbeddingFailed`, or with the
    * signal's reason if the signal aborts.
    */
-  embed(modelName: string, texts: readonly string[], signal: AbortSignal): Promise<readonly Float32Array[]>;
+  embed(
+    modelName: string,
+    texts: readonly string[],
+    purpose: EmbeddingPurpose,
+    signal: AbortSignal,
+  ): Promise<readonly Float32Array[]>;
   /** The vector length of this model. Calls the server only if it is unknown, and rejects like `embed`. */
   dimensionsOf(modelName: string, signal: AbortSignal): Promise<number>;
 }
 
-/** The embedding server did not respond, or not with vectors. The message contains no address and no key. */
+/** The embedding model did not respond, or not with vectors. The message contains no address and no key. */
 export class EmbeddingFailed extends Error {
   override readonly name = "EmbeddingFailed";
+  /** One of the texts may be the reason, so that the others may succeed without it. */
+  readonly dependsOnTexts: boolean;
+
+  constructor(message: string, options: ErrorOptions & { readonly dependsOnTexts?: boolean } = {}) {
+    super(message, options);
+    this.dependsOnTexts = options.dependsOnTexts ?? false;
+  }
 }
