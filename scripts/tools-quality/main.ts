@@ -1,0 +1,147 @@
+/**
+ * Measures how well file_search finds the answers of FAQs, on a server of its own with the model that
+ * `antiphon search setup` fetches, beside rank_bm25 and bm25s of PyPI. Arguments are languages of the Debian FAQ.
+ */
+import { execFileSync, spawn } from "node:child_process";
+import { existsSync, mkdirSync, mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { silentLogger } from "@antiphon/base/logger.ts";
+import { fetchedEmbeddingFile } from "../../src/servers/choices/choose-embedder.ts";
+import { familyPrefixes } from "../../src/vector-stores/embeddings/prefixes.ts";
+import { describeEmbeddingFile } from "../../src/vector-stores/local-model/known-embedding-model.ts";
+import { LocalEmbedder } from "../../src/vector-stores/local-model/local-embedder.ts";
+import type { EmbeddingPurpose } from "../../src/vector-stores/ports/vectors.ts";
+import { cleanUp, removeFolder } from "../bench/clean-up.ts";
+import { type Answer, CACHE, debianFaq } from "./debian-faq.ts";
+import { FaqServer } from "./faq-server.ts";
+import { ndcg, recall } from "./measures.ts";
+
+const LANGUAGES = ["en", "de", "fr", "it", "nl", "pt", "ru"];
+const PACKAGES = ["rank-bm25==0.2.2", "bm25s==0.3.16", "numpy==2.4.6"];
+const MAIN = join(import.meta.dirname, "../../src/main.ts");
+/** How long all questions may wait for their vectors, in milliseconds. */
+const PATIENCE_MS = 3_600_000;
+const KEY = "a-key-of-the-measurement";
+
+/** For each question, the numbers of the found answers, best first. */
+type Rankings = readonly (readonly number[])[];
+
+const asked = process.argv.slice(2);
+const modelFile = fetchModel();
+const columns = ["words", "hybrid", "meaning", "rank_bm25", "bm25s"].map((name) => name.padEnd(14));
+console.log(`${"nDCG@10 recall@10".padEnd(28)}${columns.join("")}`);
+for (const language of asked.length === 0 ? LANGUAGES : asked) await measureLanguage(language, debianFaq(language));
+
+async function measureLanguage(language: string, answers: readonly Answer[]): Promise<void> {
+  const before = performance.now();
+  const rankings: readonly Rankings[] = [
+    await serverRankings("none", answers),
+    await serverRankings(modelFile, answers),
+    await cosineRankings(modelFile, answers),
+    ...peerRankings(answers),
+  ];
+  const seconds = Math.round((performance.now() - before) / 1000);
+  const cells = rankings.map((ranking) => `${ndcg(ranking).toFixed(3)} ${recall(ranking).toFixed(3)}`.padEnd(14));
+  console.log(`${`${language}, ${answers.length} files, ${seconds} s`.padEnd(28)}${cells.join("")}`);
+}
+
+/** What a new server with this EMBEDDING_FILE finds by its defaults. */
+async function serverRankings(embeddingFile: string, answers: readonly Answer[]): Promise<Rankings> {
+  const dataDir = mkdtempSync(join(tmpdir(), "antiphon-quality-"));
+  const remove = cleanUp(() => removeFolder(dataDir));
+  const server = await startServer(dataDir, embeddingFile);
+  const storeId = await server.client.fill(answers.map(({ text }) => text));
+  const rankings = await server.client.rank(
+    storeId,
+    answers.map(({ question }) => question),
+  );
+  server.stop();
+  remove();
+  return rankings;
+}
+
+/** By the cosine of whole texts alone. */
+async function cosineRankings(path: string, answers: readonly Answer[]): Promise<Rankings> {
+  const file = describeEmbeddingFile(path);
+  if (file === null) throw new Error(`there is no ${path}`);
+  const options = { prefixes: familyPrefixes("e5-small"), questionMs: PATIENCE_MS, idleMs: 1000, log: silentLogger };
+  const embedder = new LocalEmbedder({ ...file, ...options });
+  const never = new AbortController().signal;
+  const vectorsOf = async (texts: readonly string[], purpose: EmbeddingPurpose): Promise<readonly Float32Array[]> =>
+    await embedder.embed(embedder.modelName, texts, purpose, never);
+  const passages = await vectorsOf(
+    answers.map(({ text }) => text),
+    "passage",
+  );
+  const questions = await vectorsOf(
+    answers.map(({ question }) => question),
+    "question",
+  );
+  return questions.map((question) => {
+    const cosines = passages.map((passage) =>
+      passage.reduce((sum, value, index) => sum + value * (question[index] ?? 0), 0),
+    );
+    return [...cosines.keys()].toSorted((one, other) => (cosines[other] ?? 0) - (cosines[one] ?? 0));
+  });
+}
+
+/** The model file in the cache. */
+function fetchModel(): string {
+  const cacheDir = join(CACHE, "data");
+  mkdirSync(CACHE, { recursive: true });
+  const env = { ...process.env, DATA_DIR: cacheDir };
+  execFileSync(process.execPath, [MAIN, "search", "setup"], { cwd: CACHE, env, stdio: "inherit" });
+  return fetchedEmbeddingFile({ dataDir: cacheDir });
+}
+
+async function startServer(
+  dataDir: string,
+  embeddingFile: string,
+): Promise<{ readonly client: FaqServer; readonly stop: () => void }> {
+  const child = spawn(process.execPath, [MAIN], {
+    cwd: dataDir,
+    env: {
+      ...process.env,
+      DATA_DIR: dataDir,
+      EMBEDDING_FILE: embeddingFile,
+      API_KEYS: KEY,
+      PORT: "0",
+      STT_PORT: "0",
+      SPEECH_ENGINE: "none",
+      CODE_ENGINE: "off",
+      FIND_LOCAL_DAEMON: "false",
+    },
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const stop = cleanUp(() => child.kill());
+  const { promise, resolve, reject } = Promise.withResolvers<string>();
+  child.once("exit", (code) => reject(new Error(`the server ended with ${code}`)));
+  child.stdout.on("data", (bytes: Buffer) => {
+    const url = /Responses API +(\S+)\/v1/.exec(bytes.toString())?.[1];
+    if (url !== undefined) resolve(url);
+  });
+  return { client: new FaqServer(await promise, KEY), stop };
+}
+
+/** The rankings of rank_bm25 and of bm25s. */
+function peerRankings(answers: readonly Answer[]): readonly Rankings[] {
+  const questions = answers.map(({ question }) => question);
+  const input = JSON.stringify({ questions, passages: answers.map(({ text }) => text) });
+  const output = execFileSync(python(), [join(import.meta.dirname, "peers.py")], { input });
+  const { rank_bm25, bm25s }: { readonly rank_bm25: Rankings; readonly bm25s: Rankings } = JSON.parse(
+    output.toString(),
+  );
+  return [rank_bm25, bm25s];
+}
+
+/** The interpreter of a virtual environment with the peers, which is made if it is missing. */
+function python(): string {
+  const folder = join(CACHE, "venv");
+  const program = join(folder, "bin/python");
+  if (existsSync(join(folder, "ready"))) return program;
+  execFileSync("python3", ["-m", "venv", folder], { stdio: "inherit" });
+  execFileSync(program, ["-m", "pip", "install", "--quiet", "--no-deps", ...PACKAGES], { stdio: "inherit" });
+  mkdirSync(join(folder, "ready"));
+  return program;
+}
