@@ -81,16 +81,14 @@ async function run(): Promise<void> {
   if (first === "search") {
     const { runSearchCommand } = await import("./commands/search/search-command.ts");
     const outputs = { ...OUTPUTS, progress: process.stderr };
-    const signal = endingSignal("Interrupted. Run it again to go on.");
+    const signal = others[0] === "add" ? interruptSignal() : endingSignal("Interrupted. Run it again to go on.");
     process.exitCode = await runSearchCommand(others, readEnvironment(), outputs, signal);
     return;
   }
   if (first === "runs") {
     const { runRunsCommand } = await import("./commands/runs-command.ts");
-    const stop = new AbortController();
     const outputs = { ...OUTPUTS, columns: process.stdout.isTTY ? process.stdout.columns : null };
-    process.once("SIGINT", () => stop.abort());
-    process.exitCode = await runRunsCommand(others, readEnvironment(), outputs, stop.signal);
+    process.exitCode = await runRunsCommand(others, readEnvironment(), outputs, interruptSignal());
     return;
   }
   if (first === "rotate-seal-key") return rotate();
@@ -126,6 +124,13 @@ async function serve(environment: Environment, argv: readonly string[]): Promise
   }
   const { serveBoth } = await import("./commands/serve.ts");
   return serveBoth(environment, argv);
+}
+
+/** Aborts when the user interrupts a command, which then ends by itself. */
+function interruptSignal(): AbortSignal {
+  const interruption = new AbortController();
+  process.once("SIGINT", () => interruption.abort());
+  return interruption.signal;
 }
 
 /** Aborts when this process is told to end; the process then ends. */
