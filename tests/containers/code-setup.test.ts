@@ -6,7 +6,7 @@ import { basename, join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
 import { ANALYST_PACKAGES } from "../../src/commands/code/code-command.ts";
-import { preparedFolder } from "../../src/servers/choices/prepared-folder.ts";
+import { preparedFolder } from "../../src/servers/choices/code/prepared-folder.ts";
 import { startChildServer } from "../kit/child-server.ts";
 import { serveHttp } from "../kit/http-server.ts";
 import { temporaryFolder } from "../kit/temporary-folder.ts";

@@ -6,7 +6,7 @@ import {
   readPreparedPython,
 } from "@antiphon/sandbox/engines/bubblewrap/prepared-python.ts";
 import { type Environment, loadConfig } from "../../config/load-config.ts";
-import { preparedFolder } from "../../servers/choices/prepared-folder.ts";
+import { preparedFolder } from "../../servers/choices/code/prepared-folder.ts";
 import { MisusedCommand, readCommandArguments } from "../misused-command.ts";
 import { type ProgressOutput, progressBar, showLine } from "../speech-progress.ts";
 import { CodeSetupError } from "./code-setup-error.ts";

@@ -1,10 +1,5 @@
+import type { ProgressOutput } from "../speech-progress.ts";
 import type { StepProgress } from "./keep-in-step.ts";
-
-/** Where notes go: lines, and on a terminal a line that is written again. */
-export interface ProgressOutput {
-  readonly isTTY?: boolean;
-  write(text: string): unknown;
-}
 
 const BAR_WIDTH = 24;
 const CLEAR_LINE = "\r\u001B[2K";

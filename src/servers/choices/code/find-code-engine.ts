@@ -4,7 +4,7 @@ import { readPreparedPython } from "@antiphon/sandbox/engines/bubblewrap/prepare
 import { probeDocker } from "@antiphon/sandbox/engines/docker/docker-engine.ts";
 import { probePyodide } from "@antiphon/sandbox/engines/pyodide/pyodide-engine.ts";
 import type { SandboxEngine } from "@antiphon/sandbox/ports/sandbox-engine.ts";
-import type { Config } from "../../config/load-config.ts";
+import type { Config } from "../../../config/load-config.ts";
 import { preparedFolder } from "./prepared-folder.ts";
 
 export type FoundEngine =

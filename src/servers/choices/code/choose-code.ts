@@ -3,8 +3,8 @@ import type { CodeFinder, CodeOffer } from "@antiphon/domain/containers.ts";
 import type { SandboxEngine } from "@antiphon/sandbox/ports/sandbox-engine.ts";
 import type { StoredContainers } from "@antiphon/sandbox/ports/stored-containers.ts";
 import { SandboxSessions } from "@antiphon/sandbox/sessions/sandbox-sessions.ts";
-import type { Config } from "../../config/load-config.ts";
-import type { Telemetry } from "./choose-telemetry.ts";
+import type { Config } from "../../../config/load-config.ts";
+import type { Telemetry } from "../choose-telemetry.ts";
 import { type FoundEngine, findCodeEngine } from "./find-code-engine.ts";
 
 interface Foundations {
