@@ -15,6 +15,7 @@ export function toolScope(changes: Partial<ToolScope> = {}): ToolScope {
   return {
     ...USER,
     responseId: "resp_1",
+    continuedId: null,
     include: [],
     context: [],
     approvals: [],

@@ -68,6 +68,8 @@ export interface ToolUser {
 /** What a tool knows about the response that it serves. */
 export interface ToolScope extends ToolUser {
   readonly responseId: string;
+  /** The id of the conversation of the response, else of the response before it; null if it begins a chain. */
+  readonly continuedId: string | null;
   readonly include: readonly string[];
   /** The context of the response, oldest first. */
   readonly context: readonly StoredItem[];

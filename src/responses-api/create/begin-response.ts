@@ -248,6 +248,7 @@ export function orderOf(
     (signal, storeNow) =>
       context.ask(tracedTask, {
         owner: openedRun.owner,
+        continuedId: continuedIdOf(openedRun.response),
         signal,
         isStored,
         isBackground: openedRun.response.background === true,
@@ -267,6 +268,10 @@ export function orderOf(
     ask: askFrom(null),
     resume: (shownAnswer) => (canResume(task, shownAnswer) ? askFrom(shownAnswer) : null),
   };
+}
+
+function continuedIdOf({ conversation, previous_response_id: previousId }: Response): string | null {
+  return conversation?.id ?? previousId ?? null;
 }
 
 interface NotedIncident {

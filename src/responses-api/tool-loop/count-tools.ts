@@ -34,6 +34,7 @@ export async function withHostedFunctions(
     owner,
     abilities: engine.abilitiesOf(request.model),
     responseId: idFromStem("resp", stem, 0),
+    continuedId: null,
     include: [],
     context,
     approvals: [],

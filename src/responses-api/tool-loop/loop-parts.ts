@@ -38,6 +38,8 @@ export interface LoopServices {
 export interface LoopRun {
   readonly owner: Owner;
   readonly responseId: string;
+  /** As in `ToolScope`. */
+  readonly continuedId: string | null;
   readonly signal: AbortSignal;
   /** Whether the response has begun before its tools are opened, so that no HTTP status can report their failure. */
   readonly isBackground: boolean;

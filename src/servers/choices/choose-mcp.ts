@@ -15,6 +15,8 @@ export function chooseMcp(config: Config, guards: Guards, log: Logger): HostedTo
     ...guards,
     listTimeoutMs: config.mcpListTimeoutMs,
     callTimeoutMs: config.mcpCallTimeoutMs,
+    programsMax: config.mcpProgramsMax,
+    programIdleMs: config.mcpProgramIdleMs,
     toolsMax: config.mcpToolsMax,
     outputCharactersMax: config.toolOutputCharactersMax,
     version: programVersion(),

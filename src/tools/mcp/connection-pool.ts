@@ -104,8 +104,11 @@ export class ConnectionPool {
 }
 
 /** Contains everything that two responses must have in common, without its secrets. */
-function connectionKey({ reach, isOperators, label }: McpServer, { organization, project }: Owner): string {
-  const target = reach.type === "url" ? [reach.url, reach.headers] : [label, reach.command];
+export function connectionKey({ reach, isOperators, label }: McpServer, { organization, project }: Owner): string {
+  const target =
+    reach.type === "url"
+      ? [reach.url, reach.headers]
+      : [label, reach.command, reach.args, reach.folder, reach.environment];
   return createHash("sha256")
     .update(JSON.stringify([organization, project, isOperators, reach.type, target]))
     .digest("base64");

@@ -1,20 +1,22 @@
+import type { Semaphore } from "@antiphon/base/limits/semaphore.ts";
 import { unlessAborted } from "@antiphon/base/limits/unless-aborted.ts";
 import {
   type CallToolResult,
   Client,
   type ListToolsResult,
+  SdkError,
+  SdkErrorCode,
   StreamableHTTPClientTransport,
   type Tool,
 } from "@modelcontextprotocol/client";
 import { type BegunReply, CallIds } from "./call-ids.ts";
 import { type CallParams, DirectCalls } from "./direct-calls.ts";
-import { type Delivery, deliveryAt, McpFault, McpTimeout, type ProgramEnded, refusedStatus } from "./mcp-failure.ts";
+import { type Delivery, deliveryAt, McpFault, McpTimeout, refusedStatus } from "./mcp-failure.ts";
 import type { McpOptions, McpServer } from "./mcp-server.ts";
 import { type EndableTransport, type HttpTransport, openTransport, type Use, withinUse } from "./open-transport.ts";
-import { ProgramTransport } from "./programs/program-transport.ts";
+import { causeOf, openProgram } from "./programs/open-program.ts";
 import { LIST_RESULT, lightMessage } from "./results/light-results.ts";
 import { CALL_RESULT } from "./results/read-result.ts";
-import { ServerSecrets } from "./server-secrets.ts";
 import { SharedWork } from "./shared-work.ts";
 
 /** The time limit of notifying the server about the end of a session or call. */
@@ -23,6 +25,8 @@ const FAREWELL_MS = 1000;
 const PROGRESS_FACTOR = 5;
 /** Statuses of servers that lack the newer transport. */
 const NOT_STREAMABLE: ReadonlySet<number> = new Set([400, 404, 405]);
+/** The time limit of a question to a program whose last call was stopped. */
+const ANSWER_MS = 2000;
 /** The protocol's status for a forgotten session. Some servers use 400. */
 const NOT_FOUND = 404;
 const BAD_REQUEST = 400;
@@ -32,6 +36,8 @@ export type McpConnectionOptions = Pick<
   "egress" | "operatorEgress" | "listTimeoutMs" | "callTimeoutMs" | "version" | "log"
 > & {
   readonly caller: string;
+  /** Limits running programs; only for connections to programs. */
+  readonly programPlaces?: Semaphore;
 };
 
 /** `signal` stops one request; `until` aborts when the response that uses the connection ends. */
@@ -59,6 +65,8 @@ export class McpConnection {
   /** The pending first page. */
   #listing: SharedWork<ListToolsResult | null> | null = null;
   #isOver = false;
+  /** Whether a request was stopped that may still keep the server busy. */
+  #isDoubtful = false;
 
   constructor(server: McpServer, options: McpConnectionOptions) {
     this.#server = server;
@@ -87,6 +95,21 @@ export class McpConnection {
   /** Opens it, once. Rejects with `McpFault`. */
   async open(): Promise<void> {
     await this.#client();
+  }
+
+  /** Whether a connection that was used before is still of use. Asks the server if its last request was stopped. */
+  async isAnswering(): Promise<boolean> {
+    if (!this.isOpen) return false;
+    if (!this.#isDoubtful) return true;
+    try {
+      // The newer protocol has no ping.
+      await this.#openClient?.client.request({ method: "tools/list", params: {} }, LIST_RESULT, { timeout: ANSWER_MS });
+    } catch (error) {
+      const isSilent = error instanceof SdkError && error.code === SdkErrorCode.RequestTimeout;
+      if (isSilent || !this.isOpen) return false; // An error is an answer, too.
+    }
+    this.#isDoubtful = false;
+    return true;
   }
 
   /**
@@ -189,6 +212,7 @@ export class McpConnection {
       return await withinUse(use, () => work(client));
     } catch (error) {
       beginning?.stop();
+      this.#isDoubtful = true;
       failure.abort(error); // The older protocol leaves the request open.
       signal.throwIfAborted();
       const status = refusedStatus(error);
@@ -283,15 +307,10 @@ export class McpConnection {
     });
   }
 
-  #noteDeath({ lastWords }: ProgramEnded): void {
-    const stderr = new ServerSecrets(this.#server).redact(lastWords);
-    this.#options.log.warn({ server: this.#server.label, stderr }, "program of an MCP server ended");
-  }
-
   #transport(kind: HttpTransport, signal: AbortSignal, onRefused: (status: number) => void): EndableTransport {
     const { egress, operatorEgress, caller } = this.#options;
     const { reach, isOperators } = this.#server;
-    if (reach.type === "program") return new ProgramTransport(reach, signal, (death) => this.#noteDeath(death));
+    if (reach.type === "program") return openProgram(this.#server, reach, { ...this.#options, signal });
     const callIds = this.#callIds;
     return openTransport(kind, reach, {
       egress: isOperators ? operatorEgress : egress,
@@ -301,11 +320,6 @@ export class McpConnection {
       callIds,
     });
   }
-}
-
-/** The program's exit explains more than the client library's error. */
-function causeOf(error: unknown, transport: EndableTransport): unknown {
-  return transport instanceof ProgramTransport ? (transport.death ?? error) : error;
 }
 
 /** Aborts with `McpTimeout`. */

@@ -25,6 +25,18 @@ export class ProgramEnded extends Error {
   }
 }
 
+/** The program of the server did not reply within the time limit. */
+export class ProgramSilent extends Error {
+  override readonly name = "ProgramSilent";
+  /** The end of its stderr. */
+  readonly lastWords: string;
+
+  constructor(lastWords: string, cause: unknown) {
+    super("the program did not reply in time", { cause });
+    this.lastWords = lastWords;
+  }
+}
+
 /** Opening a connection or a request failed. The cause says why. */
 export class McpFault extends Error {
   override readonly name = "McpFault";
@@ -153,7 +165,10 @@ function shortQuote(text: string): string {
 
 function explainOne(error: unknown, secrets: ServerSecrets): McpFailure | null {
   if (error instanceof McpTimeout) return http(GATEWAY_TIMEOUT, "The MCP server did not answer in time");
-  if (error instanceof ProgramEnded) return http(FAILED_DEPENDENCY, endOfProgram(error, secrets));
+  if (error instanceof ProgramEnded)
+    return http(FAILED_DEPENDENCY, withWords("The program of the MCP server ended", error, secrets));
+  if (error instanceof ProgramSilent)
+    return http(GATEWAY_TIMEOUT, withWords("The program of the MCP server did not answer in time", error, secrets));
   if (error instanceof McpListRefused) return protocol(INVALID_RESULT, error.message);
   if (error instanceof EgressError) return http(egressStatus(error), error.message);
   if (error instanceof ProtocolError)
@@ -164,11 +179,9 @@ function explainOne(error: unknown, secrets: ServerSecrets): McpFailure | null {
   return error instanceof SdkError ? (SDK_FAILURES.get(error.code) ?? null) : null;
 }
 
-function endOfProgram({ lastWords }: ProgramEnded, secrets: ServerSecrets): string {
+function withWords(sentence: string, { lastWords }: ProgramEnded | ProgramSilent, secrets: ServerSecrets): string {
   const words = shortQuote(errorLineOf(secrets.redact(lastWords)));
-  return words === ""
-    ? "The program of the MCP server ended"
-    : `The program of the MCP server ended and said: ${words}`;
+  return words === "" ? sentence : `${sentence} and said: ${words}`;
 }
 
 function egressStatus({ reason }: EgressError): number {

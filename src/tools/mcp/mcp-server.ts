@@ -48,6 +48,10 @@ export interface McpOptions {
   readonly operatorEgress: Pick<Egress, "callGuarded" | "openGuarded">;
   readonly listTimeoutMs: number;
   readonly callTimeoutMs: number;
+  /** The maximum of running programs; one more waits for a place within `listTimeoutMs`. */
+  readonly programsMax: number;
+  /** How long an unused program is kept for its chain of responses; 0 ends it with its response. */
+  readonly programIdleMs: number;
   /** The maximum tools that one server may offer to one response. */
   readonly toolsMax: number;
   /** The maximum characters of a shown result. */

@@ -2,15 +2,14 @@ import { assert } from "@antiphon/base/assert.ts";
 import type { HostedTool, ToolScope } from "@antiphon/domain/hosted-tool.ts";
 import type { Owner } from "@antiphon/domain/owner.ts";
 import { mcpRefusal } from "./check-mcp-tool.ts";
-import type { ConnectionPool } from "./connection-pool.ts";
 import { type McpInput, type McpOptions, type McpServer, operatorServerOf, serverOf } from "./mcp-server.ts";
 import { listInContext } from "./offered-tools.ts";
-import type { Opening } from "./open-server.ts";
+import type { ConnectionPools, Opening } from "./open-server.ts";
 
 /** The tools of MCP servers: servers that requests name by URL, and the operator's servers. */
 export function createMcpTool(options: McpOptions): HostedTool {
   let loading: ReturnType<typeof loadClient> | null = null;
-  let pool: ConnectionPool | null = null;
+  let pools: ConnectionPools | null = null;
   return {
     kind: "mcp",
     types: ["mcp"],
@@ -21,11 +20,11 @@ export function createMcpTool(options: McpOptions): HostedTool {
       const server = serverOf(options, tool, scope.owner);
       assert(server !== null, "the server of a tool that was not refused is known");
       const opening = openingOf(server, { tool, scope, options });
-      const { openServer, openPool } = await (loading ??= loadClient());
-      pool ??= openPool(options);
-      return await openServer(pool, opening);
+      const { openServer, openPools } = await (loading ??= loadClient());
+      pools ??= openPools(options);
+      return await openServer(pools, opening);
     },
-    close: async () => await pool?.close(),
+    close: async () => await pools?.close(),
   };
 }
 

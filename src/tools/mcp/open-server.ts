@@ -15,8 +15,9 @@ import { ConnectionPool } from "./connection-pool.ts";
 import { fetchList, tooManyTools } from "./list-tools.ts";
 import type { McpInput, McpOptions, McpServer } from "./mcp-server.ts";
 import type { OfferedMcpTool } from "./offered-tools.ts";
+import { ProgramPool } from "./programs/program-pool.ts";
 import { approvalCall, type CallContext, mcpCall } from "./run-call.ts";
-import { ServerLink } from "./server-link.ts";
+import { ServerLink, type TakenConnection } from "./server-link.ts";
 import { ServerSecrets } from "./server-secrets.ts";
 import { allowanceOf, approvalNeedOf, restraintOf, type ToolTest } from "./tool-filter.ts";
 
@@ -36,15 +37,27 @@ export interface IdentifiedCall extends ApprovedCall {
   readonly itemId: string;
 }
 
-/** The connection pool of a server with MCP tools. */
-export function openPool(options: McpOptions): ConnectionPool {
-  return new ConnectionPool(options);
+/** What outlives responses: connections to remote servers, and programs. */
+export interface ConnectionPools {
+  readonly remote: ConnectionPool;
+  readonly programs: ProgramPool;
+  /** Never rejects. */
+  close(): Promise<void>;
+}
+
+export function openPools(options: McpOptions): ConnectionPools {
+  const remote = new ConnectionPool(options);
+  const programs = new ProgramPool(options);
+  const close = async (): Promise<void> => {
+    await Promise.all([remote.close(), programs.close()]);
+  };
+  return { remote, programs, close };
 }
 
 /** Prepares the tools of a server for one response. Rejects with `ModelError` if they are unavailable. */
-export async function openServer(pool: ConnectionPool, opening: Opening): Promise<OpenTool> {
+export async function openServer(pools: ConnectionPools, opening: Opening): Promise<OpenTool> {
   const { server, scope, options } = opening;
-  const link = new ServerLink(pool, server, scope.owner);
+  const link = new ServerLink(() => takeConnection(pools, server, scope));
   const secrets = new ServerSecrets(server);
   try {
     const { tools, list } = await toolsOf(opening, link, secrets);
@@ -75,6 +88,15 @@ export async function openServer(pool: ConnectionPool, opening: Opening): Promis
     link.close();
     throw error;
   }
+}
+
+async function takeConnection(pools: ConnectionPools, server: McpServer, scope: ToolScope): Promise<TakenConnection> {
+  if (server.reach.type === "program") {
+    const program = await pools.programs.take(server, scope);
+    return { connection: program.connection, release: () => pools.programs.giveBack(program) };
+  }
+  const place = await pools.remote.take(server, scope.owner);
+  return { connection: place.connection, release: () => pools.remote.giveBack(place) };
 }
 
 async function toolsOf(

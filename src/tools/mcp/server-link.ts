@@ -1,28 +1,28 @@
 import { unlessAborted } from "@antiphon/base/limits/unless-aborted.ts";
-import type { Owner } from "@antiphon/domain/owner.ts";
 import type { CallToolResult, ListToolsResult } from "@modelcontextprotocol/client";
-import type { ConnectionPool, PooledConnection } from "./connection-pool.ts";
 import type { Asking, McpConnection } from "./mcp-connection.ts";
 import { McpFault } from "./mcp-failure.ts";
-import type { McpServer } from "./mcp-server.ts";
 
 /** Created once: each error costs a stack trace. */
 const ENDED = new Error("the response has ended");
 
-/** The requests of one response to one server. Takes a connection from the pool on first use. */
+/** A connection of a pool. */
+export interface TakenConnection {
+  readonly connection: McpConnection;
+  /** Gives it back to the pool. Called once. */
+  readonly release: () => void;
+}
+
+/** The requests of one response to one server. Takes a connection on first use. */
 export class ServerLink {
-  readonly #pool: ConnectionPool;
-  readonly #server: McpServer;
-  readonly #owner: Owner;
+  readonly #takeConnection: () => Promise<TakenConnection>;
   readonly #ending = new AbortController();
   /** All connections taken; the last one is in use. */
-  readonly #places: PooledConnection[] = [];
-  #taking: Promise<PooledConnection> | null = null;
+  readonly #places: TakenConnection[] = [];
+  #taking: Promise<TakenConnection> | null = null;
 
-  constructor(pool: ConnectionPool, server: McpServer, owner: Owner) {
-    this.#pool = pool;
-    this.#server = server;
-    this.#owner = owner;
+  constructor(takeConnection: () => Promise<TakenConnection>) {
+    this.#takeConnection = takeConnection;
   }
 
   /** See `McpConnection.listPage`. */
@@ -38,7 +38,7 @@ export class ServerLink {
   /** Ends the requests of this response and releases its connections. */
   close(): void {
     this.#ending.abort(ENDED);
-    for (const place of this.#places.splice(0)) this.#pool.giveBack(place);
+    for (const place of this.#places.splice(0)) place.release();
   }
 
   /** Retries once over a new connection if the server has forgotten the session and therefore did nothing. */
@@ -53,7 +53,7 @@ export class ServerLink {
     }
   }
 
-  async #place(): Promise<PooledConnection> {
+  async #place(): Promise<TakenConnection> {
     const last = this.#places.at(-1);
     if (last !== undefined && !last.connection.isOver) return last;
     this.#taking ??= this.#take().finally(() => {
@@ -62,10 +62,10 @@ export class ServerLink {
     return await this.#taking;
   }
 
-  async #take(): Promise<PooledConnection> {
+  async #take(): Promise<TakenConnection> {
     this.#ending.signal.throwIfAborted();
-    const place = await this.#pool.take(this.#server, this.#owner);
-    if (this.#ending.signal.aborted) this.#pool.giveBack(place);
+    const place = await this.#takeConnection();
+    if (this.#ending.signal.aborted) place.release();
     else this.#places.push(place);
     this.#ending.signal.throwIfAborted();
     return place;

@@ -49,7 +49,9 @@ export class ServerSecrets {
 
 function secretsOf(reach: McpServer["reach"]): readonly string[] {
   if (reach.type === "program")
-    return Object.entries(reach.environment).flatMap(([name, value]) => (SECRET_NAME.test(name) ? value : []));
+    return Object.entries(reach.environment).flatMap(([name, value]) =>
+      SECRET_NAME.test(name) ? [value, ...value.split("\n")] : [],
+    );
   return [...redactHeaders(Object.entries(reach.headers)).secrets, ...redactUrl(reach.url).secrets];
 }
 

@@ -18,6 +18,8 @@ export function mcpOptions(more: Partial<McpOptions> = {}): McpOptions {
     operatorEgress: egress,
     listTimeoutMs: 5000,
     callTimeoutMs: 5000,
+    programsMax: 32,
+    programIdleMs: 60_000,
     toolsMax: 128,
     outputCharactersMax: 2000,
     version: "0",

@@ -1,4 +1,4 @@
-import { Semaphore } from "@antiphon/base/limits/semaphore.ts";
+import type { Semaphore } from "@antiphon/base/limits/semaphore.ts";
 import { type PipedChild, startPiped } from "@antiphon/programs/piped-child.ts";
 import { type JSONRPCMessage, ReadBuffer, serializeMessage, type Transport } from "@modelcontextprotocol/client";
 import { ProgramEnded } from "../mcp-failure.ts";
@@ -6,13 +6,20 @@ import type { McpProgram } from "../mcp-server.ts";
 import { noteSent } from "../open-transport.ts";
 import { LastWords } from "./last-words.ts";
 
-/** The maximum of running programs; a connection waits for a place within its time limit. */
-const PROGRAMS_MAX = 32;
 const MESSAGE_BYTES_MAX = 16 * 1024 * 1024;
 /** The maximum of consecutive lines that are not messages, such as greetings. They are skipped. */
 const STRANGE_LINES_MAX = 1000;
 
-const PLACES = new Semaphore(PROGRAMS_MAX);
+export interface ProgramWatch {
+  /** Limits running programs. */
+  readonly places: Semaphore;
+  /** Ends the wait for a place. */
+  readonly signal: AbortSignal;
+  /** Called with the program's stderr. */
+  readonly onComplaint: (bytes: Buffer) => void;
+  /** Called if the program exits before it is closed. */
+  readonly onDeath: (death: ProgramEnded) => void;
+}
 
 /** Connects to an operator's program over its standard input and output. The program ends with the connection. */
 export class ProgramTransport implements Transport {
@@ -21,8 +28,7 @@ export class ProgramTransport implements Transport {
   onmessage?: (message: JSONRPCMessage) => void;
   readonly #program: McpProgram;
   readonly #buffer = new ReadBuffer({ maxBufferSize: MESSAGE_BYTES_MAX });
-  readonly #signal: AbortSignal;
-  readonly #onDeath: (death: ProgramEnded) => void;
+  readonly #watch: ProgramWatch;
   readonly #lastWords = new LastWords();
   readonly #over = Promise.withResolvers<void>();
   #child: PipedChild | null = null;
@@ -30,11 +36,9 @@ export class ProgramTransport implements Transport {
   #giveBack: (() => void) | null = null;
   #isClosed = false;
 
-  /** `signal` ends the wait for a place. `onDeath` is called if the program exits before it is closed. */
-  constructor(program: McpProgram, signal: AbortSignal, onDeath: (death: ProgramEnded) => void) {
+  constructor(program: McpProgram, watch: ProgramWatch) {
     this.#program = program;
-    this.#signal = signal;
-    this.#onDeath = onDeath;
+    this.#watch = watch;
   }
 
   /** How the program exited; null unless it exited by itself. */
@@ -42,16 +46,24 @@ export class ProgramTransport implements Transport {
     return this.#death;
   }
 
+  /** The end of its stderr. */
+  get lastWords(): string {
+    return this.#lastWords.text;
+  }
+
   async start(): Promise<void> {
     const { command, args, folder, environment } = this.#program;
-    this.#giveBack = await PLACES.take(this.#signal);
+    this.#giveBack = await this.#watch.places.take(this.#watch.signal);
     this.#child = await startPiped({
       program: command,
       args,
       folder,
       environment,
       onOutput: (bytes) => this.#hear(bytes),
-      onComplaint: (bytes) => this.#lastWords.add(bytes),
+      onComplaint: (bytes) => {
+        this.#lastWords.add(bytes);
+        this.#watch.onComplaint(bytes);
+      },
       onEnd: () => this.#die(),
     }).catch((error: unknown) => {
       this.#noteEnd();
@@ -112,7 +124,7 @@ export class ProgramTransport implements Transport {
   #die(): void {
     if (!this.#isClosed) {
       this.#death = new ProgramEnded(this.#lastWords.text);
-      this.#onDeath(this.#death);
+      this.#watch.onDeath(this.#death);
     }
     this.#noteEnd();
     this.#over.resolve();
