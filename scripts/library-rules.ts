@@ -74,8 +74,14 @@ export const LIBRARY_RULES: readonly ImportRule[] = [
   never(
     "mcp-client-in-its-tool",
     "The client of MCP servers lives in tools/mcp/.",
-    outside("src/tools/mcp"),
+    outside("src/tools/mcp", "src/mcp-server"),
     /^npm:@modelcontextprotocol\/.*$/,
+  ),
+  never(
+    "mcp-server-in-its-folder",
+    "The library of MCP servers lives in mcp-server/.",
+    outside("src/mcp-server"),
+    /^npm:@modelcontextprotocol\/server.*$/,
   ),
   never(
     "pyodide-in-its-engine",

@@ -4,6 +4,7 @@ import type { MediaReader } from "@antiphon/domain/media.ts";
 import type { RateLimiter } from "@antiphon/domain/rates.ts";
 import type { PassageFinder } from "@antiphon/domain/vector-stores.ts";
 import type { Config } from "../config/load-config.ts";
+import type { McpServing } from "../mcp-server/mcp-serving.ts";
 import { type AskContext, askModel } from "../responses-api/create/ask-model.ts";
 import type { CreateContext } from "../responses-api/create/begin-response.ts";
 import { ApprovalsInUse } from "../responses-api/create/response-lock.ts";
@@ -13,6 +14,7 @@ import { createSealer } from "../responses-api/seal.ts";
 import type { WatchContext } from "../responses-api/show/watch-response.ts";
 import { ModelGate } from "../responses-api/tool-loop/attempts/model-gate.ts";
 import { readSealKeys } from "../secrets/seal-keys.ts";
+import { programVersion } from "../version/program-version.ts";
 import { chooseExchangeLog, choosePrices } from "./choices/choose-inspection.ts";
 import type { ChosenModel } from "./choices/choose-model.ts";
 import type { Telemetry } from "./choices/choose-telemetry.ts";
@@ -112,5 +114,15 @@ export function handlerContexts(
     exchanges: { archive, exchanges: store.exchanges, keepsExchanges: config.keepExchanges !== "none" },
     monitoring,
     faces: { archive, storesAll: config.facesStore === "all" },
+    mcp: config.serveMcp ? mcpServing(creating, store) : null,
   };
+}
+
+function mcpServing(
+  { preparing: { tools }, limiter, quota, watching }: CreateContext,
+  { archive, vectorStores }: ConfiguredStore,
+): McpServing {
+  const { catalogue, observer } = tools;
+  const version = programVersion();
+  return { tools: catalogue, observer, limiter, quota, responses: watching.store, archive, vectorStores, version };
 }

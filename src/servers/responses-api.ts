@@ -17,6 +17,7 @@ import type { RunBus } from "../bus/run-bus.ts";
 import { ConfigError } from "../config/config-error.ts";
 import type { Config } from "../config/load-config.ts";
 import { messagesErrorForm } from "../faces/messages/message-errors.ts";
+import { MCP_CONTRACT } from "../mcp-server/mcp-route.ts";
 import type { JoinedProcess } from "../processes/joined-process.ts";
 import {
   callerFields,
@@ -47,7 +48,7 @@ import { chooseVectorStores, FilesWaiting } from "./choices/choose-vector-stores
 import { type CodeParts, chooseCode } from "./choices/code/choose-code.ts";
 import { contractOf, joinContracts, refusals } from "./contract.ts";
 import { responsesApiBodyChecks } from "./handlers/body-checks.ts";
-import { facesHandlers } from "./handlers/faces-handlers.ts";
+import { doorHandlers } from "./handlers/faces-handlers.ts";
 import { type HandlerContexts, NOT_YET, responsesApiHandlers } from "./handlers/responses-api-handlers.ts";
 import { filesFolder, openConfiguredStore } from "./open-configured-store.ts";
 import { docsAssets, frontDoor } from "./pages/docs-assets.ts";
@@ -274,10 +275,11 @@ function application(
       contractOf({ routes: responsesApiRoutes, validators, bodyChecks: responsesApiBodyChecks, validateReplies }),
       contractOf({ routes: chatCompletionsRoutes, validators: chatValidators, validateReplies }),
       contractOf({ routes: messagesRoutes, validators: messagesValidators, validateReplies }),
+      ...(contexts.mcp === null ? [] : [MCP_CONTRACT]),
     ),
     handlers: {
       ...responsesApiHandlers(contexts),
-      ...facesHandlers(contexts.creating, contexts.faces),
+      ...doorHandlers(contexts),
       ...refusals(NOT_YET, notImplemented),
     },
     admission: {

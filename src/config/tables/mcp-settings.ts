@@ -20,6 +20,13 @@ export const MCP_SETTINGS = {
     default: null,
     text: "YAML file of the operator's own MCP servers, which requests name by their label. docs/operations.md describes it.",
   },
+  serveMcp: {
+    name: "SERVE_MCP",
+    section: "Tools",
+    kind: "boolean",
+    default: true,
+    text: "Serve file search, code, web search and stored responses to MCP clients at /mcp, with the keys and limits of the API.",
+  },
   mcpListTimeoutMs: {
     name: "MCP_LIST_TIMEOUT_MS",
     section: "Tools",

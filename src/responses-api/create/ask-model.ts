@@ -40,7 +40,6 @@ export type AskTurns = (task: RunTask, run: AskingRun) => Promise<Turn>;
 /** The run of a turn. Its caller may have left. */
 export interface AskingRun {
   readonly owner: Owner;
-  readonly continuedId: LoopRun["continuedId"];
   /** Aborts when the run ends or is stopped. */
   readonly signal: AbortSignal;
   /** Whether its tool calls are stored. */

@@ -248,13 +248,16 @@ export function orderOf(
     (signal, storeNow) =>
       context.ask(tracedTask, {
         owner: openedRun.owner,
-        continuedId: continuedIdOf(openedRun.response),
         signal,
         isStored,
         isBackground: openedRun.response.background === true,
         dropsOldest: openedRun.response.truncation === "auto",
         storeNow,
-        past: { shown: shownAnswer, attempts: caller.attempts ?? null },
+        past: {
+          shown: shownAnswer,
+          attempts: caller.attempts ?? null,
+          continuedId: continuedIdOf(openedRun.response),
+        },
         listener: {
           onFault: order.onFault,
           onExchange: (exchange) => (isStored ? undefined : void exchanges.push(exchange)),

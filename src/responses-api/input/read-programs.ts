@@ -22,7 +22,7 @@ export interface LoggedCall {
 }
 
 /** The program at the end of these items that has no output; null if there is none. */
-export function openProgram(items: readonly StoredItem[]): OpenProgram | null {
+export function unfinishedProgram(items: readonly StoredItem[]): OpenProgram | null {
   const reader = new ProgramReader();
   for (const item of items) reader.add(item);
   return reader.open;

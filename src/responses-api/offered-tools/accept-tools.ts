@@ -143,7 +143,13 @@ function echoOther(tool: ToolInput): Tool {
   return echoHostedTool(tool);
 }
 
-function toolRefusal(tools: HostedTools, tool: ToolInput, kind: ToolKind | null, asker: ToolAsker): ToolRefusal | null {
+/** Why a tool cannot be used by this asker; null if it can. `kind` is that of its type. */
+export function toolRefusal(
+  tools: HostedTools,
+  tool: ToolInput,
+  kind: ToolKind | null,
+  asker: ToolAsker,
+): ToolRefusal | null {
   const grade = namesItsOwn(tool) ? ("needed" as const) : ("unavailable" as const);
   const missing = (reason: string): ToolRefusal => ({ reason, member: null, grade });
   if (kind === null) return missing(`Tools of type '${tool.type}' are not available on this server.`);

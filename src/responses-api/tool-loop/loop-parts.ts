@@ -38,8 +38,6 @@ export interface LoopServices {
 export interface LoopRun {
   readonly owner: Owner;
   readonly responseId: string;
-  /** As in `ToolScope`. */
-  readonly continuedId: string | null;
   readonly signal: AbortSignal;
   /** Whether the response has begun before its tools are opened, so that no HTTP status can report their failure. */
   readonly isBackground: boolean;
@@ -51,8 +49,10 @@ export interface LoopRun {
   readonly listener: RunListener;
 }
 
-/** What became of a run before this process went on with it. */
+/** What came before a run, and what became of it before this process went on with it. */
 export interface RunPast {
+  /** As in `ToolScope`. */
+  readonly continuedId: string | null;
   /** What was shown of the answer before a crash; null if the run begins. */
   readonly shown: ShownAnswer | null;
   /** The failed attempts at its turn before it was suspended; null if there were none. */

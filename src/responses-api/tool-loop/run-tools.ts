@@ -40,7 +40,7 @@ export async function runTools(services: LoopServices, task: ToolTask, run: Loop
     owner: run.owner,
     abilities: services.engine.abilitiesOf(task.request.model),
     responseId: run.responseId,
-    continuedId: run.continuedId,
+    continuedId: run.past.continuedId,
     signal,
     newItemId,
   };

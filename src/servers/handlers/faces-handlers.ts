@@ -12,6 +12,8 @@ import {
 import { createCompletion } from "../../faces/completions/create-completion.ts";
 import { countMessageTokens } from "../../faces/messages/count-message-tokens.ts";
 import { createMessage } from "../../faces/messages/create-message.ts";
+import { callMcpServer } from "../../mcp-server/mcp-route.ts";
+import type { McpServing } from "../../mcp-server/mcp-serving.ts";
 import type { Caller } from "../../responses-api/access/caller.ts";
 import type { CreateContext } from "../../responses-api/create/begin-response.ts";
 
@@ -21,8 +23,20 @@ export interface FacesContext {
   readonly storesAll: boolean;
 }
 
+interface DoorContexts {
+  readonly creating: CreateContext;
+  readonly faces: FacesContext;
+  /** Null if this server serves no MCP clients. */
+  readonly mcp: McpServing | null;
+}
+
+/** The operations beside those of the Responses API. */
+export function doorHandlers({ creating, faces, mcp }: DoorContexts): ReturnType<typeof facesHandlers> {
+  return { ...facesHandlers(creating, faces), ...(mcp === null ? {} : callMcpServer(mcp)) };
+}
+
 /** The operations of chat completions and of messages. */
-export function facesHandlers(
+function facesHandlers(
   creating: CreateContext,
   { archive, storesAll }: FacesContext,
 ): ChatCompletionsHandlers<Caller> & MessagesHandlers<Caller> {

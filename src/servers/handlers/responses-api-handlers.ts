@@ -1,6 +1,7 @@
 import type { OperationId, ResponsesApiHandlers } from "@antiphon/contracts/responses-api/operations.ts";
 import type { FileStore } from "@antiphon/domain/files.ts";
 import type { ModelEngine } from "@antiphon/domain/models/model-engine.ts";
+import type { McpServing } from "../../mcp-server/mcp-serving.ts";
 import type { Caller } from "../../responses-api/access/caller.ts";
 import type { CreateContext } from "../../responses-api/create/begin-response.ts";
 import type { HistoryContext } from "../../responses-api/input/load-history.ts";
@@ -71,6 +72,8 @@ export interface HandlerContexts {
   readonly exchanges: ExchangesContext;
   readonly monitoring: MonitoringContext;
   readonly faces: FacesContext;
+  /** Null if this server serves no MCP clients. */
+  readonly mcp: McpServing | null;
 }
 
 export function responsesApiHandlers({
@@ -82,7 +85,7 @@ export function responsesApiHandlers({
   statistics,
   exchanges,
   monitoring,
-}: Omit<HandlerContexts, "faces">): Omit<ResponsesApiHandlers<Caller>, (typeof NOT_YET)[number]> {
+}: Omit<HandlerContexts, "faces" | "mcp">): Omit<ResponsesApiHandlers<Caller>, (typeof NOT_YET)[number]> {
   return {
     ...creatingHandlers(creating),
     ...storedResponseHandlers(creating.watching, ledger),

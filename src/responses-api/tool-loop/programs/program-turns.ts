@@ -3,7 +3,7 @@ import type { ToolScope } from "@antiphon/domain/hosted-tool.ts";
 import type { ModelEvent, ModelUsage } from "@antiphon/domain/models/model-events.ts";
 import type { ContextItem, OfferedTool } from "@antiphon/domain/models/model-request.ts";
 import type { CallOfProgram, ProgramRuntime, ProgramState } from "@antiphon/domain/programs.ts";
-import { endedCall, type LoggedCall, openProgram, type ProgramItem } from "../../input/read-programs.ts";
+import { endedCall, type LoggedCall, type ProgramItem, unfinishedProgram } from "../../input/read-programs.ts";
 import { wholeItem } from "../hosted-run.ts";
 import type { LoopServices, ToolTask } from "../loop-parts.ts";
 import type { PlacedFunction, ToolSet } from "../open-tools.ts";
@@ -22,7 +22,7 @@ interface EndedResult {
 /** A call that shows no item. A program cannot go on after it. */
 const LOST_CALL: LoggedCall = { name: "", server: null, result: null, approvalRequestId: null };
 
-export interface ProgramParts {
+export interface ProgramTurnParts {
   readonly services: Pick<LoopServices, "tools">;
   readonly task: ToolTask;
   readonly set: ToolSet;
@@ -44,14 +44,14 @@ const NO_USAGE: ModelUsage = {
  * memory, and it goes on in a later response, on another server, and after a crash.
  */
 export class ProgramTurns {
-  readonly #parts: ProgramParts;
+  readonly #parts: ProgramTurnParts;
   readonly #runtime: ProgramRuntime | null;
   #item: ProgramItem | null = null;
   #calls: LoggedCall[] = [];
   #output: ProgramOutput | null = null;
   #isTurn = false;
 
-  constructor(parts: ProgramParts) {
+  constructor(parts: ProgramTurnParts) {
     this.#parts = parts;
     this.#runtime = parts.set.functions.find(({ tool }) => tool.programs !== undefined)?.tool.programs ?? null;
     this.goOn(parts.task.tools.context);
@@ -59,7 +59,7 @@ export class ProgramTurns {
 
   /** Goes on with the program at the end of these items, if there is one. */
   goOn(items: readonly StoredItem[]): void {
-    const open = this.#runtime === null ? null : openProgram(items);
+    const open = this.#runtime === null ? null : unfinishedProgram(items);
     this.#item = open?.item ?? null;
     this.#calls = [...(open?.calls ?? [])];
   }
