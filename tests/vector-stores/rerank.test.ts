@@ -14,7 +14,7 @@ import { type Called, createStore, type Found, takenIn, upload } from "./store-c
 const RERANK = { RERANK_MODEL: "ranker" };
 /** By words the first is better, by the reranker the second. */
 const SHORT = "A heron.";
-const LONG = "Long ago a heron met a heron and a heron, beside many other birds of the lake and of the sea.";
+const LONG = "Long ago a heron met heronlike and heronless birds of the lake and of the sea, and many more of them.";
 
 async function storeOf(server: Called, ...texts: readonly string[]): Promise<string> {
   const ids: string[] = [];
