@@ -23,6 +23,7 @@ function answerTo(item: OutputItem): readonly object[] {
 /** What an item needs before it. */
 function before(item: OutputItem): readonly object[] {
   if (item.type === "tool_search_output") return [SAMPLE_ITEMS.tool_search_call("tsc_before").last];
+  if (item.type === "program_output") return [SAMPLE_ITEMS.program("cm_before").last];
   if (item.type !== "shell_call_output") return [];
   return [{ ...SAMPLE_ITEMS.shell_call("sh_before").last, call_id: item.call_id }];
 }
