@@ -6,7 +6,6 @@ const INSTEAD: readonly (readonly [path: RegExp, advice: string])[] = [
   [/^\/messages/, "Did you mean /v1/messages? The base URL of Anthropic's clients has no /v1."],
   [/^\/completions/, "Did you mean /v1/completions?"],
   [/^\/(?:assistants|threads)/, "Use POST /v1/responses, and /v1/conversations to keep a history."],
-  [/^\/embeddings/, "Vector stores make embeddings by themselves: use /v1/vector_stores."],
   [/^\/images/, "Use POST /v1/responses with the tool 'image_generation'."],
   [/^\/audio/, "Speech to text has a server of its own, on STT_PORT; speech is made by POST /v1/responses."],
   [/^\/realtime/, "Use a WebSocket to /v1/responses."],
