@@ -154,6 +154,121 @@ export class ResponsesApiClient {
     return this.#send({ operationId: "getModel", method: "GET", path: `/v1/models/${encodeURIComponent(model)}`, query: {}, accept: "json" }, options);
   }
 
+  /** `GET /v1/organization/admin_api_keys` List operator's keys */
+  listAdminApiKeys(query?: { readonly after?: string; readonly order?: Schema.ListOrder; readonly limit?: number }, options?: RequestOptions): Promise<Schema.AdminApiKeyList> {
+    return this.#send({ operationId: "listAdminApiKeys", method: "GET", path: "/v1/organization/admin_api_keys", query: query ?? {}, accept: "json" }, options);
+  }
+
+  /** `POST /v1/organization/admin_api_keys` Make an operator's key */
+  createAdminApiKey(body: Schema.AdminApiKeyCreateRequest, options?: RequestOptions): Promise<Schema.AdminApiKeyCreateResponse> {
+    return this.#send({ operationId: "createAdminApiKey", method: "POST", path: "/v1/organization/admin_api_keys", query: {}, bodyKind: "json", body, accept: "json" }, options);
+  }
+
+  /** `DELETE /v1/organization/admin_api_keys/{key_id}` Revoke an operator's key */
+  deleteAdminApiKey(keyId: string, options?: RequestOptions): Promise<Schema.AdminApiKeyDeleted> {
+    return this.#send({ operationId: "deleteAdminApiKey", method: "DELETE", path: `/v1/organization/admin_api_keys/${encodeURIComponent(keyId)}`, query: {}, accept: "json" }, options);
+  }
+
+  /** `GET /v1/organization/admin_api_keys/{key_id}` Retrieve an operator's key */
+  getAdminApiKey(keyId: string, options?: RequestOptions): Promise<Schema.AdminApiKey> {
+    return this.#send({ operationId: "getAdminApiKey", method: "GET", path: `/v1/organization/admin_api_keys/${encodeURIComponent(keyId)}`, query: {}, accept: "json" }, options);
+  }
+
+  /** `GET /v1/organization/costs` Add up what models cost */
+  getCosts(query: { readonly start_time: number; readonly end_time?: number; readonly bucket_width?: "1d"; readonly project_ids?: ReadonlyArray<string>; readonly api_key_ids?: ReadonlyArray<string>; readonly group_by?: ReadonlyArray<"project_id" | "line_item" | "api_key_id">; readonly limit?: number; readonly page?: string }, options?: RequestOptions): Promise<Schema.UsageResponse> {
+    return this.#send({ operationId: "getCosts", method: "GET", path: "/v1/organization/costs", query: query ?? {}, accept: "json" }, options);
+  }
+
+  /** `GET /v1/organization/keys` List all keys */
+  listKeys(query?: { readonly after?: string; readonly order?: Schema.ListOrder; readonly limit?: number }, options?: RequestOptions): Promise<Schema.KeyRecordList> {
+    return this.#send({ operationId: "listKeys", method: "GET", path: "/v1/organization/keys", query: query ?? {}, accept: "json" }, options);
+  }
+
+  /** `POST /v1/organization/keys` Make a key */
+  createKey(body: Schema.KeyCreateRequest, options?: RequestOptions): Promise<Schema.NewKeyRecord> {
+    return this.#send({ operationId: "createKey", method: "POST", path: "/v1/organization/keys", query: {}, bodyKind: "json", body, accept: "json" }, options);
+  }
+
+  /** `DELETE /v1/organization/keys/{key_id}` Revoke a key */
+  deleteKey(keyId: string, options?: RequestOptions): Promise<Schema.KeyRevoked> {
+    return this.#send({ operationId: "deleteKey", method: "DELETE", path: `/v1/organization/keys/${encodeURIComponent(keyId)}`, query: {}, accept: "json" }, options);
+  }
+
+  /** `GET /v1/organization/keys/{key_id}` Retrieve a key */
+  getKey(keyId: string, options?: RequestOptions): Promise<Schema.KeyRecord> {
+    return this.#send({ operationId: "getKey", method: "GET", path: `/v1/organization/keys/${encodeURIComponent(keyId)}`, query: {}, accept: "json" }, options);
+  }
+
+  /** `POST /v1/organization/keys/{key_id}` Rename a key or change its budget */
+  updateKey(keyId: string, body: Schema.KeyUpdateRequest, options?: RequestOptions): Promise<Schema.KeyRecord> {
+    return this.#send({ operationId: "updateKey", method: "POST", path: `/v1/organization/keys/${encodeURIComponent(keyId)}`, query: {}, bodyKind: "json", body, accept: "json" }, options);
+  }
+
+  /** `GET /v1/organization/projects/{project_id}/api_keys` List the keys of a project */
+  listProjectApiKeys(projectId: string, query?: { readonly limit?: number; readonly after?: string; readonly owner_project_access?: "active" | "any" | "inactive" }, options?: RequestOptions): Promise<Schema.ProjectApiKeyList> {
+    return this.#send({ operationId: "listProjectApiKeys", method: "GET", path: `/v1/organization/projects/${encodeURIComponent(projectId)}/api_keys`, query: query ?? {}, accept: "json" }, options);
+  }
+
+  /** `DELETE /v1/organization/projects/{project_id}/api_keys/{api_key_id}` Revoke a key of a project */
+  deleteProjectApiKey(projectId: string, apiKeyId: string, options?: RequestOptions): Promise<Schema.ProjectApiKeyDeleted> {
+    return this.#send({ operationId: "deleteProjectApiKey", method: "DELETE", path: `/v1/organization/projects/${encodeURIComponent(projectId)}/api_keys/${encodeURIComponent(apiKeyId)}`, query: {}, accept: "json" }, options);
+  }
+
+  /** `GET /v1/organization/projects/{project_id}/api_keys/{api_key_id}` Retrieve a key of a project */
+  getProjectApiKey(projectId: string, apiKeyId: string, options?: RequestOptions): Promise<Schema.ProjectApiKey> {
+    return this.#send({ operationId: "getProjectApiKey", method: "GET", path: `/v1/organization/projects/${encodeURIComponent(projectId)}/api_keys/${encodeURIComponent(apiKeyId)}`, query: {}, accept: "json" }, options);
+  }
+
+  /** `GET /v1/organization/usage/audio_speeches` Count spoken characters */
+  getAudioSpeechesUsage(query: { readonly start_time: number; readonly end_time?: number; readonly bucket_width?: "1m" | "1h" | "1d"; readonly project_ids?: ReadonlyArray<string>; readonly user_ids?: ReadonlyArray<string>; readonly api_key_ids?: ReadonlyArray<string>; readonly models?: ReadonlyArray<string>; readonly group_by?: ReadonlyArray<"project_id" | "user_id" | "api_key_id" | "model">; readonly limit?: number; readonly page?: string }, options?: RequestOptions): Promise<Schema.UsageResponse> {
+    return this.#send({ operationId: "getAudioSpeechesUsage", method: "GET", path: "/v1/organization/usage/audio_speeches", query: query ?? {}, accept: "json" }, options);
+  }
+
+  /** `GET /v1/organization/usage/audio_transcriptions` Count transcribed sound */
+  getAudioTranscriptionsUsage(query: { readonly start_time: number; readonly end_time?: number; readonly bucket_width?: "1m" | "1h" | "1d"; readonly project_ids?: ReadonlyArray<string>; readonly user_ids?: ReadonlyArray<string>; readonly api_key_ids?: ReadonlyArray<string>; readonly models?: ReadonlyArray<string>; readonly group_by?: ReadonlyArray<"project_id" | "user_id" | "api_key_id" | "model">; readonly limit?: number; readonly page?: string }, options?: RequestOptions): Promise<Schema.UsageResponse> {
+    return this.#send({ operationId: "getAudioTranscriptionsUsage", method: "GET", path: "/v1/organization/usage/audio_transcriptions", query: query ?? {}, accept: "json" }, options);
+  }
+
+  /** `GET /v1/organization/usage/code_interpreter_sessions` Count sessions of the code interpreter */
+  getCodeInterpreterSessionsUsage(query: { readonly start_time: number; readonly end_time?: number; readonly bucket_width?: "1m" | "1h" | "1d"; readonly project_ids?: ReadonlyArray<string>; readonly group_by?: ReadonlyArray<"project_id">; readonly limit?: number; readonly page?: string }, options?: RequestOptions): Promise<Schema.UsageResponse> {
+    return this.#send({ operationId: "getCodeInterpreterSessionsUsage", method: "GET", path: "/v1/organization/usage/code_interpreter_sessions", query: query ?? {}, accept: "json" }, options);
+  }
+
+  /** `GET /v1/organization/usage/completions` Count the tokens of answers */
+  getCompletionsUsage(query: { readonly start_time: number; readonly end_time?: number; readonly bucket_width?: "1m" | "1h" | "1d"; readonly project_ids?: ReadonlyArray<string>; readonly user_ids?: ReadonlyArray<string>; readonly api_key_ids?: ReadonlyArray<string>; readonly models?: ReadonlyArray<string>; readonly batch?: boolean; readonly group_by?: ReadonlyArray<"project_id" | "user_id" | "api_key_id" | "model" | "batch" | "service_tier">; readonly limit?: number; readonly page?: string }, options?: RequestOptions): Promise<Schema.UsageResponse> {
+    return this.#send({ operationId: "getCompletionsUsage", method: "GET", path: "/v1/organization/usage/completions", query: query ?? {}, accept: "json" }, options);
+  }
+
+  /** `GET /v1/organization/usage/embeddings` Count embedded tokens */
+  getEmbeddingsUsage(query: { readonly start_time: number; readonly end_time?: number; readonly bucket_width?: "1m" | "1h" | "1d"; readonly project_ids?: ReadonlyArray<string>; readonly user_ids?: ReadonlyArray<string>; readonly api_key_ids?: ReadonlyArray<string>; readonly models?: ReadonlyArray<string>; readonly group_by?: ReadonlyArray<"project_id" | "user_id" | "api_key_id" | "model">; readonly limit?: number; readonly page?: string }, options?: RequestOptions): Promise<Schema.UsageResponse> {
+    return this.#send({ operationId: "getEmbeddingsUsage", method: "GET", path: "/v1/organization/usage/embeddings", query: query ?? {}, accept: "json" }, options);
+  }
+
+  /** `GET /v1/organization/usage/file_search_calls` Count searches of vector stores */
+  getFileSearchCallsUsage(query: { readonly start_time: number; readonly end_time?: number; readonly bucket_width?: "1m" | "1h" | "1d"; readonly project_ids?: ReadonlyArray<string>; readonly user_ids?: ReadonlyArray<string>; readonly api_key_ids?: ReadonlyArray<string>; readonly vector_store_ids?: ReadonlyArray<string>; readonly group_by?: ReadonlyArray<"project_id" | "user_id" | "api_key_id" | "vector_store_id">; readonly limit?: number; readonly page?: string }, options?: RequestOptions): Promise<Schema.UsageResponse> {
+    return this.#send({ operationId: "getFileSearchCallsUsage", method: "GET", path: "/v1/organization/usage/file_search_calls", query: query ?? {}, accept: "json" }, options);
+  }
+
+  /** `GET /v1/organization/usage/images` Count images */
+  getImagesUsage(query: { readonly start_time: number; readonly end_time?: number; readonly bucket_width?: "1m" | "1h" | "1d"; readonly sources?: ReadonlyArray<"image.generation" | "image.edit" | "image.variation">; readonly sizes?: ReadonlyArray<"256x256" | "512x512" | "1024x1024" | "1792x1792" | "1024x1792">; readonly project_ids?: ReadonlyArray<string>; readonly user_ids?: ReadonlyArray<string>; readonly api_key_ids?: ReadonlyArray<string>; readonly models?: ReadonlyArray<string>; readonly group_by?: ReadonlyArray<"project_id" | "user_id" | "api_key_id" | "model" | "size" | "source">; readonly limit?: number; readonly page?: string }, options?: RequestOptions): Promise<Schema.UsageResponse> {
+    return this.#send({ operationId: "getImagesUsage", method: "GET", path: "/v1/organization/usage/images", query: query ?? {}, accept: "json" }, options);
+  }
+
+  /** `GET /v1/organization/usage/moderations` Count moderations */
+  getModerationsUsage(query: { readonly start_time: number; readonly end_time?: number; readonly bucket_width?: "1m" | "1h" | "1d"; readonly project_ids?: ReadonlyArray<string>; readonly user_ids?: ReadonlyArray<string>; readonly api_key_ids?: ReadonlyArray<string>; readonly models?: ReadonlyArray<string>; readonly group_by?: ReadonlyArray<"project_id" | "user_id" | "api_key_id" | "model">; readonly limit?: number; readonly page?: string }, options?: RequestOptions): Promise<Schema.UsageResponse> {
+    return this.#send({ operationId: "getModerationsUsage", method: "GET", path: "/v1/organization/usage/moderations", query: query ?? {}, accept: "json" }, options);
+  }
+
+  /** `GET /v1/organization/usage/vector_stores` Count the bytes of vector stores */
+  getVectorStoresUsage(query: { readonly start_time: number; readonly end_time?: number; readonly bucket_width?: "1m" | "1h" | "1d"; readonly project_ids?: ReadonlyArray<string>; readonly group_by?: ReadonlyArray<"project_id">; readonly limit?: number; readonly page?: string }, options?: RequestOptions): Promise<Schema.UsageResponse> {
+    return this.#send({ operationId: "getVectorStoresUsage", method: "GET", path: "/v1/organization/usage/vector_stores", query: query ?? {}, accept: "json" }, options);
+  }
+
+  /** `GET /v1/organization/usage/web_search_calls` Count searches of the web */
+  getWebSearchCallsUsage(query: { readonly start_time: number; readonly end_time?: number; readonly bucket_width?: "1m" | "1h" | "1d"; readonly project_ids?: ReadonlyArray<string>; readonly user_ids?: ReadonlyArray<string>; readonly api_key_ids?: ReadonlyArray<string>; readonly models?: ReadonlyArray<string>; readonly context_levels?: ReadonlyArray<"low" | "medium" | "high">; readonly group_by?: ReadonlyArray<"project_id" | "user_id" | "api_key_id" | "model" | "context_level">; readonly limit?: number; readonly page?: string }, options?: RequestOptions): Promise<Schema.UsageResponse> {
+    return this.#send({ operationId: "getWebSearchCallsUsage", method: "GET", path: "/v1/organization/usage/web_search_calls", query: query ?? {}, accept: "json" }, options);
+  }
+
   /** `POST /v1/rerank` Order documents by their relevance to a question */
   createRerank(body: Schema.RerankRequest, options?: RequestOptions): Promise<Schema.RerankList> {
     return this.#send({ operationId: "createRerank", method: "POST", path: "/v1/rerank", query: {}, bodyKind: "json", body, accept: "json" }, options);

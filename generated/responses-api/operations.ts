@@ -60,6 +60,52 @@ export interface ResponsesApiHandlers<Context> {
   deleteModel(request: DeleteModelCall, context: Context): Promise<DeleteModelReply>;
   /** `GET /v1/models/{model}` Fetch a model */
   getModel(request: GetModelCall, context: Context): Promise<GetModelReply>;
+  /** `GET /v1/organization/admin_api_keys` List operator's keys */
+  listAdminApiKeys(request: ListAdminApiKeysCall, context: Context): Promise<ListAdminApiKeysReply>;
+  /** `POST /v1/organization/admin_api_keys` Make an operator's key */
+  createAdminApiKey(request: CreateAdminApiKeyCall, context: Context): Promise<CreateAdminApiKeyReply>;
+  /** `DELETE /v1/organization/admin_api_keys/{key_id}` Revoke an operator's key */
+  deleteAdminApiKey(request: DeleteAdminApiKeyCall, context: Context): Promise<DeleteAdminApiKeyReply>;
+  /** `GET /v1/organization/admin_api_keys/{key_id}` Retrieve an operator's key */
+  getAdminApiKey(request: GetAdminApiKeyCall, context: Context): Promise<GetAdminApiKeyReply>;
+  /** `GET /v1/organization/costs` Add up what models cost */
+  getCosts(request: GetCostsCall, context: Context): Promise<GetCostsReply>;
+  /** `GET /v1/organization/keys` List all keys */
+  listKeys(request: ListKeysCall, context: Context): Promise<ListKeysReply>;
+  /** `POST /v1/organization/keys` Make a key */
+  createKey(request: CreateKeyCall, context: Context): Promise<CreateKeyReply>;
+  /** `DELETE /v1/organization/keys/{key_id}` Revoke a key */
+  deleteKey(request: DeleteKeyCall, context: Context): Promise<DeleteKeyReply>;
+  /** `GET /v1/organization/keys/{key_id}` Retrieve a key */
+  getKey(request: GetKeyCall, context: Context): Promise<GetKeyReply>;
+  /** `POST /v1/organization/keys/{key_id}` Rename a key or change its budget */
+  updateKey(request: UpdateKeyCall, context: Context): Promise<UpdateKeyReply>;
+  /** `GET /v1/organization/projects/{project_id}/api_keys` List the keys of a project */
+  listProjectApiKeys(request: ListProjectApiKeysCall, context: Context): Promise<ListProjectApiKeysReply>;
+  /** `DELETE /v1/organization/projects/{project_id}/api_keys/{api_key_id}` Revoke a key of a project */
+  deleteProjectApiKey(request: DeleteProjectApiKeyCall, context: Context): Promise<DeleteProjectApiKeyReply>;
+  /** `GET /v1/organization/projects/{project_id}/api_keys/{api_key_id}` Retrieve a key of a project */
+  getProjectApiKey(request: GetProjectApiKeyCall, context: Context): Promise<GetProjectApiKeyReply>;
+  /** `GET /v1/organization/usage/audio_speeches` Count spoken characters */
+  getAudioSpeechesUsage(request: GetAudioSpeechesUsageCall, context: Context): Promise<GetAudioSpeechesUsageReply>;
+  /** `GET /v1/organization/usage/audio_transcriptions` Count transcribed sound */
+  getAudioTranscriptionsUsage(request: GetAudioTranscriptionsUsageCall, context: Context): Promise<GetAudioTranscriptionsUsageReply>;
+  /** `GET /v1/organization/usage/code_interpreter_sessions` Count sessions of the code interpreter */
+  getCodeInterpreterSessionsUsage(request: GetCodeInterpreterSessionsUsageCall, context: Context): Promise<GetCodeInterpreterSessionsUsageReply>;
+  /** `GET /v1/organization/usage/completions` Count the tokens of answers */
+  getCompletionsUsage(request: GetCompletionsUsageCall, context: Context): Promise<GetCompletionsUsageReply>;
+  /** `GET /v1/organization/usage/embeddings` Count embedded tokens */
+  getEmbeddingsUsage(request: GetEmbeddingsUsageCall, context: Context): Promise<GetEmbeddingsUsageReply>;
+  /** `GET /v1/organization/usage/file_search_calls` Count searches of vector stores */
+  getFileSearchCallsUsage(request: GetFileSearchCallsUsageCall, context: Context): Promise<GetFileSearchCallsUsageReply>;
+  /** `GET /v1/organization/usage/images` Count images */
+  getImagesUsage(request: GetImagesUsageCall, context: Context): Promise<GetImagesUsageReply>;
+  /** `GET /v1/organization/usage/moderations` Count moderations */
+  getModerationsUsage(request: GetModerationsUsageCall, context: Context): Promise<GetModerationsUsageReply>;
+  /** `GET /v1/organization/usage/vector_stores` Count the bytes of vector stores */
+  getVectorStoresUsage(request: GetVectorStoresUsageCall, context: Context): Promise<GetVectorStoresUsageReply>;
+  /** `GET /v1/organization/usage/web_search_calls` Count searches of the web */
+  getWebSearchCallsUsage(request: GetWebSearchCallsUsageCall, context: Context): Promise<GetWebSearchCallsUsageReply>;
   /** `POST /v1/rerank` Order documents by their relevance to a question */
   createRerank(request: CreateRerankCall, context: Context): Promise<CreateRerankReply>;
   /** `GET /v1/responses` List stored responses */
@@ -441,6 +487,259 @@ export interface GetModelCall {
 export type GetModelReply =
   | BodyReply<200, Schema.Model>
   | BodyReply<400 | 401 | 404 | 429 | 500 | 502 | 503 | 504, Schema.ErrorBody>
+  ;
+
+export interface ListAdminApiKeysCall {
+  readonly path: NoParameters;
+  readonly query: { readonly after?: string; readonly order?: Schema.ListOrder; readonly limit?: number };
+  readonly headers: { readonly "provider-organization"?: string; readonly "provider-project"?: string; readonly "openai-organization"?: string; readonly "openai-project"?: string; readonly "openai-beta"?: string; readonly "x-client-request-id"?: string };
+  readonly body: undefined;
+}
+export type ListAdminApiKeysReply =
+  | BodyReply<200, Schema.AdminApiKeyList>
+  | BodyReply<400 | 401 | 403 | 429 | 500 | 503, Schema.ErrorBody>
+  ;
+
+export interface CreateAdminApiKeyCall {
+  readonly path: NoParameters;
+  readonly query: NoParameters;
+  readonly headers: { readonly "provider-organization"?: string; readonly "provider-project"?: string; readonly "openai-organization"?: string; readonly "openai-project"?: string; readonly "openai-beta"?: string; readonly "x-client-request-id"?: string; readonly "idempotency-key"?: string };
+  readonly body: Schema.AdminApiKeyCreateRequest;
+}
+export type CreateAdminApiKeyReply =
+  | BodyReply<200, Schema.AdminApiKeyCreateResponse>
+  | BodyReply<400 | 401 | 403 | 408 | 413 | 415 | 429 | 500 | 503, Schema.ErrorBody>
+  ;
+
+export interface DeleteAdminApiKeyCall {
+  readonly path: { readonly key_id: string };
+  readonly query: NoParameters;
+  readonly headers: { readonly "provider-organization"?: string; readonly "provider-project"?: string; readonly "openai-organization"?: string; readonly "openai-project"?: string; readonly "openai-beta"?: string; readonly "x-client-request-id"?: string };
+  readonly body: undefined;
+}
+export type DeleteAdminApiKeyReply =
+  | BodyReply<200, Schema.AdminApiKeyDeleted>
+  | BodyReply<400 | 401 | 403 | 404 | 429 | 500 | 503, Schema.ErrorBody>
+  ;
+
+export interface GetAdminApiKeyCall {
+  readonly path: { readonly key_id: string };
+  readonly query: NoParameters;
+  readonly headers: { readonly "provider-organization"?: string; readonly "provider-project"?: string; readonly "openai-organization"?: string; readonly "openai-project"?: string; readonly "openai-beta"?: string; readonly "x-client-request-id"?: string };
+  readonly body: undefined;
+}
+export type GetAdminApiKeyReply =
+  | BodyReply<200, Schema.AdminApiKey>
+  | BodyReply<400 | 401 | 403 | 404 | 429 | 500 | 503, Schema.ErrorBody>
+  ;
+
+export interface GetCostsCall {
+  readonly path: NoParameters;
+  readonly query: { readonly start_time: number; readonly end_time?: number; readonly bucket_width?: "1d"; readonly project_ids?: ReadonlyArray<string>; readonly api_key_ids?: ReadonlyArray<string>; readonly group_by?: ReadonlyArray<"project_id" | "line_item" | "api_key_id">; readonly limit?: number; readonly page?: string };
+  readonly headers: { readonly "provider-organization"?: string; readonly "provider-project"?: string; readonly "openai-organization"?: string; readonly "openai-project"?: string; readonly "openai-beta"?: string; readonly "x-client-request-id"?: string };
+  readonly body: undefined;
+}
+export type GetCostsReply =
+  | BodyReply<200, Schema.UsageResponse>
+  | BodyReply<400 | 401 | 403 | 429 | 500 | 503, Schema.ErrorBody>
+  ;
+
+export interface ListKeysCall {
+  readonly path: NoParameters;
+  readonly query: { readonly after?: string; readonly order?: Schema.ListOrder; readonly limit?: number };
+  readonly headers: { readonly "provider-organization"?: string; readonly "provider-project"?: string; readonly "openai-organization"?: string; readonly "openai-project"?: string; readonly "openai-beta"?: string; readonly "x-client-request-id"?: string };
+  readonly body: undefined;
+}
+export type ListKeysReply =
+  | BodyReply<200, Schema.KeyRecordList>
+  | BodyReply<400 | 401 | 403 | 429 | 500 | 503, Schema.ErrorBody>
+  ;
+
+export interface CreateKeyCall {
+  readonly path: NoParameters;
+  readonly query: NoParameters;
+  readonly headers: { readonly "provider-organization"?: string; readonly "provider-project"?: string; readonly "openai-organization"?: string; readonly "openai-project"?: string; readonly "openai-beta"?: string; readonly "x-client-request-id"?: string; readonly "idempotency-key"?: string };
+  readonly body: Schema.KeyCreateRequest;
+}
+export type CreateKeyReply =
+  | BodyReply<200, Schema.NewKeyRecord>
+  | BodyReply<400 | 401 | 403 | 408 | 413 | 415 | 429 | 500 | 503, Schema.ErrorBody>
+  ;
+
+export interface DeleteKeyCall {
+  readonly path: { readonly key_id: string };
+  readonly query: NoParameters;
+  readonly headers: { readonly "provider-organization"?: string; readonly "provider-project"?: string; readonly "openai-organization"?: string; readonly "openai-project"?: string; readonly "openai-beta"?: string; readonly "x-client-request-id"?: string };
+  readonly body: undefined;
+}
+export type DeleteKeyReply =
+  | BodyReply<200, Schema.KeyRevoked>
+  | BodyReply<400 | 401 | 403 | 404 | 429 | 500 | 503, Schema.ErrorBody>
+  ;
+
+export interface GetKeyCall {
+  readonly path: { readonly key_id: string };
+  readonly query: NoParameters;
+  readonly headers: { readonly "provider-organization"?: string; readonly "provider-project"?: string; readonly "openai-organization"?: string; readonly "openai-project"?: string; readonly "openai-beta"?: string; readonly "x-client-request-id"?: string };
+  readonly body: undefined;
+}
+export type GetKeyReply =
+  | BodyReply<200, Schema.KeyRecord>
+  | BodyReply<400 | 401 | 403 | 404 | 429 | 500 | 503, Schema.ErrorBody>
+  ;
+
+export interface UpdateKeyCall {
+  readonly path: { readonly key_id: string };
+  readonly query: NoParameters;
+  readonly headers: { readonly "provider-organization"?: string; readonly "provider-project"?: string; readonly "openai-organization"?: string; readonly "openai-project"?: string; readonly "openai-beta"?: string; readonly "x-client-request-id"?: string; readonly "idempotency-key"?: string };
+  readonly body: Schema.KeyUpdateRequest;
+}
+export type UpdateKeyReply =
+  | BodyReply<200, Schema.KeyRecord>
+  | BodyReply<400 | 401 | 403 | 404 | 408 | 413 | 415 | 429 | 500 | 503, Schema.ErrorBody>
+  ;
+
+export interface ListProjectApiKeysCall {
+  readonly path: { readonly project_id: string };
+  readonly query: { readonly limit?: number; readonly after?: string; readonly owner_project_access?: "active" | "any" | "inactive" };
+  readonly headers: { readonly "provider-organization"?: string; readonly "provider-project"?: string; readonly "openai-organization"?: string; readonly "openai-project"?: string; readonly "openai-beta"?: string; readonly "x-client-request-id"?: string };
+  readonly body: undefined;
+}
+export type ListProjectApiKeysReply =
+  | BodyReply<200, Schema.ProjectApiKeyList>
+  | BodyReply<400 | 401 | 403 | 429 | 500 | 503, Schema.ErrorBody>
+  ;
+
+export interface DeleteProjectApiKeyCall {
+  readonly path: { readonly project_id: string; readonly api_key_id: string };
+  readonly query: NoParameters;
+  readonly headers: { readonly "provider-organization"?: string; readonly "provider-project"?: string; readonly "openai-organization"?: string; readonly "openai-project"?: string; readonly "openai-beta"?: string; readonly "x-client-request-id"?: string };
+  readonly body: undefined;
+}
+export type DeleteProjectApiKeyReply =
+  | BodyReply<200, Schema.ProjectApiKeyDeleted>
+  | BodyReply<400 | 401 | 403 | 404 | 429 | 500 | 503, Schema.ErrorBody>
+  ;
+
+export interface GetProjectApiKeyCall {
+  readonly path: { readonly project_id: string; readonly api_key_id: string };
+  readonly query: NoParameters;
+  readonly headers: { readonly "provider-organization"?: string; readonly "provider-project"?: string; readonly "openai-organization"?: string; readonly "openai-project"?: string; readonly "openai-beta"?: string; readonly "x-client-request-id"?: string };
+  readonly body: undefined;
+}
+export type GetProjectApiKeyReply =
+  | BodyReply<200, Schema.ProjectApiKey>
+  | BodyReply<400 | 401 | 403 | 404 | 429 | 500 | 503, Schema.ErrorBody>
+  ;
+
+export interface GetAudioSpeechesUsageCall {
+  readonly path: NoParameters;
+  readonly query: { readonly start_time: number; readonly end_time?: number; readonly bucket_width?: "1m" | "1h" | "1d"; readonly project_ids?: ReadonlyArray<string>; readonly user_ids?: ReadonlyArray<string>; readonly api_key_ids?: ReadonlyArray<string>; readonly models?: ReadonlyArray<string>; readonly group_by?: ReadonlyArray<"project_id" | "user_id" | "api_key_id" | "model">; readonly limit?: number; readonly page?: string };
+  readonly headers: { readonly "provider-organization"?: string; readonly "provider-project"?: string; readonly "openai-organization"?: string; readonly "openai-project"?: string; readonly "openai-beta"?: string; readonly "x-client-request-id"?: string };
+  readonly body: undefined;
+}
+export type GetAudioSpeechesUsageReply =
+  | BodyReply<200, Schema.UsageResponse>
+  | BodyReply<400 | 401 | 403 | 429 | 500 | 503, Schema.ErrorBody>
+  ;
+
+export interface GetAudioTranscriptionsUsageCall {
+  readonly path: NoParameters;
+  readonly query: { readonly start_time: number; readonly end_time?: number; readonly bucket_width?: "1m" | "1h" | "1d"; readonly project_ids?: ReadonlyArray<string>; readonly user_ids?: ReadonlyArray<string>; readonly api_key_ids?: ReadonlyArray<string>; readonly models?: ReadonlyArray<string>; readonly group_by?: ReadonlyArray<"project_id" | "user_id" | "api_key_id" | "model">; readonly limit?: number; readonly page?: string };
+  readonly headers: { readonly "provider-organization"?: string; readonly "provider-project"?: string; readonly "openai-organization"?: string; readonly "openai-project"?: string; readonly "openai-beta"?: string; readonly "x-client-request-id"?: string };
+  readonly body: undefined;
+}
+export type GetAudioTranscriptionsUsageReply =
+  | BodyReply<200, Schema.UsageResponse>
+  | BodyReply<400 | 401 | 403 | 429 | 500 | 503, Schema.ErrorBody>
+  ;
+
+export interface GetCodeInterpreterSessionsUsageCall {
+  readonly path: NoParameters;
+  readonly query: { readonly start_time: number; readonly end_time?: number; readonly bucket_width?: "1m" | "1h" | "1d"; readonly project_ids?: ReadonlyArray<string>; readonly group_by?: ReadonlyArray<"project_id">; readonly limit?: number; readonly page?: string };
+  readonly headers: { readonly "provider-organization"?: string; readonly "provider-project"?: string; readonly "openai-organization"?: string; readonly "openai-project"?: string; readonly "openai-beta"?: string; readonly "x-client-request-id"?: string };
+  readonly body: undefined;
+}
+export type GetCodeInterpreterSessionsUsageReply =
+  | BodyReply<200, Schema.UsageResponse>
+  | BodyReply<400 | 401 | 403 | 429 | 500 | 503, Schema.ErrorBody>
+  ;
+
+export interface GetCompletionsUsageCall {
+  readonly path: NoParameters;
+  readonly query: { readonly start_time: number; readonly end_time?: number; readonly bucket_width?: "1m" | "1h" | "1d"; readonly project_ids?: ReadonlyArray<string>; readonly user_ids?: ReadonlyArray<string>; readonly api_key_ids?: ReadonlyArray<string>; readonly models?: ReadonlyArray<string>; readonly batch?: boolean; readonly group_by?: ReadonlyArray<"project_id" | "user_id" | "api_key_id" | "model" | "batch" | "service_tier">; readonly limit?: number; readonly page?: string };
+  readonly headers: { readonly "provider-organization"?: string; readonly "provider-project"?: string; readonly "openai-organization"?: string; readonly "openai-project"?: string; readonly "openai-beta"?: string; readonly "x-client-request-id"?: string };
+  readonly body: undefined;
+}
+export type GetCompletionsUsageReply =
+  | BodyReply<200, Schema.UsageResponse>
+  | BodyReply<400 | 401 | 403 | 429 | 500 | 503, Schema.ErrorBody>
+  ;
+
+export interface GetEmbeddingsUsageCall {
+  readonly path: NoParameters;
+  readonly query: { readonly start_time: number; readonly end_time?: number; readonly bucket_width?: "1m" | "1h" | "1d"; readonly project_ids?: ReadonlyArray<string>; readonly user_ids?: ReadonlyArray<string>; readonly api_key_ids?: ReadonlyArray<string>; readonly models?: ReadonlyArray<string>; readonly group_by?: ReadonlyArray<"project_id" | "user_id" | "api_key_id" | "model">; readonly limit?: number; readonly page?: string };
+  readonly headers: { readonly "provider-organization"?: string; readonly "provider-project"?: string; readonly "openai-organization"?: string; readonly "openai-project"?: string; readonly "openai-beta"?: string; readonly "x-client-request-id"?: string };
+  readonly body: undefined;
+}
+export type GetEmbeddingsUsageReply =
+  | BodyReply<200, Schema.UsageResponse>
+  | BodyReply<400 | 401 | 403 | 429 | 500 | 503, Schema.ErrorBody>
+  ;
+
+export interface GetFileSearchCallsUsageCall {
+  readonly path: NoParameters;
+  readonly query: { readonly start_time: number; readonly end_time?: number; readonly bucket_width?: "1m" | "1h" | "1d"; readonly project_ids?: ReadonlyArray<string>; readonly user_ids?: ReadonlyArray<string>; readonly api_key_ids?: ReadonlyArray<string>; readonly vector_store_ids?: ReadonlyArray<string>; readonly group_by?: ReadonlyArray<"project_id" | "user_id" | "api_key_id" | "vector_store_id">; readonly limit?: number; readonly page?: string };
+  readonly headers: { readonly "provider-organization"?: string; readonly "provider-project"?: string; readonly "openai-organization"?: string; readonly "openai-project"?: string; readonly "openai-beta"?: string; readonly "x-client-request-id"?: string };
+  readonly body: undefined;
+}
+export type GetFileSearchCallsUsageReply =
+  | BodyReply<200, Schema.UsageResponse>
+  | BodyReply<400 | 401 | 403 | 429 | 500 | 503, Schema.ErrorBody>
+  ;
+
+export interface GetImagesUsageCall {
+  readonly path: NoParameters;
+  readonly query: { readonly start_time: number; readonly end_time?: number; readonly bucket_width?: "1m" | "1h" | "1d"; readonly sources?: ReadonlyArray<"image.generation" | "image.edit" | "image.variation">; readonly sizes?: ReadonlyArray<"256x256" | "512x512" | "1024x1024" | "1792x1792" | "1024x1792">; readonly project_ids?: ReadonlyArray<string>; readonly user_ids?: ReadonlyArray<string>; readonly api_key_ids?: ReadonlyArray<string>; readonly models?: ReadonlyArray<string>; readonly group_by?: ReadonlyArray<"project_id" | "user_id" | "api_key_id" | "model" | "size" | "source">; readonly limit?: number; readonly page?: string };
+  readonly headers: { readonly "provider-organization"?: string; readonly "provider-project"?: string; readonly "openai-organization"?: string; readonly "openai-project"?: string; readonly "openai-beta"?: string; readonly "x-client-request-id"?: string };
+  readonly body: undefined;
+}
+export type GetImagesUsageReply =
+  | BodyReply<200, Schema.UsageResponse>
+  | BodyReply<400 | 401 | 403 | 429 | 500 | 503, Schema.ErrorBody>
+  ;
+
+export interface GetModerationsUsageCall {
+  readonly path: NoParameters;
+  readonly query: { readonly start_time: number; readonly end_time?: number; readonly bucket_width?: "1m" | "1h" | "1d"; readonly project_ids?: ReadonlyArray<string>; readonly user_ids?: ReadonlyArray<string>; readonly api_key_ids?: ReadonlyArray<string>; readonly models?: ReadonlyArray<string>; readonly group_by?: ReadonlyArray<"project_id" | "user_id" | "api_key_id" | "model">; readonly limit?: number; readonly page?: string };
+  readonly headers: { readonly "provider-organization"?: string; readonly "provider-project"?: string; readonly "openai-organization"?: string; readonly "openai-project"?: string; readonly "openai-beta"?: string; readonly "x-client-request-id"?: string };
+  readonly body: undefined;
+}
+export type GetModerationsUsageReply =
+  | BodyReply<200, Schema.UsageResponse>
+  | BodyReply<400 | 401 | 403 | 429 | 500 | 503, Schema.ErrorBody>
+  ;
+
+export interface GetVectorStoresUsageCall {
+  readonly path: NoParameters;
+  readonly query: { readonly start_time: number; readonly end_time?: number; readonly bucket_width?: "1m" | "1h" | "1d"; readonly project_ids?: ReadonlyArray<string>; readonly group_by?: ReadonlyArray<"project_id">; readonly limit?: number; readonly page?: string };
+  readonly headers: { readonly "provider-organization"?: string; readonly "provider-project"?: string; readonly "openai-organization"?: string; readonly "openai-project"?: string; readonly "openai-beta"?: string; readonly "x-client-request-id"?: string };
+  readonly body: undefined;
+}
+export type GetVectorStoresUsageReply =
+  | BodyReply<200, Schema.UsageResponse>
+  | BodyReply<400 | 401 | 403 | 429 | 500 | 503, Schema.ErrorBody>
+  ;
+
+export interface GetWebSearchCallsUsageCall {
+  readonly path: NoParameters;
+  readonly query: { readonly start_time: number; readonly end_time?: number; readonly bucket_width?: "1m" | "1h" | "1d"; readonly project_ids?: ReadonlyArray<string>; readonly user_ids?: ReadonlyArray<string>; readonly api_key_ids?: ReadonlyArray<string>; readonly models?: ReadonlyArray<string>; readonly context_levels?: ReadonlyArray<"low" | "medium" | "high">; readonly group_by?: ReadonlyArray<"project_id" | "user_id" | "api_key_id" | "model" | "context_level">; readonly limit?: number; readonly page?: string };
+  readonly headers: { readonly "provider-organization"?: string; readonly "provider-project"?: string; readonly "openai-organization"?: string; readonly "openai-project"?: string; readonly "openai-beta"?: string; readonly "x-client-request-id"?: string };
+  readonly body: undefined;
+}
+export type GetWebSearchCallsUsageReply =
+  | BodyReply<200, Schema.UsageResponse>
+  | BodyReply<400 | 401 | 403 | 429 | 500 | 503, Schema.ErrorBody>
   ;
 
 export interface CreateRerankCall {
@@ -1279,6 +1578,397 @@ export const responsesApiRoutes: readonly OperationRoute[] = [
     bodySchema: null,
     replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "404": ["application/json"], "429": ["application/json"], "500": ["application/json"], "502": ["application/json"], "503": ["application/json"], "504": ["application/json"] },
     replySchema: "Model",
+    eventSchema: null,
+    lineSchema: null,
+  },
+  {
+    operationId: "listAdminApiKeys",
+    method: "get",
+    path: "/v1/organization/admin_api_keys",
+    summary: "List operator's keys",
+    extension: false,
+    secured: true,
+    query: { after: { kind: "string", array: false, required: false, aliases: [] }, order: { kind: "string", array: false, required: false, aliases: [], enum: ["asc", "desc"], default: "asc" }, limit: { kind: "integer", array: false, required: false, aliases: [], minimum: 1, maximum: 100, default: 20 } },
+    headers: ["provider-organization", "provider-project", "openai-organization", "openai-project", "openai-beta", "x-client-request-id"],
+    request: [],
+    bodyRequired: false,
+    bodySchema: null,
+    replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "403": ["application/json"], "429": ["application/json"], "500": ["application/json"], "503": ["application/json"] },
+    replySchema: "AdminApiKeyList",
+    eventSchema: null,
+    lineSchema: null,
+  },
+  {
+    operationId: "createAdminApiKey",
+    method: "post",
+    path: "/v1/organization/admin_api_keys",
+    summary: "Make an operator's key",
+    extension: false,
+    secured: true,
+    query: {},
+    headers: ["provider-organization", "provider-project", "openai-organization", "openai-project", "openai-beta", "x-client-request-id", "idempotency-key"],
+    request: ["application/json"],
+    bodyRequired: true,
+    bodySchema: "AdminApiKeyCreateRequest",
+    replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "403": ["application/json"], "408": ["application/json"], "413": ["application/json"], "415": ["application/json"], "429": ["application/json"], "500": ["application/json"], "503": ["application/json"] },
+    replySchema: "AdminApiKeyCreateResponse",
+    eventSchema: null,
+    lineSchema: null,
+  },
+  {
+    operationId: "deleteAdminApiKey",
+    method: "delete",
+    path: "/v1/organization/admin_api_keys/:key_id",
+    summary: "Revoke an operator's key",
+    extension: false,
+    secured: true,
+    query: {},
+    headers: ["provider-organization", "provider-project", "openai-organization", "openai-project", "openai-beta", "x-client-request-id"],
+    request: [],
+    bodyRequired: false,
+    bodySchema: null,
+    replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "403": ["application/json"], "404": ["application/json"], "429": ["application/json"], "500": ["application/json"], "503": ["application/json"] },
+    replySchema: "AdminApiKeyDeleted",
+    eventSchema: null,
+    lineSchema: null,
+  },
+  {
+    operationId: "getAdminApiKey",
+    method: "get",
+    path: "/v1/organization/admin_api_keys/:key_id",
+    summary: "Retrieve an operator's key",
+    extension: false,
+    secured: true,
+    query: {},
+    headers: ["provider-organization", "provider-project", "openai-organization", "openai-project", "openai-beta", "x-client-request-id"],
+    request: [],
+    bodyRequired: false,
+    bodySchema: null,
+    replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "403": ["application/json"], "404": ["application/json"], "429": ["application/json"], "500": ["application/json"], "503": ["application/json"] },
+    replySchema: "AdminApiKey",
+    eventSchema: null,
+    lineSchema: null,
+  },
+  {
+    operationId: "getCosts",
+    method: "get",
+    path: "/v1/organization/costs",
+    summary: "Add up what models cost",
+    extension: false,
+    secured: true,
+    query: { start_time: { kind: "integer", array: false, required: true, aliases: [], minimum: 0, maximum: 99999999999 }, end_time: { kind: "integer", array: false, required: false, aliases: [], minimum: 0, maximum: 99999999999 }, bucket_width: { kind: "string", array: false, required: false, aliases: [], enum: ["1d"], default: "1d" }, project_ids: { kind: "string", array: true, required: false, aliases: ["project_ids[]"], maxLength: 256, maxItems: 100 }, api_key_ids: { kind: "string", array: true, required: false, aliases: ["api_key_ids[]"], maxLength: 256, maxItems: 100 }, group_by: { kind: "string", array: true, required: false, aliases: ["group_by[]"], enum: ["project_id", "line_item", "api_key_id"], maxItems: 10 }, limit: { kind: "integer", array: false, required: false, aliases: [], minimum: 1, maximum: 180, default: 7 }, page: { kind: "string", array: false, required: false, aliases: [], maxLength: 64 } },
+    headers: ["provider-organization", "provider-project", "openai-organization", "openai-project", "openai-beta", "x-client-request-id"],
+    request: [],
+    bodyRequired: false,
+    bodySchema: null,
+    replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "403": ["application/json"], "429": ["application/json"], "500": ["application/json"], "503": ["application/json"] },
+    replySchema: "UsageResponse",
+    eventSchema: null,
+    lineSchema: null,
+  },
+  {
+    operationId: "listKeys",
+    method: "get",
+    path: "/v1/organization/keys",
+    summary: "List all keys",
+    extension: true,
+    secured: true,
+    query: { after: { kind: "string", array: false, required: false, aliases: [] }, order: { kind: "string", array: false, required: false, aliases: [], enum: ["asc", "desc"], default: "asc" }, limit: { kind: "integer", array: false, required: false, aliases: [], minimum: 1, maximum: 100, default: 20 } },
+    headers: ["provider-organization", "provider-project", "openai-organization", "openai-project", "openai-beta", "x-client-request-id"],
+    request: [],
+    bodyRequired: false,
+    bodySchema: null,
+    replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "403": ["application/json"], "429": ["application/json"], "500": ["application/json"], "503": ["application/json"] },
+    replySchema: "KeyRecordList",
+    eventSchema: null,
+    lineSchema: null,
+  },
+  {
+    operationId: "createKey",
+    method: "post",
+    path: "/v1/organization/keys",
+    summary: "Make a key",
+    extension: true,
+    secured: true,
+    query: {},
+    headers: ["provider-organization", "provider-project", "openai-organization", "openai-project", "openai-beta", "x-client-request-id", "idempotency-key"],
+    request: ["application/json"],
+    bodyRequired: true,
+    bodySchema: "KeyCreateRequest",
+    replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "403": ["application/json"], "408": ["application/json"], "413": ["application/json"], "415": ["application/json"], "429": ["application/json"], "500": ["application/json"], "503": ["application/json"] },
+    replySchema: "NewKeyRecord",
+    eventSchema: null,
+    lineSchema: null,
+  },
+  {
+    operationId: "deleteKey",
+    method: "delete",
+    path: "/v1/organization/keys/:key_id",
+    summary: "Revoke a key",
+    extension: true,
+    secured: true,
+    query: {},
+    headers: ["provider-organization", "provider-project", "openai-organization", "openai-project", "openai-beta", "x-client-request-id"],
+    request: [],
+    bodyRequired: false,
+    bodySchema: null,
+    replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "403": ["application/json"], "404": ["application/json"], "429": ["application/json"], "500": ["application/json"], "503": ["application/json"] },
+    replySchema: "KeyRevoked",
+    eventSchema: null,
+    lineSchema: null,
+  },
+  {
+    operationId: "getKey",
+    method: "get",
+    path: "/v1/organization/keys/:key_id",
+    summary: "Retrieve a key",
+    extension: true,
+    secured: true,
+    query: {},
+    headers: ["provider-organization", "provider-project", "openai-organization", "openai-project", "openai-beta", "x-client-request-id"],
+    request: [],
+    bodyRequired: false,
+    bodySchema: null,
+    replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "403": ["application/json"], "404": ["application/json"], "429": ["application/json"], "500": ["application/json"], "503": ["application/json"] },
+    replySchema: "KeyRecord",
+    eventSchema: null,
+    lineSchema: null,
+  },
+  {
+    operationId: "updateKey",
+    method: "post",
+    path: "/v1/organization/keys/:key_id",
+    summary: "Rename a key or change its budget",
+    extension: true,
+    secured: true,
+    query: {},
+    headers: ["provider-organization", "provider-project", "openai-organization", "openai-project", "openai-beta", "x-client-request-id", "idempotency-key"],
+    request: ["application/json"],
+    bodyRequired: true,
+    bodySchema: "KeyUpdateRequest",
+    replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "403": ["application/json"], "404": ["application/json"], "408": ["application/json"], "413": ["application/json"], "415": ["application/json"], "429": ["application/json"], "500": ["application/json"], "503": ["application/json"] },
+    replySchema: "KeyRecord",
+    eventSchema: null,
+    lineSchema: null,
+  },
+  {
+    operationId: "listProjectApiKeys",
+    method: "get",
+    path: "/v1/organization/projects/:project_id/api_keys",
+    summary: "List the keys of a project",
+    extension: false,
+    secured: true,
+    query: { limit: { kind: "integer", array: false, required: false, aliases: [], minimum: 1, maximum: 100, default: 20 }, after: { kind: "string", array: false, required: false, aliases: [] }, owner_project_access: { kind: "string", array: false, required: false, aliases: [], enum: ["active", "any", "inactive"] } },
+    headers: ["provider-organization", "provider-project", "openai-organization", "openai-project", "openai-beta", "x-client-request-id"],
+    request: [],
+    bodyRequired: false,
+    bodySchema: null,
+    replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "403": ["application/json"], "429": ["application/json"], "500": ["application/json"], "503": ["application/json"] },
+    replySchema: "ProjectApiKeyList",
+    eventSchema: null,
+    lineSchema: null,
+  },
+  {
+    operationId: "deleteProjectApiKey",
+    method: "delete",
+    path: "/v1/organization/projects/:project_id/api_keys/:api_key_id",
+    summary: "Revoke a key of a project",
+    extension: false,
+    secured: true,
+    query: {},
+    headers: ["provider-organization", "provider-project", "openai-organization", "openai-project", "openai-beta", "x-client-request-id"],
+    request: [],
+    bodyRequired: false,
+    bodySchema: null,
+    replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "403": ["application/json"], "404": ["application/json"], "429": ["application/json"], "500": ["application/json"], "503": ["application/json"] },
+    replySchema: "ProjectApiKeyDeleted",
+    eventSchema: null,
+    lineSchema: null,
+  },
+  {
+    operationId: "getProjectApiKey",
+    method: "get",
+    path: "/v1/organization/projects/:project_id/api_keys/:api_key_id",
+    summary: "Retrieve a key of a project",
+    extension: false,
+    secured: true,
+    query: {},
+    headers: ["provider-organization", "provider-project", "openai-organization", "openai-project", "openai-beta", "x-client-request-id"],
+    request: [],
+    bodyRequired: false,
+    bodySchema: null,
+    replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "403": ["application/json"], "404": ["application/json"], "429": ["application/json"], "500": ["application/json"], "503": ["application/json"] },
+    replySchema: "ProjectApiKey",
+    eventSchema: null,
+    lineSchema: null,
+  },
+  {
+    operationId: "getAudioSpeechesUsage",
+    method: "get",
+    path: "/v1/organization/usage/audio_speeches",
+    summary: "Count spoken characters",
+    extension: false,
+    secured: true,
+    query: { start_time: { kind: "integer", array: false, required: true, aliases: [], minimum: 0, maximum: 99999999999 }, end_time: { kind: "integer", array: false, required: false, aliases: [], minimum: 0, maximum: 99999999999 }, bucket_width: { kind: "string", array: false, required: false, aliases: [], enum: ["1m", "1h", "1d"], default: "1d" }, project_ids: { kind: "string", array: true, required: false, aliases: ["project_ids[]"], maxLength: 256, maxItems: 100 }, user_ids: { kind: "string", array: true, required: false, aliases: ["user_ids[]"], maxLength: 256, maxItems: 100 }, api_key_ids: { kind: "string", array: true, required: false, aliases: ["api_key_ids[]"], maxLength: 256, maxItems: 100 }, models: { kind: "string", array: true, required: false, aliases: ["models[]"], maxLength: 256, maxItems: 100 }, group_by: { kind: "string", array: true, required: false, aliases: ["group_by[]"], enum: ["project_id", "user_id", "api_key_id", "model"], maxItems: 10 }, limit: { kind: "integer", array: false, required: false, aliases: [], minimum: 1, maximum: 1440 }, page: { kind: "string", array: false, required: false, aliases: [], maxLength: 64 } },
+    headers: ["provider-organization", "provider-project", "openai-organization", "openai-project", "openai-beta", "x-client-request-id"],
+    request: [],
+    bodyRequired: false,
+    bodySchema: null,
+    replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "403": ["application/json"], "429": ["application/json"], "500": ["application/json"], "503": ["application/json"] },
+    replySchema: "UsageResponse",
+    eventSchema: null,
+    lineSchema: null,
+  },
+  {
+    operationId: "getAudioTranscriptionsUsage",
+    method: "get",
+    path: "/v1/organization/usage/audio_transcriptions",
+    summary: "Count transcribed sound",
+    extension: false,
+    secured: true,
+    query: { start_time: { kind: "integer", array: false, required: true, aliases: [], minimum: 0, maximum: 99999999999 }, end_time: { kind: "integer", array: false, required: false, aliases: [], minimum: 0, maximum: 99999999999 }, bucket_width: { kind: "string", array: false, required: false, aliases: [], enum: ["1m", "1h", "1d"], default: "1d" }, project_ids: { kind: "string", array: true, required: false, aliases: ["project_ids[]"], maxLength: 256, maxItems: 100 }, user_ids: { kind: "string", array: true, required: false, aliases: ["user_ids[]"], maxLength: 256, maxItems: 100 }, api_key_ids: { kind: "string", array: true, required: false, aliases: ["api_key_ids[]"], maxLength: 256, maxItems: 100 }, models: { kind: "string", array: true, required: false, aliases: ["models[]"], maxLength: 256, maxItems: 100 }, group_by: { kind: "string", array: true, required: false, aliases: ["group_by[]"], enum: ["project_id", "user_id", "api_key_id", "model"], maxItems: 10 }, limit: { kind: "integer", array: false, required: false, aliases: [], minimum: 1, maximum: 1440 }, page: { kind: "string", array: false, required: false, aliases: [], maxLength: 64 } },
+    headers: ["provider-organization", "provider-project", "openai-organization", "openai-project", "openai-beta", "x-client-request-id"],
+    request: [],
+    bodyRequired: false,
+    bodySchema: null,
+    replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "403": ["application/json"], "429": ["application/json"], "500": ["application/json"], "503": ["application/json"] },
+    replySchema: "UsageResponse",
+    eventSchema: null,
+    lineSchema: null,
+  },
+  {
+    operationId: "getCodeInterpreterSessionsUsage",
+    method: "get",
+    path: "/v1/organization/usage/code_interpreter_sessions",
+    summary: "Count sessions of the code interpreter",
+    extension: false,
+    secured: true,
+    query: { start_time: { kind: "integer", array: false, required: true, aliases: [], minimum: 0, maximum: 99999999999 }, end_time: { kind: "integer", array: false, required: false, aliases: [], minimum: 0, maximum: 99999999999 }, bucket_width: { kind: "string", array: false, required: false, aliases: [], enum: ["1m", "1h", "1d"], default: "1d" }, project_ids: { kind: "string", array: true, required: false, aliases: ["project_ids[]"], maxLength: 256, maxItems: 100 }, group_by: { kind: "string", array: true, required: false, aliases: ["group_by[]"], enum: ["project_id"], maxItems: 10 }, limit: { kind: "integer", array: false, required: false, aliases: [], minimum: 1, maximum: 1440 }, page: { kind: "string", array: false, required: false, aliases: [], maxLength: 64 } },
+    headers: ["provider-organization", "provider-project", "openai-organization", "openai-project", "openai-beta", "x-client-request-id"],
+    request: [],
+    bodyRequired: false,
+    bodySchema: null,
+    replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "403": ["application/json"], "429": ["application/json"], "500": ["application/json"], "503": ["application/json"] },
+    replySchema: "UsageResponse",
+    eventSchema: null,
+    lineSchema: null,
+  },
+  {
+    operationId: "getCompletionsUsage",
+    method: "get",
+    path: "/v1/organization/usage/completions",
+    summary: "Count the tokens of answers",
+    extension: false,
+    secured: true,
+    query: { start_time: { kind: "integer", array: false, required: true, aliases: [], minimum: 0, maximum: 99999999999 }, end_time: { kind: "integer", array: false, required: false, aliases: [], minimum: 0, maximum: 99999999999 }, bucket_width: { kind: "string", array: false, required: false, aliases: [], enum: ["1m", "1h", "1d"], default: "1d" }, project_ids: { kind: "string", array: true, required: false, aliases: ["project_ids[]"], maxLength: 256, maxItems: 100 }, user_ids: { kind: "string", array: true, required: false, aliases: ["user_ids[]"], maxLength: 256, maxItems: 100 }, api_key_ids: { kind: "string", array: true, required: false, aliases: ["api_key_ids[]"], maxLength: 256, maxItems: 100 }, models: { kind: "string", array: true, required: false, aliases: ["models[]"], maxLength: 256, maxItems: 100 }, batch: { kind: "boolean", array: false, required: false, aliases: [] }, group_by: { kind: "string", array: true, required: false, aliases: ["group_by[]"], enum: ["project_id", "user_id", "api_key_id", "model", "batch", "service_tier"], maxItems: 10 }, limit: { kind: "integer", array: false, required: false, aliases: [], minimum: 1, maximum: 1440 }, page: { kind: "string", array: false, required: false, aliases: [], maxLength: 64 } },
+    headers: ["provider-organization", "provider-project", "openai-organization", "openai-project", "openai-beta", "x-client-request-id"],
+    request: [],
+    bodyRequired: false,
+    bodySchema: null,
+    replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "403": ["application/json"], "429": ["application/json"], "500": ["application/json"], "503": ["application/json"] },
+    replySchema: "UsageResponse",
+    eventSchema: null,
+    lineSchema: null,
+  },
+  {
+    operationId: "getEmbeddingsUsage",
+    method: "get",
+    path: "/v1/organization/usage/embeddings",
+    summary: "Count embedded tokens",
+    extension: false,
+    secured: true,
+    query: { start_time: { kind: "integer", array: false, required: true, aliases: [], minimum: 0, maximum: 99999999999 }, end_time: { kind: "integer", array: false, required: false, aliases: [], minimum: 0, maximum: 99999999999 }, bucket_width: { kind: "string", array: false, required: false, aliases: [], enum: ["1m", "1h", "1d"], default: "1d" }, project_ids: { kind: "string", array: true, required: false, aliases: ["project_ids[]"], maxLength: 256, maxItems: 100 }, user_ids: { kind: "string", array: true, required: false, aliases: ["user_ids[]"], maxLength: 256, maxItems: 100 }, api_key_ids: { kind: "string", array: true, required: false, aliases: ["api_key_ids[]"], maxLength: 256, maxItems: 100 }, models: { kind: "string", array: true, required: false, aliases: ["models[]"], maxLength: 256, maxItems: 100 }, group_by: { kind: "string", array: true, required: false, aliases: ["group_by[]"], enum: ["project_id", "user_id", "api_key_id", "model"], maxItems: 10 }, limit: { kind: "integer", array: false, required: false, aliases: [], minimum: 1, maximum: 1440 }, page: { kind: "string", array: false, required: false, aliases: [], maxLength: 64 } },
+    headers: ["provider-organization", "provider-project", "openai-organization", "openai-project", "openai-beta", "x-client-request-id"],
+    request: [],
+    bodyRequired: false,
+    bodySchema: null,
+    replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "403": ["application/json"], "429": ["application/json"], "500": ["application/json"], "503": ["application/json"] },
+    replySchema: "UsageResponse",
+    eventSchema: null,
+    lineSchema: null,
+  },
+  {
+    operationId: "getFileSearchCallsUsage",
+    method: "get",
+    path: "/v1/organization/usage/file_search_calls",
+    summary: "Count searches of vector stores",
+    extension: false,
+    secured: true,
+    query: { start_time: { kind: "integer", array: false, required: true, aliases: [], minimum: 0, maximum: 99999999999 }, end_time: { kind: "integer", array: false, required: false, aliases: [], minimum: 0, maximum: 99999999999 }, bucket_width: { kind: "string", array: false, required: false, aliases: [], enum: ["1m", "1h", "1d"], default: "1d" }, project_ids: { kind: "string", array: true, required: false, aliases: ["project_ids[]"], maxLength: 256, maxItems: 100 }, user_ids: { kind: "string", array: true, required: false, aliases: ["user_ids[]"], maxLength: 256, maxItems: 100 }, api_key_ids: { kind: "string", array: true, required: false, aliases: ["api_key_ids[]"], maxLength: 256, maxItems: 100 }, vector_store_ids: { kind: "string", array: true, required: false, aliases: ["vector_store_ids[]"], maxLength: 256, maxItems: 100 }, group_by: { kind: "string", array: true, required: false, aliases: ["group_by[]"], enum: ["project_id", "user_id", "api_key_id", "vector_store_id"], maxItems: 10 }, limit: { kind: "integer", array: false, required: false, aliases: [], minimum: 1, maximum: 1440 }, page: { kind: "string", array: false, required: false, aliases: [], maxLength: 64 } },
+    headers: ["provider-organization", "provider-project", "openai-organization", "openai-project", "openai-beta", "x-client-request-id"],
+    request: [],
+    bodyRequired: false,
+    bodySchema: null,
+    replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "403": ["application/json"], "429": ["application/json"], "500": ["application/json"], "503": ["application/json"] },
+    replySchema: "UsageResponse",
+    eventSchema: null,
+    lineSchema: null,
+  },
+  {
+    operationId: "getImagesUsage",
+    method: "get",
+    path: "/v1/organization/usage/images",
+    summary: "Count images",
+    extension: false,
+    secured: true,
+    query: { start_time: { kind: "integer", array: false, required: true, aliases: [], minimum: 0, maximum: 99999999999 }, end_time: { kind: "integer", array: false, required: false, aliases: [], minimum: 0, maximum: 99999999999 }, bucket_width: { kind: "string", array: false, required: false, aliases: [], enum: ["1m", "1h", "1d"], default: "1d" }, sources: { kind: "string", array: true, required: false, aliases: ["sources[]"], enum: ["image.generation", "image.edit", "image.variation"], maxItems: 100 }, sizes: { kind: "string", array: true, required: false, aliases: ["sizes[]"], enum: ["256x256", "512x512", "1024x1024", "1792x1792", "1024x1792"], maxItems: 100 }, project_ids: { kind: "string", array: true, required: false, aliases: ["project_ids[]"], maxLength: 256, maxItems: 100 }, user_ids: { kind: "string", array: true, required: false, aliases: ["user_ids[]"], maxLength: 256, maxItems: 100 }, api_key_ids: { kind: "string", array: true, required: false, aliases: ["api_key_ids[]"], maxLength: 256, maxItems: 100 }, models: { kind: "string", array: true, required: false, aliases: ["models[]"], maxLength: 256, maxItems: 100 }, group_by: { kind: "string", array: true, required: false, aliases: ["group_by[]"], enum: ["project_id", "user_id", "api_key_id", "model", "size", "source"], maxItems: 10 }, limit: { kind: "integer", array: false, required: false, aliases: [], minimum: 1, maximum: 1440 }, page: { kind: "string", array: false, required: false, aliases: [], maxLength: 64 } },
+    headers: ["provider-organization", "provider-project", "openai-organization", "openai-project", "openai-beta", "x-client-request-id"],
+    request: [],
+    bodyRequired: false,
+    bodySchema: null,
+    replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "403": ["application/json"], "429": ["application/json"], "500": ["application/json"], "503": ["application/json"] },
+    replySchema: "UsageResponse",
+    eventSchema: null,
+    lineSchema: null,
+  },
+  {
+    operationId: "getModerationsUsage",
+    method: "get",
+    path: "/v1/organization/usage/moderations",
+    summary: "Count moderations",
+    extension: false,
+    secured: true,
+    query: { start_time: { kind: "integer", array: false, required: true, aliases: [], minimum: 0, maximum: 99999999999 }, end_time: { kind: "integer", array: false, required: false, aliases: [], minimum: 0, maximum: 99999999999 }, bucket_width: { kind: "string", array: false, required: false, aliases: [], enum: ["1m", "1h", "1d"], default: "1d" }, project_ids: { kind: "string", array: true, required: false, aliases: ["project_ids[]"], maxLength: 256, maxItems: 100 }, user_ids: { kind: "string", array: true, required: false, aliases: ["user_ids[]"], maxLength: 256, maxItems: 100 }, api_key_ids: { kind: "string", array: true, required: false, aliases: ["api_key_ids[]"], maxLength: 256, maxItems: 100 }, models: { kind: "string", array: true, required: false, aliases: ["models[]"], maxLength: 256, maxItems: 100 }, group_by: { kind: "string", array: true, required: false, aliases: ["group_by[]"], enum: ["project_id", "user_id", "api_key_id", "model"], maxItems: 10 }, limit: { kind: "integer", array: false, required: false, aliases: [], minimum: 1, maximum: 1440 }, page: { kind: "string", array: false, required: false, aliases: [], maxLength: 64 } },
+    headers: ["provider-organization", "provider-project", "openai-organization", "openai-project", "openai-beta", "x-client-request-id"],
+    request: [],
+    bodyRequired: false,
+    bodySchema: null,
+    replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "403": ["application/json"], "429": ["application/json"], "500": ["application/json"], "503": ["application/json"] },
+    replySchema: "UsageResponse",
+    eventSchema: null,
+    lineSchema: null,
+  },
+  {
+    operationId: "getVectorStoresUsage",
+    method: "get",
+    path: "/v1/organization/usage/vector_stores",
+    summary: "Count the bytes of vector stores",
+    extension: false,
+    secured: true,
+    query: { start_time: { kind: "integer", array: false, required: true, aliases: [], minimum: 0, maximum: 99999999999 }, end_time: { kind: "integer", array: false, required: false, aliases: [], minimum: 0, maximum: 99999999999 }, bucket_width: { kind: "string", array: false, required: false, aliases: [], enum: ["1m", "1h", "1d"], default: "1d" }, project_ids: { kind: "string", array: true, required: false, aliases: ["project_ids[]"], maxLength: 256, maxItems: 100 }, group_by: { kind: "string", array: true, required: false, aliases: ["group_by[]"], enum: ["project_id"], maxItems: 10 }, limit: { kind: "integer", array: false, required: false, aliases: [], minimum: 1, maximum: 1440 }, page: { kind: "string", array: false, required: false, aliases: [], maxLength: 64 } },
+    headers: ["provider-organization", "provider-project", "openai-organization", "openai-project", "openai-beta", "x-client-request-id"],
+    request: [],
+    bodyRequired: false,
+    bodySchema: null,
+    replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "403": ["application/json"], "429": ["application/json"], "500": ["application/json"], "503": ["application/json"] },
+    replySchema: "UsageResponse",
+    eventSchema: null,
+    lineSchema: null,
+  },
+  {
+    operationId: "getWebSearchCallsUsage",
+    method: "get",
+    path: "/v1/organization/usage/web_search_calls",
+    summary: "Count searches of the web",
+    extension: false,
+    secured: true,
+    query: { start_time: { kind: "integer", array: false, required: true, aliases: [], minimum: 0, maximum: 99999999999 }, end_time: { kind: "integer", array: false, required: false, aliases: [], minimum: 0, maximum: 99999999999 }, bucket_width: { kind: "string", array: false, required: false, aliases: [], enum: ["1m", "1h", "1d"], default: "1d" }, project_ids: { kind: "string", array: true, required: false, aliases: ["project_ids[]"], maxLength: 256, maxItems: 100 }, user_ids: { kind: "string", array: true, required: false, aliases: ["user_ids[]"], maxLength: 256, maxItems: 100 }, api_key_ids: { kind: "string", array: true, required: false, aliases: ["api_key_ids[]"], maxLength: 256, maxItems: 100 }, models: { kind: "string", array: true, required: false, aliases: ["models[]"], maxLength: 256, maxItems: 100 }, context_levels: { kind: "string", array: true, required: false, aliases: ["context_levels[]"], enum: ["low", "medium", "high"], maxItems: 100 }, group_by: { kind: "string", array: true, required: false, aliases: ["group_by[]"], enum: ["project_id", "user_id", "api_key_id", "model", "context_level"], maxItems: 10 }, limit: { kind: "integer", array: false, required: false, aliases: [], minimum: 1, maximum: 1440 }, page: { kind: "string", array: false, required: false, aliases: [], maxLength: 64 } },
+    headers: ["provider-organization", "provider-project", "openai-organization", "openai-project", "openai-beta", "x-client-request-id"],
+    request: [],
+    bodyRequired: false,
+    bodySchema: null,
+    replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "403": ["application/json"], "429": ["application/json"], "500": ["application/json"], "503": ["application/json"] },
+    replySchema: "UsageResponse",
     eventSchema: null,
     lineSchema: null,
   },

@@ -67205,25 +67205,32 @@ validate1470.errors = vErrors;
 return errors === 0;
 }
 
-export const readModel = validate1471;
-const schema563 = {"type":"object","required":["id"],"properties":{"id":{"type":"string"},"object":{"type":"string","const":"model"},"created":{"type":"integer"},"owned_by":{"type":"string"},"shutdown_date":{"type":["string","null"]},"type":{"type":"string","const":"model"},"display_name":{"type":"string"},"created_at":{"type":"string"},"description":{"type":"string"}}};
+export const readUsageResponse = validate1471;
+const schema563 = {"type":"object","required":["data"],"properties":{"object":{"type":"string","const":"page"},"data":{"type":"array","items":{"$ref":"#/components/schemas/UsageTimeBucket"}},"has_more":{"type":"boolean"},"next_page":{"type":["string","null"]}}};
+const schema564 = {"type":"object","required":["results"],"properties":{"object":{"type":"string","const":"bucket"},"start_time":{"type":"integer"},"end_time":{"type":"integer"},"results":{"type":"array","items":{"$ref":"#/components/schemas/UsageResult"}}}};
+const schema565 = {"type":"object","required":["object"],"discriminator":{"propertyName":"object"},"oneOf":[{"$ref":"#/components/schemas/UsageCompletionsResult"},{"$ref":"#/components/schemas/UsageEmbeddingsResult"},{"$ref":"#/components/schemas/UsageModerationsResult"},{"$ref":"#/components/schemas/UsageImagesResult"},{"$ref":"#/components/schemas/UsageAudioSpeechesResult"},{"$ref":"#/components/schemas/UsageAudioTranscriptionsResult"},{"$ref":"#/components/schemas/UsageVectorStoresResult"},{"$ref":"#/components/schemas/UsageCodeInterpreterSessionsResult"},{"$ref":"#/components/schemas/UsageFileSearchCallsResult"},{"$ref":"#/components/schemas/UsageWebSearchCallsResult"},{"$ref":"#/components/schemas/CostsResult"}],"x-tags":["organization.usage.completions.result","organization.usage.embeddings.result","organization.usage.moderations.result","organization.usage.images.result","organization.usage.audio_speeches.result","organization.usage.audio_transcriptions.result","organization.usage.vector_stores.result","organization.usage.code_interpreter_sessions.result","organization.usage.file_searches.result","organization.usage.web_searches.result","organization.costs.result"]};
+const schema566 = {"type":"object","required":["object"],"properties":{"object":{"type":"string","const":"organization.usage.completions.result"},"input_tokens":{"type":"integer","minimum":0},"input_cached_tokens":{"type":"integer","minimum":0},"input_cache_write_tokens":{"type":"integer","minimum":0},"input_uncached_tokens":{"type":"integer","minimum":0},"output_tokens":{"type":"integer","minimum":0},"num_model_requests":{"type":"integer","minimum":0},"project_id":{"type":["string","null"]},"user_id":{"type":["string","null"]},"api_key_id":{"type":["string","null"]},"model":{"type":["string","null"]},"batch":{"type":["boolean","null"]},"service_tier":{"type":["string","null"]}}};
 
-function validate1471(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1474(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
-if((data.id === undefined) && (missing0 = "id")){
-validate1471.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema563.required,parentSchema:schema563,data}];
+if((data.object === undefined) && (missing0 = "object")){
+validate1474.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema566.required,parentSchema:schema566,data}];
 return false;
 }
 else {
-if(data.id !== undefined){
-let data0 = data.id;
+if(data.object !== undefined){
+let data0 = data.object;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate1471.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema563.properties.id.type,parentSchema:schema563.properties.id,data:data0}];
+validate1474.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema566.properties.object.type,parentSchema:schema566.properties.object,data:data0}];
+return false;
+}
+if("organization.usage.completions.result" !== data0){
+validate1474.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.completions.result"},message:"must be equal to constant",schema:"organization.usage.completions.result",parentSchema:schema566.properties.object,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -67232,16 +67239,20 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.object !== undefined){
-let data1 = data.object;
+if(data.input_tokens !== undefined){
+let data1 = data.input_tokens;
 const _errs3 = errors;
-if(typeof data1 !== "string"){
-validate1471.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema563.properties.object.type,parentSchema:schema563.properties.object,data:data1}];
+if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
+validate1474.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema566.properties.input_tokens.type,parentSchema:schema566.properties.input_tokens,data:data1}];
 return false;
 }
-if("model" !== data1){
-validate1471.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "model"},message:"must be equal to constant",schema:"model",parentSchema:schema563.properties.object,data:data1}];
+if(errors === _errs3){
+if((typeof data1 == "number") && (isFinite(data1))){
+if(data1 < 0 || isNaN(data1)){
+validate1474.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema566.properties.input_tokens,data:data1}];
 return false;
+}
+}
 }
 var valid0 = _errs3 === errors;
 }
@@ -67249,12 +67260,20 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.created !== undefined){
-let data2 = data.created;
+if(data.input_cached_tokens !== undefined){
+let data2 = data.input_cached_tokens;
 const _errs5 = errors;
 if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate1471.errors = [{instancePath:instancePath+"/created",schemaPath:"#/properties/created/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema563.properties.created.type,parentSchema:schema563.properties.created,data:data2}];
+validate1474.errors = [{instancePath:instancePath+"/input_cached_tokens",schemaPath:"#/properties/input_cached_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema566.properties.input_cached_tokens.type,parentSchema:schema566.properties.input_cached_tokens,data:data2}];
 return false;
+}
+if(errors === _errs5){
+if((typeof data2 == "number") && (isFinite(data2))){
+if(data2 < 0 || isNaN(data2)){
+validate1474.errors = [{instancePath:instancePath+"/input_cached_tokens",schemaPath:"#/properties/input_cached_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema566.properties.input_cached_tokens,data:data2}];
+return false;
+}
+}
 }
 var valid0 = _errs5 === errors;
 }
@@ -67262,12 +67281,20 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.owned_by !== undefined){
-let data3 = data.owned_by;
+if(data.input_cache_write_tokens !== undefined){
+let data3 = data.input_cache_write_tokens;
 const _errs7 = errors;
-if(typeof data3 !== "string"){
-validate1471.errors = [{instancePath:instancePath+"/owned_by",schemaPath:"#/properties/owned_by/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema563.properties.owned_by.type,parentSchema:schema563.properties.owned_by,data:data3}];
+if(!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))){
+validate1474.errors = [{instancePath:instancePath+"/input_cache_write_tokens",schemaPath:"#/properties/input_cache_write_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema566.properties.input_cache_write_tokens.type,parentSchema:schema566.properties.input_cache_write_tokens,data:data3}];
 return false;
+}
+if(errors === _errs7){
+if((typeof data3 == "number") && (isFinite(data3))){
+if(data3 < 0 || isNaN(data3)){
+validate1474.errors = [{instancePath:instancePath+"/input_cache_write_tokens",schemaPath:"#/properties/input_cache_write_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema566.properties.input_cache_write_tokens,data:data3}];
+return false;
+}
+}
 }
 var valid0 = _errs7 === errors;
 }
@@ -67275,12 +67302,20 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.shutdown_date !== undefined){
-let data4 = data.shutdown_date;
+if(data.input_uncached_tokens !== undefined){
+let data4 = data.input_uncached_tokens;
 const _errs9 = errors;
-if((typeof data4 !== "string") && (data4 !== null)){
-validate1471.errors = [{instancePath:instancePath+"/shutdown_date",schemaPath:"#/properties/shutdown_date/type",keyword:"type",params:{type: schema563.properties.shutdown_date.type},message:"must be string,null",schema:schema563.properties.shutdown_date.type,parentSchema:schema563.properties.shutdown_date,data:data4}];
+if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
+validate1474.errors = [{instancePath:instancePath+"/input_uncached_tokens",schemaPath:"#/properties/input_uncached_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema566.properties.input_uncached_tokens.type,parentSchema:schema566.properties.input_uncached_tokens,data:data4}];
 return false;
+}
+if(errors === _errs9){
+if((typeof data4 == "number") && (isFinite(data4))){
+if(data4 < 0 || isNaN(data4)){
+validate1474.errors = [{instancePath:instancePath+"/input_uncached_tokens",schemaPath:"#/properties/input_uncached_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema566.properties.input_uncached_tokens,data:data4}];
+return false;
+}
+}
 }
 var valid0 = _errs9 === errors;
 }
@@ -67288,16 +67323,20 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.type !== undefined){
-let data5 = data.type;
+if(data.output_tokens !== undefined){
+let data5 = data.output_tokens;
 const _errs11 = errors;
-if(typeof data5 !== "string"){
-validate1471.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema563.properties.type.type,parentSchema:schema563.properties.type,data:data5}];
+if(!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))){
+validate1474.errors = [{instancePath:instancePath+"/output_tokens",schemaPath:"#/properties/output_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema566.properties.output_tokens.type,parentSchema:schema566.properties.output_tokens,data:data5}];
 return false;
 }
-if("model" !== data5){
-validate1471.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "model"},message:"must be equal to constant",schema:"model",parentSchema:schema563.properties.type,data:data5}];
+if(errors === _errs11){
+if((typeof data5 == "number") && (isFinite(data5))){
+if(data5 < 0 || isNaN(data5)){
+validate1474.errors = [{instancePath:instancePath+"/output_tokens",schemaPath:"#/properties/output_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema566.properties.output_tokens,data:data5}];
 return false;
+}
+}
 }
 var valid0 = _errs11 === errors;
 }
@@ -67305,12 +67344,20 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.display_name !== undefined){
-let data6 = data.display_name;
+if(data.num_model_requests !== undefined){
+let data6 = data.num_model_requests;
 const _errs13 = errors;
-if(typeof data6 !== "string"){
-validate1471.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema563.properties.display_name.type,parentSchema:schema563.properties.display_name,data:data6}];
+if(!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinite(data6)))){
+validate1474.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema566.properties.num_model_requests.type,parentSchema:schema566.properties.num_model_requests,data:data6}];
 return false;
+}
+if(errors === _errs13){
+if((typeof data6 == "number") && (isFinite(data6))){
+if(data6 < 0 || isNaN(data6)){
+validate1474.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema566.properties.num_model_requests,data:data6}];
+return false;
+}
+}
 }
 var valid0 = _errs13 === errors;
 }
@@ -67318,11 +67365,11 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.created_at !== undefined){
-let data7 = data.created_at;
+if(data.project_id !== undefined){
+let data7 = data.project_id;
 const _errs15 = errors;
-if(typeof data7 !== "string"){
-validate1471.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema563.properties.created_at.type,parentSchema:schema563.properties.created_at,data:data7}];
+if((typeof data7 !== "string") && (data7 !== null)){
+validate1474.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema566.properties.project_id.type},message:"must be string,null",schema:schema566.properties.project_id.type,parentSchema:schema566.properties.project_id,data:data7}];
 return false;
 }
 var valid0 = _errs15 === errors;
@@ -67331,11 +67378,515 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.description !== undefined){
-let data8 = data.description;
+if(data.user_id !== undefined){
+let data8 = data.user_id;
 const _errs17 = errors;
-if(typeof data8 !== "string"){
-validate1471.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema563.properties.description.type,parentSchema:schema563.properties.description,data:data8}];
+if((typeof data8 !== "string") && (data8 !== null)){
+validate1474.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema566.properties.user_id.type},message:"must be string,null",schema:schema566.properties.user_id.type,parentSchema:schema566.properties.user_id,data:data8}];
+return false;
+}
+var valid0 = _errs17 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.api_key_id !== undefined){
+let data9 = data.api_key_id;
+const _errs19 = errors;
+if((typeof data9 !== "string") && (data9 !== null)){
+validate1474.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema566.properties.api_key_id.type},message:"must be string,null",schema:schema566.properties.api_key_id.type,parentSchema:schema566.properties.api_key_id,data:data9}];
+return false;
+}
+var valid0 = _errs19 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.model !== undefined){
+let data10 = data.model;
+const _errs21 = errors;
+if((typeof data10 !== "string") && (data10 !== null)){
+validate1474.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema566.properties.model.type},message:"must be string,null",schema:schema566.properties.model.type,parentSchema:schema566.properties.model,data:data10}];
+return false;
+}
+var valid0 = _errs21 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.batch !== undefined){
+let data11 = data.batch;
+const _errs23 = errors;
+if((typeof data11 !== "boolean") && (data11 !== null)){
+validate1474.errors = [{instancePath:instancePath+"/batch",schemaPath:"#/properties/batch/type",keyword:"type",params:{type: schema566.properties.batch.type},message:"must be boolean,null",schema:schema566.properties.batch.type,parentSchema:schema566.properties.batch,data:data11}];
+return false;
+}
+var valid0 = _errs23 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.service_tier !== undefined){
+let data12 = data.service_tier;
+const _errs25 = errors;
+if((typeof data12 !== "string") && (data12 !== null)){
+validate1474.errors = [{instancePath:instancePath+"/service_tier",schemaPath:"#/properties/service_tier/type",keyword:"type",params:{type: schema566.properties.service_tier.type},message:"must be string,null",schema:schema566.properties.service_tier.type,parentSchema:schema566.properties.service_tier,data:data12}];
+return false;
+}
+var valid0 = _errs25 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1474.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema566.type,parentSchema:schema566,data}];
+return false;
+}
+}
+validate1474.errors = vErrors;
+return errors === 0;
+}
+
+const schema567 = {"type":"object","required":["object"],"properties":{"object":{"type":"string","const":"organization.usage.embeddings.result"},"input_tokens":{"type":"integer","minimum":0},"num_model_requests":{"type":"integer","minimum":0},"project_id":{"type":["string","null"]},"user_id":{"type":["string","null"]},"api_key_id":{"type":["string","null"]},"model":{"type":["string","null"]}}};
+
+function validate1475(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.object === undefined) && (missing0 = "object")){
+validate1475.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema567.required,parentSchema:schema567,data}];
+return false;
+}
+else {
+if(data.object !== undefined){
+let data0 = data.object;
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate1475.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema567.properties.object.type,parentSchema:schema567.properties.object,data:data0}];
+return false;
+}
+if("organization.usage.embeddings.result" !== data0){
+validate1475.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.embeddings.result"},message:"must be equal to constant",schema:"organization.usage.embeddings.result",parentSchema:schema567.properties.object,data:data0}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.input_tokens !== undefined){
+let data1 = data.input_tokens;
+const _errs3 = errors;
+if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
+validate1475.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema567.properties.input_tokens.type,parentSchema:schema567.properties.input_tokens,data:data1}];
+return false;
+}
+if(errors === _errs3){
+if((typeof data1 == "number") && (isFinite(data1))){
+if(data1 < 0 || isNaN(data1)){
+validate1475.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema567.properties.input_tokens,data:data1}];
+return false;
+}
+}
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.num_model_requests !== undefined){
+let data2 = data.num_model_requests;
+const _errs5 = errors;
+if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
+validate1475.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema567.properties.num_model_requests.type,parentSchema:schema567.properties.num_model_requests,data:data2}];
+return false;
+}
+if(errors === _errs5){
+if((typeof data2 == "number") && (isFinite(data2))){
+if(data2 < 0 || isNaN(data2)){
+validate1475.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema567.properties.num_model_requests,data:data2}];
+return false;
+}
+}
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.project_id !== undefined){
+let data3 = data.project_id;
+const _errs7 = errors;
+if((typeof data3 !== "string") && (data3 !== null)){
+validate1475.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema567.properties.project_id.type},message:"must be string,null",schema:schema567.properties.project_id.type,parentSchema:schema567.properties.project_id,data:data3}];
+return false;
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.user_id !== undefined){
+let data4 = data.user_id;
+const _errs9 = errors;
+if((typeof data4 !== "string") && (data4 !== null)){
+validate1475.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema567.properties.user_id.type},message:"must be string,null",schema:schema567.properties.user_id.type,parentSchema:schema567.properties.user_id,data:data4}];
+return false;
+}
+var valid0 = _errs9 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.api_key_id !== undefined){
+let data5 = data.api_key_id;
+const _errs11 = errors;
+if((typeof data5 !== "string") && (data5 !== null)){
+validate1475.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema567.properties.api_key_id.type},message:"must be string,null",schema:schema567.properties.api_key_id.type,parentSchema:schema567.properties.api_key_id,data:data5}];
+return false;
+}
+var valid0 = _errs11 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.model !== undefined){
+let data6 = data.model;
+const _errs13 = errors;
+if((typeof data6 !== "string") && (data6 !== null)){
+validate1475.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema567.properties.model.type},message:"must be string,null",schema:schema567.properties.model.type,parentSchema:schema567.properties.model,data:data6}];
+return false;
+}
+var valid0 = _errs13 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1475.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema567.type,parentSchema:schema567,data}];
+return false;
+}
+}
+validate1475.errors = vErrors;
+return errors === 0;
+}
+
+const schema568 = {"type":"object","required":["object"],"properties":{"object":{"type":"string","const":"organization.usage.moderations.result"},"input_tokens":{"type":"integer","minimum":0},"num_model_requests":{"type":"integer","minimum":0},"project_id":{"type":["string","null"]},"user_id":{"type":["string","null"]},"api_key_id":{"type":["string","null"]},"model":{"type":["string","null"]}}};
+
+function validate1476(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.object === undefined) && (missing0 = "object")){
+validate1476.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema568.required,parentSchema:schema568,data}];
+return false;
+}
+else {
+if(data.object !== undefined){
+let data0 = data.object;
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate1476.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema568.properties.object.type,parentSchema:schema568.properties.object,data:data0}];
+return false;
+}
+if("organization.usage.moderations.result" !== data0){
+validate1476.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.moderations.result"},message:"must be equal to constant",schema:"organization.usage.moderations.result",parentSchema:schema568.properties.object,data:data0}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.input_tokens !== undefined){
+let data1 = data.input_tokens;
+const _errs3 = errors;
+if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
+validate1476.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema568.properties.input_tokens.type,parentSchema:schema568.properties.input_tokens,data:data1}];
+return false;
+}
+if(errors === _errs3){
+if((typeof data1 == "number") && (isFinite(data1))){
+if(data1 < 0 || isNaN(data1)){
+validate1476.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema568.properties.input_tokens,data:data1}];
+return false;
+}
+}
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.num_model_requests !== undefined){
+let data2 = data.num_model_requests;
+const _errs5 = errors;
+if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
+validate1476.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema568.properties.num_model_requests.type,parentSchema:schema568.properties.num_model_requests,data:data2}];
+return false;
+}
+if(errors === _errs5){
+if((typeof data2 == "number") && (isFinite(data2))){
+if(data2 < 0 || isNaN(data2)){
+validate1476.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema568.properties.num_model_requests,data:data2}];
+return false;
+}
+}
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.project_id !== undefined){
+let data3 = data.project_id;
+const _errs7 = errors;
+if((typeof data3 !== "string") && (data3 !== null)){
+validate1476.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema568.properties.project_id.type},message:"must be string,null",schema:schema568.properties.project_id.type,parentSchema:schema568.properties.project_id,data:data3}];
+return false;
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.user_id !== undefined){
+let data4 = data.user_id;
+const _errs9 = errors;
+if((typeof data4 !== "string") && (data4 !== null)){
+validate1476.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema568.properties.user_id.type},message:"must be string,null",schema:schema568.properties.user_id.type,parentSchema:schema568.properties.user_id,data:data4}];
+return false;
+}
+var valid0 = _errs9 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.api_key_id !== undefined){
+let data5 = data.api_key_id;
+const _errs11 = errors;
+if((typeof data5 !== "string") && (data5 !== null)){
+validate1476.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema568.properties.api_key_id.type},message:"must be string,null",schema:schema568.properties.api_key_id.type,parentSchema:schema568.properties.api_key_id,data:data5}];
+return false;
+}
+var valid0 = _errs11 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.model !== undefined){
+let data6 = data.model;
+const _errs13 = errors;
+if((typeof data6 !== "string") && (data6 !== null)){
+validate1476.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema568.properties.model.type},message:"must be string,null",schema:schema568.properties.model.type,parentSchema:schema568.properties.model,data:data6}];
+return false;
+}
+var valid0 = _errs13 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1476.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema568.type,parentSchema:schema568,data}];
+return false;
+}
+}
+validate1476.errors = vErrors;
+return errors === 0;
+}
+
+const schema569 = {"type":"object","required":["object"],"properties":{"object":{"type":"string","const":"organization.usage.images.result"},"images":{"type":"integer","minimum":0},"num_model_requests":{"type":"integer","minimum":0},"source":{"type":["string","null"]},"size":{"type":["string","null"]},"project_id":{"type":["string","null"]},"user_id":{"type":["string","null"]},"api_key_id":{"type":["string","null"]},"model":{"type":["string","null"]}}};
+
+function validate1477(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.object === undefined) && (missing0 = "object")){
+validate1477.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema569.required,parentSchema:schema569,data}];
+return false;
+}
+else {
+if(data.object !== undefined){
+let data0 = data.object;
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate1477.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema569.properties.object.type,parentSchema:schema569.properties.object,data:data0}];
+return false;
+}
+if("organization.usage.images.result" !== data0){
+validate1477.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.images.result"},message:"must be equal to constant",schema:"organization.usage.images.result",parentSchema:schema569.properties.object,data:data0}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.images !== undefined){
+let data1 = data.images;
+const _errs3 = errors;
+if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
+validate1477.errors = [{instancePath:instancePath+"/images",schemaPath:"#/properties/images/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema569.properties.images.type,parentSchema:schema569.properties.images,data:data1}];
+return false;
+}
+if(errors === _errs3){
+if((typeof data1 == "number") && (isFinite(data1))){
+if(data1 < 0 || isNaN(data1)){
+validate1477.errors = [{instancePath:instancePath+"/images",schemaPath:"#/properties/images/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema569.properties.images,data:data1}];
+return false;
+}
+}
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.num_model_requests !== undefined){
+let data2 = data.num_model_requests;
+const _errs5 = errors;
+if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
+validate1477.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema569.properties.num_model_requests.type,parentSchema:schema569.properties.num_model_requests,data:data2}];
+return false;
+}
+if(errors === _errs5){
+if((typeof data2 == "number") && (isFinite(data2))){
+if(data2 < 0 || isNaN(data2)){
+validate1477.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema569.properties.num_model_requests,data:data2}];
+return false;
+}
+}
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.source !== undefined){
+let data3 = data.source;
+const _errs7 = errors;
+if((typeof data3 !== "string") && (data3 !== null)){
+validate1477.errors = [{instancePath:instancePath+"/source",schemaPath:"#/properties/source/type",keyword:"type",params:{type: schema569.properties.source.type},message:"must be string,null",schema:schema569.properties.source.type,parentSchema:schema569.properties.source,data:data3}];
+return false;
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.size !== undefined){
+let data4 = data.size;
+const _errs9 = errors;
+if((typeof data4 !== "string") && (data4 !== null)){
+validate1477.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/type",keyword:"type",params:{type: schema569.properties.size.type},message:"must be string,null",schema:schema569.properties.size.type,parentSchema:schema569.properties.size,data:data4}];
+return false;
+}
+var valid0 = _errs9 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.project_id !== undefined){
+let data5 = data.project_id;
+const _errs11 = errors;
+if((typeof data5 !== "string") && (data5 !== null)){
+validate1477.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema569.properties.project_id.type},message:"must be string,null",schema:schema569.properties.project_id.type,parentSchema:schema569.properties.project_id,data:data5}];
+return false;
+}
+var valid0 = _errs11 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.user_id !== undefined){
+let data6 = data.user_id;
+const _errs13 = errors;
+if((typeof data6 !== "string") && (data6 !== null)){
+validate1477.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema569.properties.user_id.type},message:"must be string,null",schema:schema569.properties.user_id.type,parentSchema:schema569.properties.user_id,data:data6}];
+return false;
+}
+var valid0 = _errs13 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.api_key_id !== undefined){
+let data7 = data.api_key_id;
+const _errs15 = errors;
+if((typeof data7 !== "string") && (data7 !== null)){
+validate1477.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema569.properties.api_key_id.type},message:"must be string,null",schema:schema569.properties.api_key_id.type,parentSchema:schema569.properties.api_key_id,data:data7}];
+return false;
+}
+var valid0 = _errs15 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.model !== undefined){
+let data8 = data.model;
+const _errs17 = errors;
+if((typeof data8 !== "string") && (data8 !== null)){
+validate1477.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema569.properties.model.type},message:"must be string,null",schema:schema569.properties.model.type,parentSchema:schema569.properties.model,data:data8}];
 return false;
 }
 var valid0 = _errs17 === errors;
@@ -67354,16 +67905,999 @@ var valid0 = true;
 }
 }
 else {
-validate1471.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema563.type,parentSchema:schema563,data}];
+validate1477.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema569.type,parentSchema:schema569,data}];
 return false;
 }
 }
-validate1471.errors = vErrors;
+validate1477.errors = vErrors;
 return errors === 0;
 }
 
-export const readModelList = validate1472;
-const schema564 = {"type":"object","required":["data"],"properties":{"object":{"type":"string","const":"list"},"data":{"type":"array","items":{"$ref":"#/components/schemas/Model"}},"has_more":{"type":"boolean","const":false},"first_id":{"type":["string","null"]},"last_id":{"type":["string","null"]}}};
+const schema570 = {"type":"object","required":["object"],"properties":{"object":{"type":"string","const":"organization.usage.audio_speeches.result"},"characters":{"type":"integer","minimum":0},"num_model_requests":{"type":"integer","minimum":0},"project_id":{"type":["string","null"]},"user_id":{"type":["string","null"]},"api_key_id":{"type":["string","null"]},"model":{"type":["string","null"]}}};
+
+function validate1478(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.object === undefined) && (missing0 = "object")){
+validate1478.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema570.required,parentSchema:schema570,data}];
+return false;
+}
+else {
+if(data.object !== undefined){
+let data0 = data.object;
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate1478.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema570.properties.object.type,parentSchema:schema570.properties.object,data:data0}];
+return false;
+}
+if("organization.usage.audio_speeches.result" !== data0){
+validate1478.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.audio_speeches.result"},message:"must be equal to constant",schema:"organization.usage.audio_speeches.result",parentSchema:schema570.properties.object,data:data0}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.characters !== undefined){
+let data1 = data.characters;
+const _errs3 = errors;
+if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
+validate1478.errors = [{instancePath:instancePath+"/characters",schemaPath:"#/properties/characters/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema570.properties.characters.type,parentSchema:schema570.properties.characters,data:data1}];
+return false;
+}
+if(errors === _errs3){
+if((typeof data1 == "number") && (isFinite(data1))){
+if(data1 < 0 || isNaN(data1)){
+validate1478.errors = [{instancePath:instancePath+"/characters",schemaPath:"#/properties/characters/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema570.properties.characters,data:data1}];
+return false;
+}
+}
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.num_model_requests !== undefined){
+let data2 = data.num_model_requests;
+const _errs5 = errors;
+if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
+validate1478.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema570.properties.num_model_requests.type,parentSchema:schema570.properties.num_model_requests,data:data2}];
+return false;
+}
+if(errors === _errs5){
+if((typeof data2 == "number") && (isFinite(data2))){
+if(data2 < 0 || isNaN(data2)){
+validate1478.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema570.properties.num_model_requests,data:data2}];
+return false;
+}
+}
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.project_id !== undefined){
+let data3 = data.project_id;
+const _errs7 = errors;
+if((typeof data3 !== "string") && (data3 !== null)){
+validate1478.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema570.properties.project_id.type},message:"must be string,null",schema:schema570.properties.project_id.type,parentSchema:schema570.properties.project_id,data:data3}];
+return false;
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.user_id !== undefined){
+let data4 = data.user_id;
+const _errs9 = errors;
+if((typeof data4 !== "string") && (data4 !== null)){
+validate1478.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema570.properties.user_id.type},message:"must be string,null",schema:schema570.properties.user_id.type,parentSchema:schema570.properties.user_id,data:data4}];
+return false;
+}
+var valid0 = _errs9 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.api_key_id !== undefined){
+let data5 = data.api_key_id;
+const _errs11 = errors;
+if((typeof data5 !== "string") && (data5 !== null)){
+validate1478.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema570.properties.api_key_id.type},message:"must be string,null",schema:schema570.properties.api_key_id.type,parentSchema:schema570.properties.api_key_id,data:data5}];
+return false;
+}
+var valid0 = _errs11 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.model !== undefined){
+let data6 = data.model;
+const _errs13 = errors;
+if((typeof data6 !== "string") && (data6 !== null)){
+validate1478.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema570.properties.model.type},message:"must be string,null",schema:schema570.properties.model.type,parentSchema:schema570.properties.model,data:data6}];
+return false;
+}
+var valid0 = _errs13 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1478.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema570.type,parentSchema:schema570,data}];
+return false;
+}
+}
+validate1478.errors = vErrors;
+return errors === 0;
+}
+
+const schema571 = {"type":"object","required":["object"],"properties":{"object":{"type":"string","const":"organization.usage.audio_transcriptions.result"},"seconds":{"type":"integer","minimum":0},"num_model_requests":{"type":"integer","minimum":0},"project_id":{"type":["string","null"]},"user_id":{"type":["string","null"]},"api_key_id":{"type":["string","null"]},"model":{"type":["string","null"]}}};
+
+function validate1479(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.object === undefined) && (missing0 = "object")){
+validate1479.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema571.required,parentSchema:schema571,data}];
+return false;
+}
+else {
+if(data.object !== undefined){
+let data0 = data.object;
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate1479.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema571.properties.object.type,parentSchema:schema571.properties.object,data:data0}];
+return false;
+}
+if("organization.usage.audio_transcriptions.result" !== data0){
+validate1479.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.audio_transcriptions.result"},message:"must be equal to constant",schema:"organization.usage.audio_transcriptions.result",parentSchema:schema571.properties.object,data:data0}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.seconds !== undefined){
+let data1 = data.seconds;
+const _errs3 = errors;
+if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
+validate1479.errors = [{instancePath:instancePath+"/seconds",schemaPath:"#/properties/seconds/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema571.properties.seconds.type,parentSchema:schema571.properties.seconds,data:data1}];
+return false;
+}
+if(errors === _errs3){
+if((typeof data1 == "number") && (isFinite(data1))){
+if(data1 < 0 || isNaN(data1)){
+validate1479.errors = [{instancePath:instancePath+"/seconds",schemaPath:"#/properties/seconds/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema571.properties.seconds,data:data1}];
+return false;
+}
+}
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.num_model_requests !== undefined){
+let data2 = data.num_model_requests;
+const _errs5 = errors;
+if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
+validate1479.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema571.properties.num_model_requests.type,parentSchema:schema571.properties.num_model_requests,data:data2}];
+return false;
+}
+if(errors === _errs5){
+if((typeof data2 == "number") && (isFinite(data2))){
+if(data2 < 0 || isNaN(data2)){
+validate1479.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema571.properties.num_model_requests,data:data2}];
+return false;
+}
+}
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.project_id !== undefined){
+let data3 = data.project_id;
+const _errs7 = errors;
+if((typeof data3 !== "string") && (data3 !== null)){
+validate1479.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema571.properties.project_id.type},message:"must be string,null",schema:schema571.properties.project_id.type,parentSchema:schema571.properties.project_id,data:data3}];
+return false;
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.user_id !== undefined){
+let data4 = data.user_id;
+const _errs9 = errors;
+if((typeof data4 !== "string") && (data4 !== null)){
+validate1479.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema571.properties.user_id.type},message:"must be string,null",schema:schema571.properties.user_id.type,parentSchema:schema571.properties.user_id,data:data4}];
+return false;
+}
+var valid0 = _errs9 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.api_key_id !== undefined){
+let data5 = data.api_key_id;
+const _errs11 = errors;
+if((typeof data5 !== "string") && (data5 !== null)){
+validate1479.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema571.properties.api_key_id.type},message:"must be string,null",schema:schema571.properties.api_key_id.type,parentSchema:schema571.properties.api_key_id,data:data5}];
+return false;
+}
+var valid0 = _errs11 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.model !== undefined){
+let data6 = data.model;
+const _errs13 = errors;
+if((typeof data6 !== "string") && (data6 !== null)){
+validate1479.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema571.properties.model.type},message:"must be string,null",schema:schema571.properties.model.type,parentSchema:schema571.properties.model,data:data6}];
+return false;
+}
+var valid0 = _errs13 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1479.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema571.type,parentSchema:schema571,data}];
+return false;
+}
+}
+validate1479.errors = vErrors;
+return errors === 0;
+}
+
+const schema572 = {"type":"object","required":["object"],"properties":{"object":{"type":"string","const":"organization.usage.vector_stores.result"},"usage_bytes":{"type":"integer","minimum":0},"project_id":{"type":["string","null"]}}};
+
+function validate1480(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.object === undefined) && (missing0 = "object")){
+validate1480.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema572.required,parentSchema:schema572,data}];
+return false;
+}
+else {
+if(data.object !== undefined){
+let data0 = data.object;
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate1480.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema572.properties.object.type,parentSchema:schema572.properties.object,data:data0}];
+return false;
+}
+if("organization.usage.vector_stores.result" !== data0){
+validate1480.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.vector_stores.result"},message:"must be equal to constant",schema:"organization.usage.vector_stores.result",parentSchema:schema572.properties.object,data:data0}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.usage_bytes !== undefined){
+let data1 = data.usage_bytes;
+const _errs3 = errors;
+if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
+validate1480.errors = [{instancePath:instancePath+"/usage_bytes",schemaPath:"#/properties/usage_bytes/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema572.properties.usage_bytes.type,parentSchema:schema572.properties.usage_bytes,data:data1}];
+return false;
+}
+if(errors === _errs3){
+if((typeof data1 == "number") && (isFinite(data1))){
+if(data1 < 0 || isNaN(data1)){
+validate1480.errors = [{instancePath:instancePath+"/usage_bytes",schemaPath:"#/properties/usage_bytes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema572.properties.usage_bytes,data:data1}];
+return false;
+}
+}
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.project_id !== undefined){
+let data2 = data.project_id;
+const _errs5 = errors;
+if((typeof data2 !== "string") && (data2 !== null)){
+validate1480.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema572.properties.project_id.type},message:"must be string,null",schema:schema572.properties.project_id.type,parentSchema:schema572.properties.project_id,data:data2}];
+return false;
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+else {
+validate1480.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema572.type,parentSchema:schema572,data}];
+return false;
+}
+}
+validate1480.errors = vErrors;
+return errors === 0;
+}
+
+const schema573 = {"type":"object","required":["object"],"properties":{"object":{"type":"string","const":"organization.usage.code_interpreter_sessions.result"},"num_sessions":{"type":"integer","minimum":0},"project_id":{"type":["string","null"]}}};
+
+function validate1481(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.object === undefined) && (missing0 = "object")){
+validate1481.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema573.required,parentSchema:schema573,data}];
+return false;
+}
+else {
+if(data.object !== undefined){
+let data0 = data.object;
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate1481.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema573.properties.object.type,parentSchema:schema573.properties.object,data:data0}];
+return false;
+}
+if("organization.usage.code_interpreter_sessions.result" !== data0){
+validate1481.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.code_interpreter_sessions.result"},message:"must be equal to constant",schema:"organization.usage.code_interpreter_sessions.result",parentSchema:schema573.properties.object,data:data0}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.num_sessions !== undefined){
+let data1 = data.num_sessions;
+const _errs3 = errors;
+if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
+validate1481.errors = [{instancePath:instancePath+"/num_sessions",schemaPath:"#/properties/num_sessions/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema573.properties.num_sessions.type,parentSchema:schema573.properties.num_sessions,data:data1}];
+return false;
+}
+if(errors === _errs3){
+if((typeof data1 == "number") && (isFinite(data1))){
+if(data1 < 0 || isNaN(data1)){
+validate1481.errors = [{instancePath:instancePath+"/num_sessions",schemaPath:"#/properties/num_sessions/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema573.properties.num_sessions,data:data1}];
+return false;
+}
+}
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.project_id !== undefined){
+let data2 = data.project_id;
+const _errs5 = errors;
+if((typeof data2 !== "string") && (data2 !== null)){
+validate1481.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema573.properties.project_id.type},message:"must be string,null",schema:schema573.properties.project_id.type,parentSchema:schema573.properties.project_id,data:data2}];
+return false;
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+else {
+validate1481.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema573.type,parentSchema:schema573,data}];
+return false;
+}
+}
+validate1481.errors = vErrors;
+return errors === 0;
+}
+
+const schema574 = {"type":"object","required":["object"],"properties":{"object":{"type":"string","const":"organization.usage.file_searches.result"},"num_requests":{"type":"integer","minimum":0},"project_id":{"type":["string","null"]},"user_id":{"type":["string","null"]},"api_key_id":{"type":["string","null"]},"vector_store_id":{"type":["string","null"]}}};
+
+function validate1482(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.object === undefined) && (missing0 = "object")){
+validate1482.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema574.required,parentSchema:schema574,data}];
+return false;
+}
+else {
+if(data.object !== undefined){
+let data0 = data.object;
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate1482.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema574.properties.object.type,parentSchema:schema574.properties.object,data:data0}];
+return false;
+}
+if("organization.usage.file_searches.result" !== data0){
+validate1482.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.file_searches.result"},message:"must be equal to constant",schema:"organization.usage.file_searches.result",parentSchema:schema574.properties.object,data:data0}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.num_requests !== undefined){
+let data1 = data.num_requests;
+const _errs3 = errors;
+if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
+validate1482.errors = [{instancePath:instancePath+"/num_requests",schemaPath:"#/properties/num_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema574.properties.num_requests.type,parentSchema:schema574.properties.num_requests,data:data1}];
+return false;
+}
+if(errors === _errs3){
+if((typeof data1 == "number") && (isFinite(data1))){
+if(data1 < 0 || isNaN(data1)){
+validate1482.errors = [{instancePath:instancePath+"/num_requests",schemaPath:"#/properties/num_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema574.properties.num_requests,data:data1}];
+return false;
+}
+}
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.project_id !== undefined){
+let data2 = data.project_id;
+const _errs5 = errors;
+if((typeof data2 !== "string") && (data2 !== null)){
+validate1482.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema574.properties.project_id.type},message:"must be string,null",schema:schema574.properties.project_id.type,parentSchema:schema574.properties.project_id,data:data2}];
+return false;
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.user_id !== undefined){
+let data3 = data.user_id;
+const _errs7 = errors;
+if((typeof data3 !== "string") && (data3 !== null)){
+validate1482.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema574.properties.user_id.type},message:"must be string,null",schema:schema574.properties.user_id.type,parentSchema:schema574.properties.user_id,data:data3}];
+return false;
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.api_key_id !== undefined){
+let data4 = data.api_key_id;
+const _errs9 = errors;
+if((typeof data4 !== "string") && (data4 !== null)){
+validate1482.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema574.properties.api_key_id.type},message:"must be string,null",schema:schema574.properties.api_key_id.type,parentSchema:schema574.properties.api_key_id,data:data4}];
+return false;
+}
+var valid0 = _errs9 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.vector_store_id !== undefined){
+let data5 = data.vector_store_id;
+const _errs11 = errors;
+if((typeof data5 !== "string") && (data5 !== null)){
+validate1482.errors = [{instancePath:instancePath+"/vector_store_id",schemaPath:"#/properties/vector_store_id/type",keyword:"type",params:{type: schema574.properties.vector_store_id.type},message:"must be string,null",schema:schema574.properties.vector_store_id.type,parentSchema:schema574.properties.vector_store_id,data:data5}];
+return false;
+}
+var valid0 = _errs11 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1482.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema574.type,parentSchema:schema574,data}];
+return false;
+}
+}
+validate1482.errors = vErrors;
+return errors === 0;
+}
+
+const schema575 = {"type":"object","required":["object"],"properties":{"object":{"type":"string","const":"organization.usage.web_searches.result"},"num_model_requests":{"type":"integer","minimum":0},"num_requests":{"type":"integer","minimum":0},"project_id":{"type":["string","null"]},"user_id":{"type":["string","null"]},"api_key_id":{"type":["string","null"]},"model":{"type":["string","null"]},"context_level":{"type":["string","null"]}}};
+
+function validate1483(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.object === undefined) && (missing0 = "object")){
+validate1483.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema575.required,parentSchema:schema575,data}];
+return false;
+}
+else {
+if(data.object !== undefined){
+let data0 = data.object;
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate1483.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema575.properties.object.type,parentSchema:schema575.properties.object,data:data0}];
+return false;
+}
+if("organization.usage.web_searches.result" !== data0){
+validate1483.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.web_searches.result"},message:"must be equal to constant",schema:"organization.usage.web_searches.result",parentSchema:schema575.properties.object,data:data0}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.num_model_requests !== undefined){
+let data1 = data.num_model_requests;
+const _errs3 = errors;
+if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
+validate1483.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema575.properties.num_model_requests.type,parentSchema:schema575.properties.num_model_requests,data:data1}];
+return false;
+}
+if(errors === _errs3){
+if((typeof data1 == "number") && (isFinite(data1))){
+if(data1 < 0 || isNaN(data1)){
+validate1483.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema575.properties.num_model_requests,data:data1}];
+return false;
+}
+}
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.num_requests !== undefined){
+let data2 = data.num_requests;
+const _errs5 = errors;
+if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
+validate1483.errors = [{instancePath:instancePath+"/num_requests",schemaPath:"#/properties/num_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema575.properties.num_requests.type,parentSchema:schema575.properties.num_requests,data:data2}];
+return false;
+}
+if(errors === _errs5){
+if((typeof data2 == "number") && (isFinite(data2))){
+if(data2 < 0 || isNaN(data2)){
+validate1483.errors = [{instancePath:instancePath+"/num_requests",schemaPath:"#/properties/num_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema575.properties.num_requests,data:data2}];
+return false;
+}
+}
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.project_id !== undefined){
+let data3 = data.project_id;
+const _errs7 = errors;
+if((typeof data3 !== "string") && (data3 !== null)){
+validate1483.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema575.properties.project_id.type},message:"must be string,null",schema:schema575.properties.project_id.type,parentSchema:schema575.properties.project_id,data:data3}];
+return false;
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.user_id !== undefined){
+let data4 = data.user_id;
+const _errs9 = errors;
+if((typeof data4 !== "string") && (data4 !== null)){
+validate1483.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema575.properties.user_id.type},message:"must be string,null",schema:schema575.properties.user_id.type,parentSchema:schema575.properties.user_id,data:data4}];
+return false;
+}
+var valid0 = _errs9 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.api_key_id !== undefined){
+let data5 = data.api_key_id;
+const _errs11 = errors;
+if((typeof data5 !== "string") && (data5 !== null)){
+validate1483.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema575.properties.api_key_id.type},message:"must be string,null",schema:schema575.properties.api_key_id.type,parentSchema:schema575.properties.api_key_id,data:data5}];
+return false;
+}
+var valid0 = _errs11 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.model !== undefined){
+let data6 = data.model;
+const _errs13 = errors;
+if((typeof data6 !== "string") && (data6 !== null)){
+validate1483.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema575.properties.model.type},message:"must be string,null",schema:schema575.properties.model.type,parentSchema:schema575.properties.model,data:data6}];
+return false;
+}
+var valid0 = _errs13 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.context_level !== undefined){
+let data7 = data.context_level;
+const _errs15 = errors;
+if((typeof data7 !== "string") && (data7 !== null)){
+validate1483.errors = [{instancePath:instancePath+"/context_level",schemaPath:"#/properties/context_level/type",keyword:"type",params:{type: schema575.properties.context_level.type},message:"must be string,null",schema:schema575.properties.context_level.type,parentSchema:schema575.properties.context_level,data:data7}];
+return false;
+}
+var valid0 = _errs15 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1483.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema575.type,parentSchema:schema575,data}];
+return false;
+}
+}
+validate1483.errors = vErrors;
+return errors === 0;
+}
+
+const schema576 = {"type":"object","required":["object"],"properties":{"object":{"type":"string","const":"organization.costs.result"},"amount":{"$ref":"#/components/schemas/CostAmount"},"line_item":{"type":["string","null"]},"project_id":{"type":["string","null"]},"api_key_id":{"type":["string","null"]},"quantity":{"type":["number","null"]},"quantity_unit":{"type":["string","null"]}}};
+const schema577 = {"type":"object","required":["value","currency"],"properties":{"value":{"type":"number","minimum":0},"currency":{"type":"string"}}};
+
+function validate1485(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((data.value === undefined) && (missing0 = "value")) || ((data.currency === undefined) && (missing0 = "currency"))){
+validate1485.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema577.required,parentSchema:schema577,data}];
+return false;
+}
+else {
+if(data.value !== undefined){
+let data0 = data.value;
+const _errs1 = errors;
+if(errors === _errs1){
+if((typeof data0 == "number") && (isFinite(data0))){
+if(data0 < 0 || isNaN(data0)){
+validate1485.errors = [{instancePath:instancePath+"/value",schemaPath:"#/properties/value/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema577.properties.value,data:data0}];
+return false;
+}
+}
+else {
+validate1485.errors = [{instancePath:instancePath+"/value",schemaPath:"#/properties/value/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema577.properties.value.type,parentSchema:schema577.properties.value,data:data0}];
+return false;
+}
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.currency !== undefined){
+let data1 = data.currency;
+const _errs3 = errors;
+if(typeof data1 !== "string"){
+validate1485.errors = [{instancePath:instancePath+"/currency",schemaPath:"#/properties/currency/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema577.properties.currency.type,parentSchema:schema577.properties.currency,data:data1}];
+return false;
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+else {
+validate1485.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema577.type,parentSchema:schema577,data}];
+return false;
+}
+}
+validate1485.errors = vErrors;
+return errors === 0;
+}
+
+
+function validate1484(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.object === undefined) && (missing0 = "object")){
+validate1484.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema576.required,parentSchema:schema576,data}];
+return false;
+}
+else {
+if(data.object !== undefined){
+let data0 = data.object;
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate1484.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema576.properties.object.type,parentSchema:schema576.properties.object,data:data0}];
+return false;
+}
+if("organization.costs.result" !== data0){
+validate1484.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.costs.result"},message:"must be equal to constant",schema:"organization.costs.result",parentSchema:schema576.properties.object,data:data0}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.amount !== undefined){
+const _errs3 = errors;
+if(!(validate1485(data.amount, {instancePath:instancePath+"/amount",parentData:data,parentDataProperty:"amount",rootData}))){
+vErrors = vErrors === null ? validate1485.errors : vErrors.concat(validate1485.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.line_item !== undefined){
+let data2 = data.line_item;
+const _errs4 = errors;
+if((typeof data2 !== "string") && (data2 !== null)){
+validate1484.errors = [{instancePath:instancePath+"/line_item",schemaPath:"#/properties/line_item/type",keyword:"type",params:{type: schema576.properties.line_item.type},message:"must be string,null",schema:schema576.properties.line_item.type,parentSchema:schema576.properties.line_item,data:data2}];
+return false;
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.project_id !== undefined){
+let data3 = data.project_id;
+const _errs6 = errors;
+if((typeof data3 !== "string") && (data3 !== null)){
+validate1484.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema576.properties.project_id.type},message:"must be string,null",schema:schema576.properties.project_id.type,parentSchema:schema576.properties.project_id,data:data3}];
+return false;
+}
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.api_key_id !== undefined){
+let data4 = data.api_key_id;
+const _errs8 = errors;
+if((typeof data4 !== "string") && (data4 !== null)){
+validate1484.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema576.properties.api_key_id.type},message:"must be string,null",schema:schema576.properties.api_key_id.type,parentSchema:schema576.properties.api_key_id,data:data4}];
+return false;
+}
+var valid0 = _errs8 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.quantity !== undefined){
+let data5 = data.quantity;
+const _errs10 = errors;
+if((!((typeof data5 == "number") && (isFinite(data5)))) && (data5 !== null)){
+validate1484.errors = [{instancePath:instancePath+"/quantity",schemaPath:"#/properties/quantity/type",keyword:"type",params:{type: schema576.properties.quantity.type},message:"must be number,null",schema:schema576.properties.quantity.type,parentSchema:schema576.properties.quantity,data:data5}];
+return false;
+}
+var valid0 = _errs10 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.quantity_unit !== undefined){
+let data6 = data.quantity_unit;
+const _errs12 = errors;
+if((typeof data6 !== "string") && (data6 !== null)){
+validate1484.errors = [{instancePath:instancePath+"/quantity_unit",schemaPath:"#/properties/quantity_unit/type",keyword:"type",params:{type: schema576.properties.quantity_unit.type},message:"must be string,null",schema:schema576.properties.quantity_unit.type,parentSchema:schema576.properties.quantity_unit,data:data6}];
+return false;
+}
+var valid0 = _errs12 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1484.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema576.type,parentSchema:schema576,data}];
+return false;
+}
+}
+validate1484.errors = vErrors;
+return errors === 0;
+}
+
+
+function validate1473(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.object === undefined) && (missing0 = "object")){
+validate1473.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema565.required,parentSchema:schema565,data}];
+return false;
+}
+else {
+const tag0 = data.object;
+if(typeof tag0 == "string"){
+if(tag0 === "organization.usage.completions.result"){
+if(!(validate1474(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate1474.errors : vErrors.concat(validate1474.errors);
+errors = vErrors.length;
+}
+}
+else if(tag0 === "organization.usage.embeddings.result"){
+if(!(validate1475(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate1475.errors : vErrors.concat(validate1475.errors);
+errors = vErrors.length;
+}
+}
+else if(tag0 === "organization.usage.moderations.result"){
+if(!(validate1476(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate1476.errors : vErrors.concat(validate1476.errors);
+errors = vErrors.length;
+}
+}
+else if(tag0 === "organization.usage.images.result"){
+if(!(validate1477(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate1477.errors : vErrors.concat(validate1477.errors);
+errors = vErrors.length;
+}
+}
+else if(tag0 === "organization.usage.audio_speeches.result"){
+if(!(validate1478(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate1478.errors : vErrors.concat(validate1478.errors);
+errors = vErrors.length;
+}
+}
+else if(tag0 === "organization.usage.audio_transcriptions.result"){
+if(!(validate1479(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate1479.errors : vErrors.concat(validate1479.errors);
+errors = vErrors.length;
+}
+}
+else if(tag0 === "organization.usage.vector_stores.result"){
+if(!(validate1480(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate1480.errors : vErrors.concat(validate1480.errors);
+errors = vErrors.length;
+}
+}
+else if(tag0 === "organization.usage.code_interpreter_sessions.result"){
+if(!(validate1481(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate1481.errors : vErrors.concat(validate1481.errors);
+errors = vErrors.length;
+}
+}
+else if(tag0 === "organization.usage.file_searches.result"){
+if(!(validate1482(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate1482.errors : vErrors.concat(validate1482.errors);
+errors = vErrors.length;
+}
+}
+else if(tag0 === "organization.usage.web_searches.result"){
+if(!(validate1483(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate1483.errors : vErrors.concat(validate1483.errors);
+errors = vErrors.length;
+}
+}
+else if(tag0 === "organization.costs.result"){
+if(!(validate1484(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate1484.errors : vErrors.concat(validate1484.errors);
+errors = vErrors.length;
+}
+}
+else {
+validate1473.errors = [{instancePath,schemaPath:"#/discriminator",keyword:"discriminator",params:{error: "mapping", tag: "object", tagValue: tag0},message:"value of tag \"object\" must be in oneOf",schema:schema565.discriminator,parentSchema:schema565,data}];
+return false;
+}
+}
+else {
+validate1473.errors = [{instancePath,schemaPath:"#/discriminator",keyword:"discriminator",params:{error: "tag", tag: "object", tagValue: tag0},message:"tag \"object\" must be string",schema:schema565.discriminator,parentSchema:schema565,data}];
+return false;
+}
+}
+}
+else {
+validate1473.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema565.type,parentSchema:schema565,data}];
+return false;
+}
+}
+validate1473.errors = vErrors;
+return errors === 0;
+}
+
 
 function validate1472(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -67371,7 +68905,7 @@ let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
-if((data.data === undefined) && (missing0 = "data")){
+if((data.results === undefined) && (missing0 = "results")){
 validate1472.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema564.required,parentSchema:schema564,data}];
 return false;
 }
@@ -67383,8 +68917,106 @@ if(typeof data0 !== "string"){
 validate1472.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema564.properties.object.type,parentSchema:schema564.properties.object,data:data0}];
 return false;
 }
-if("list" !== data0){
-validate1472.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "list"},message:"must be equal to constant",schema:"list",parentSchema:schema564.properties.object,data:data0}];
+if("bucket" !== data0){
+validate1472.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "bucket"},message:"must be equal to constant",schema:"bucket",parentSchema:schema564.properties.object,data:data0}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.start_time !== undefined){
+let data1 = data.start_time;
+const _errs3 = errors;
+if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
+validate1472.errors = [{instancePath:instancePath+"/start_time",schemaPath:"#/properties/start_time/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema564.properties.start_time.type,parentSchema:schema564.properties.start_time,data:data1}];
+return false;
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.end_time !== undefined){
+let data2 = data.end_time;
+const _errs5 = errors;
+if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
+validate1472.errors = [{instancePath:instancePath+"/end_time",schemaPath:"#/properties/end_time/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema564.properties.end_time.type,parentSchema:schema564.properties.end_time,data:data2}];
+return false;
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.results !== undefined){
+let data3 = data.results;
+const _errs7 = errors;
+if(errors === _errs7){
+if(Array.isArray(data3)){
+var valid1 = true;
+const len0 = data3.length;
+for(let i0=0; i0<len0; i0++){
+const _errs9 = errors;
+if(!(validate1473(data3[i0], {instancePath:instancePath+"/results/" + i0,parentData:data3,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate1473.errors : vErrors.concat(validate1473.errors);
+errors = vErrors.length;
+}
+var valid1 = _errs9 === errors;
+if(!valid1){
+break;
+}
+}
+}
+else {
+validate1472.errors = [{instancePath:instancePath+"/results",schemaPath:"#/properties/results/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema564.properties.results.type,parentSchema:schema564.properties.results,data:data3}];
+return false;
+}
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+else {
+validate1472.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema564.type,parentSchema:schema564,data}];
+return false;
+}
+}
+validate1472.errors = vErrors;
+return errors === 0;
+}
+
+
+function validate1471(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.data === undefined) && (missing0 = "data")){
+validate1471.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema563.required,parentSchema:schema563,data}];
+return false;
+}
+else {
+if(data.object !== undefined){
+let data0 = data.object;
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate1471.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema563.properties.object.type,parentSchema:schema563.properties.object,data:data0}];
+return false;
+}
+if("page" !== data0){
+validate1471.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "page"},message:"must be equal to constant",schema:"page",parentSchema:schema563.properties.object,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -67402,8 +69034,8 @@ var valid1 = true;
 const len0 = data1.length;
 for(let i0=0; i0<len0; i0++){
 const _errs5 = errors;
-if(!(validate1471(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate1471.errors : vErrors.concat(validate1471.errors);
+if(!(validate1472(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate1472.errors : vErrors.concat(validate1472.errors);
 errors = vErrors.length;
 }
 var valid1 = _errs5 === errors;
@@ -67413,7 +69045,7 @@ break;
 }
 }
 else {
-validate1472.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema564.properties.data.type,parentSchema:schema564.properties.data,data:data1}];
+validate1471.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema563.properties.data.type,parentSchema:schema563.properties.data,data:data1}];
 return false;
 }
 }
@@ -67427,11 +69059,2232 @@ if(data.has_more !== undefined){
 let data3 = data.has_more;
 const _errs6 = errors;
 if(typeof data3 !== "boolean"){
-validate1472.errors = [{instancePath:instancePath+"/has_more",schemaPath:"#/properties/has_more/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema564.properties.has_more.type,parentSchema:schema564.properties.has_more,data:data3}];
+validate1471.errors = [{instancePath:instancePath+"/has_more",schemaPath:"#/properties/has_more/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema563.properties.has_more.type,parentSchema:schema563.properties.has_more,data:data3}];
 return false;
 }
-if(false !== data3){
-validate1472.errors = [{instancePath:instancePath+"/has_more",schemaPath:"#/properties/has_more/const",keyword:"const",params:{allowedValue: false},message:"must be equal to constant",schema:false,parentSchema:schema564.properties.has_more,data:data3}];
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.next_page !== undefined){
+let data4 = data.next_page;
+const _errs8 = errors;
+if((typeof data4 !== "string") && (data4 !== null)){
+validate1471.errors = [{instancePath:instancePath+"/next_page",schemaPath:"#/properties/next_page/type",keyword:"type",params:{type: schema563.properties.next_page.type},message:"must be string,null",schema:schema563.properties.next_page.type,parentSchema:schema563.properties.next_page,data:data4}];
+return false;
+}
+var valid0 = _errs8 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+else {
+validate1471.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema563.type,parentSchema:schema563,data}];
+return false;
+}
+}
+validate1471.errors = vErrors;
+return errors === 0;
+}
+
+export const readUsageTimeBucket = validate1500;
+
+function validate1500(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.results === undefined) && (missing0 = "results")){
+validate1500.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema564.required,parentSchema:schema564,data}];
+return false;
+}
+else {
+if(data.object !== undefined){
+let data0 = data.object;
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate1500.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema564.properties.object.type,parentSchema:schema564.properties.object,data:data0}];
+return false;
+}
+if("bucket" !== data0){
+validate1500.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "bucket"},message:"must be equal to constant",schema:"bucket",parentSchema:schema564.properties.object,data:data0}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.start_time !== undefined){
+let data1 = data.start_time;
+const _errs3 = errors;
+if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
+validate1500.errors = [{instancePath:instancePath+"/start_time",schemaPath:"#/properties/start_time/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema564.properties.start_time.type,parentSchema:schema564.properties.start_time,data:data1}];
+return false;
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.end_time !== undefined){
+let data2 = data.end_time;
+const _errs5 = errors;
+if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
+validate1500.errors = [{instancePath:instancePath+"/end_time",schemaPath:"#/properties/end_time/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema564.properties.end_time.type,parentSchema:schema564.properties.end_time,data:data2}];
+return false;
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.results !== undefined){
+let data3 = data.results;
+const _errs7 = errors;
+if(errors === _errs7){
+if(Array.isArray(data3)){
+var valid1 = true;
+const len0 = data3.length;
+for(let i0=0; i0<len0; i0++){
+const _errs9 = errors;
+if(!(validate1473(data3[i0], {instancePath:instancePath+"/results/" + i0,parentData:data3,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate1473.errors : vErrors.concat(validate1473.errors);
+errors = vErrors.length;
+}
+var valid1 = _errs9 === errors;
+if(!valid1){
+break;
+}
+}
+}
+else {
+validate1500.errors = [{instancePath:instancePath+"/results",schemaPath:"#/properties/results/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema564.properties.results.type,parentSchema:schema564.properties.results,data:data3}];
+return false;
+}
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+else {
+validate1500.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema564.type,parentSchema:schema564,data}];
+return false;
+}
+}
+validate1500.errors = vErrors;
+return errors === 0;
+}
+
+export const readUsageResult = validate1502;
+
+function validate1502(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.object === undefined) && (missing0 = "object")){
+validate1502.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema565.required,parentSchema:schema565,data}];
+return false;
+}
+else {
+const tag0 = data.object;
+if(typeof tag0 == "string"){
+if(tag0 === "organization.usage.completions.result"){
+if(!(validate1474(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate1474.errors : vErrors.concat(validate1474.errors);
+errors = vErrors.length;
+}
+}
+else if(tag0 === "organization.usage.embeddings.result"){
+if(!(validate1475(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate1475.errors : vErrors.concat(validate1475.errors);
+errors = vErrors.length;
+}
+}
+else if(tag0 === "organization.usage.moderations.result"){
+if(!(validate1476(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate1476.errors : vErrors.concat(validate1476.errors);
+errors = vErrors.length;
+}
+}
+else if(tag0 === "organization.usage.images.result"){
+if(!(validate1477(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate1477.errors : vErrors.concat(validate1477.errors);
+errors = vErrors.length;
+}
+}
+else if(tag0 === "organization.usage.audio_speeches.result"){
+if(!(validate1478(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate1478.errors : vErrors.concat(validate1478.errors);
+errors = vErrors.length;
+}
+}
+else if(tag0 === "organization.usage.audio_transcriptions.result"){
+if(!(validate1479(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate1479.errors : vErrors.concat(validate1479.errors);
+errors = vErrors.length;
+}
+}
+else if(tag0 === "organization.usage.vector_stores.result"){
+if(!(validate1480(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate1480.errors : vErrors.concat(validate1480.errors);
+errors = vErrors.length;
+}
+}
+else if(tag0 === "organization.usage.code_interpreter_sessions.result"){
+if(!(validate1481(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate1481.errors : vErrors.concat(validate1481.errors);
+errors = vErrors.length;
+}
+}
+else if(tag0 === "organization.usage.file_searches.result"){
+if(!(validate1482(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate1482.errors : vErrors.concat(validate1482.errors);
+errors = vErrors.length;
+}
+}
+else if(tag0 === "organization.usage.web_searches.result"){
+if(!(validate1483(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate1483.errors : vErrors.concat(validate1483.errors);
+errors = vErrors.length;
+}
+}
+else if(tag0 === "organization.costs.result"){
+if(!(validate1484(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate1484.errors : vErrors.concat(validate1484.errors);
+errors = vErrors.length;
+}
+}
+else {
+validate1502.errors = [{instancePath,schemaPath:"#/discriminator",keyword:"discriminator",params:{error: "mapping", tag: "object", tagValue: tag0},message:"value of tag \"object\" must be in oneOf",schema:schema565.discriminator,parentSchema:schema565,data}];
+return false;
+}
+}
+else {
+validate1502.errors = [{instancePath,schemaPath:"#/discriminator",keyword:"discriminator",params:{error: "tag", tag: "object", tagValue: tag0},message:"tag \"object\" must be string",schema:schema565.discriminator,parentSchema:schema565,data}];
+return false;
+}
+}
+}
+else {
+validate1502.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema565.type,parentSchema:schema565,data}];
+return false;
+}
+}
+validate1502.errors = vErrors;
+return errors === 0;
+}
+
+export const readUsageCompletionsResult = validate1514;
+
+function validate1514(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.object === undefined) && (missing0 = "object")){
+validate1514.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema566.required,parentSchema:schema566,data}];
+return false;
+}
+else {
+if(data.object !== undefined){
+let data0 = data.object;
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate1514.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema566.properties.object.type,parentSchema:schema566.properties.object,data:data0}];
+return false;
+}
+if("organization.usage.completions.result" !== data0){
+validate1514.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.completions.result"},message:"must be equal to constant",schema:"organization.usage.completions.result",parentSchema:schema566.properties.object,data:data0}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.input_tokens !== undefined){
+let data1 = data.input_tokens;
+const _errs3 = errors;
+if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
+validate1514.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema566.properties.input_tokens.type,parentSchema:schema566.properties.input_tokens,data:data1}];
+return false;
+}
+if(errors === _errs3){
+if((typeof data1 == "number") && (isFinite(data1))){
+if(data1 < 0 || isNaN(data1)){
+validate1514.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema566.properties.input_tokens,data:data1}];
+return false;
+}
+}
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.input_cached_tokens !== undefined){
+let data2 = data.input_cached_tokens;
+const _errs5 = errors;
+if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
+validate1514.errors = [{instancePath:instancePath+"/input_cached_tokens",schemaPath:"#/properties/input_cached_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema566.properties.input_cached_tokens.type,parentSchema:schema566.properties.input_cached_tokens,data:data2}];
+return false;
+}
+if(errors === _errs5){
+if((typeof data2 == "number") && (isFinite(data2))){
+if(data2 < 0 || isNaN(data2)){
+validate1514.errors = [{instancePath:instancePath+"/input_cached_tokens",schemaPath:"#/properties/input_cached_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema566.properties.input_cached_tokens,data:data2}];
+return false;
+}
+}
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.input_cache_write_tokens !== undefined){
+let data3 = data.input_cache_write_tokens;
+const _errs7 = errors;
+if(!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))){
+validate1514.errors = [{instancePath:instancePath+"/input_cache_write_tokens",schemaPath:"#/properties/input_cache_write_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema566.properties.input_cache_write_tokens.type,parentSchema:schema566.properties.input_cache_write_tokens,data:data3}];
+return false;
+}
+if(errors === _errs7){
+if((typeof data3 == "number") && (isFinite(data3))){
+if(data3 < 0 || isNaN(data3)){
+validate1514.errors = [{instancePath:instancePath+"/input_cache_write_tokens",schemaPath:"#/properties/input_cache_write_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema566.properties.input_cache_write_tokens,data:data3}];
+return false;
+}
+}
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.input_uncached_tokens !== undefined){
+let data4 = data.input_uncached_tokens;
+const _errs9 = errors;
+if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
+validate1514.errors = [{instancePath:instancePath+"/input_uncached_tokens",schemaPath:"#/properties/input_uncached_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema566.properties.input_uncached_tokens.type,parentSchema:schema566.properties.input_uncached_tokens,data:data4}];
+return false;
+}
+if(errors === _errs9){
+if((typeof data4 == "number") && (isFinite(data4))){
+if(data4 < 0 || isNaN(data4)){
+validate1514.errors = [{instancePath:instancePath+"/input_uncached_tokens",schemaPath:"#/properties/input_uncached_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema566.properties.input_uncached_tokens,data:data4}];
+return false;
+}
+}
+}
+var valid0 = _errs9 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.output_tokens !== undefined){
+let data5 = data.output_tokens;
+const _errs11 = errors;
+if(!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))){
+validate1514.errors = [{instancePath:instancePath+"/output_tokens",schemaPath:"#/properties/output_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema566.properties.output_tokens.type,parentSchema:schema566.properties.output_tokens,data:data5}];
+return false;
+}
+if(errors === _errs11){
+if((typeof data5 == "number") && (isFinite(data5))){
+if(data5 < 0 || isNaN(data5)){
+validate1514.errors = [{instancePath:instancePath+"/output_tokens",schemaPath:"#/properties/output_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema566.properties.output_tokens,data:data5}];
+return false;
+}
+}
+}
+var valid0 = _errs11 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.num_model_requests !== undefined){
+let data6 = data.num_model_requests;
+const _errs13 = errors;
+if(!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinite(data6)))){
+validate1514.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema566.properties.num_model_requests.type,parentSchema:schema566.properties.num_model_requests,data:data6}];
+return false;
+}
+if(errors === _errs13){
+if((typeof data6 == "number") && (isFinite(data6))){
+if(data6 < 0 || isNaN(data6)){
+validate1514.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema566.properties.num_model_requests,data:data6}];
+return false;
+}
+}
+}
+var valid0 = _errs13 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.project_id !== undefined){
+let data7 = data.project_id;
+const _errs15 = errors;
+if((typeof data7 !== "string") && (data7 !== null)){
+validate1514.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema566.properties.project_id.type},message:"must be string,null",schema:schema566.properties.project_id.type,parentSchema:schema566.properties.project_id,data:data7}];
+return false;
+}
+var valid0 = _errs15 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.user_id !== undefined){
+let data8 = data.user_id;
+const _errs17 = errors;
+if((typeof data8 !== "string") && (data8 !== null)){
+validate1514.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema566.properties.user_id.type},message:"must be string,null",schema:schema566.properties.user_id.type,parentSchema:schema566.properties.user_id,data:data8}];
+return false;
+}
+var valid0 = _errs17 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.api_key_id !== undefined){
+let data9 = data.api_key_id;
+const _errs19 = errors;
+if((typeof data9 !== "string") && (data9 !== null)){
+validate1514.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema566.properties.api_key_id.type},message:"must be string,null",schema:schema566.properties.api_key_id.type,parentSchema:schema566.properties.api_key_id,data:data9}];
+return false;
+}
+var valid0 = _errs19 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.model !== undefined){
+let data10 = data.model;
+const _errs21 = errors;
+if((typeof data10 !== "string") && (data10 !== null)){
+validate1514.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema566.properties.model.type},message:"must be string,null",schema:schema566.properties.model.type,parentSchema:schema566.properties.model,data:data10}];
+return false;
+}
+var valid0 = _errs21 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.batch !== undefined){
+let data11 = data.batch;
+const _errs23 = errors;
+if((typeof data11 !== "boolean") && (data11 !== null)){
+validate1514.errors = [{instancePath:instancePath+"/batch",schemaPath:"#/properties/batch/type",keyword:"type",params:{type: schema566.properties.batch.type},message:"must be boolean,null",schema:schema566.properties.batch.type,parentSchema:schema566.properties.batch,data:data11}];
+return false;
+}
+var valid0 = _errs23 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.service_tier !== undefined){
+let data12 = data.service_tier;
+const _errs25 = errors;
+if((typeof data12 !== "string") && (data12 !== null)){
+validate1514.errors = [{instancePath:instancePath+"/service_tier",schemaPath:"#/properties/service_tier/type",keyword:"type",params:{type: schema566.properties.service_tier.type},message:"must be string,null",schema:schema566.properties.service_tier.type,parentSchema:schema566.properties.service_tier,data:data12}];
+return false;
+}
+var valid0 = _errs25 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1514.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema566.type,parentSchema:schema566,data}];
+return false;
+}
+}
+validate1514.errors = vErrors;
+return errors === 0;
+}
+
+export const readUsageEmbeddingsResult = validate1515;
+
+function validate1515(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.object === undefined) && (missing0 = "object")){
+validate1515.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema567.required,parentSchema:schema567,data}];
+return false;
+}
+else {
+if(data.object !== undefined){
+let data0 = data.object;
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate1515.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema567.properties.object.type,parentSchema:schema567.properties.object,data:data0}];
+return false;
+}
+if("organization.usage.embeddings.result" !== data0){
+validate1515.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.embeddings.result"},message:"must be equal to constant",schema:"organization.usage.embeddings.result",parentSchema:schema567.properties.object,data:data0}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.input_tokens !== undefined){
+let data1 = data.input_tokens;
+const _errs3 = errors;
+if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
+validate1515.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema567.properties.input_tokens.type,parentSchema:schema567.properties.input_tokens,data:data1}];
+return false;
+}
+if(errors === _errs3){
+if((typeof data1 == "number") && (isFinite(data1))){
+if(data1 < 0 || isNaN(data1)){
+validate1515.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema567.properties.input_tokens,data:data1}];
+return false;
+}
+}
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.num_model_requests !== undefined){
+let data2 = data.num_model_requests;
+const _errs5 = errors;
+if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
+validate1515.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema567.properties.num_model_requests.type,parentSchema:schema567.properties.num_model_requests,data:data2}];
+return false;
+}
+if(errors === _errs5){
+if((typeof data2 == "number") && (isFinite(data2))){
+if(data2 < 0 || isNaN(data2)){
+validate1515.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema567.properties.num_model_requests,data:data2}];
+return false;
+}
+}
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.project_id !== undefined){
+let data3 = data.project_id;
+const _errs7 = errors;
+if((typeof data3 !== "string") && (data3 !== null)){
+validate1515.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema567.properties.project_id.type},message:"must be string,null",schema:schema567.properties.project_id.type,parentSchema:schema567.properties.project_id,data:data3}];
+return false;
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.user_id !== undefined){
+let data4 = data.user_id;
+const _errs9 = errors;
+if((typeof data4 !== "string") && (data4 !== null)){
+validate1515.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema567.properties.user_id.type},message:"must be string,null",schema:schema567.properties.user_id.type,parentSchema:schema567.properties.user_id,data:data4}];
+return false;
+}
+var valid0 = _errs9 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.api_key_id !== undefined){
+let data5 = data.api_key_id;
+const _errs11 = errors;
+if((typeof data5 !== "string") && (data5 !== null)){
+validate1515.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema567.properties.api_key_id.type},message:"must be string,null",schema:schema567.properties.api_key_id.type,parentSchema:schema567.properties.api_key_id,data:data5}];
+return false;
+}
+var valid0 = _errs11 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.model !== undefined){
+let data6 = data.model;
+const _errs13 = errors;
+if((typeof data6 !== "string") && (data6 !== null)){
+validate1515.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema567.properties.model.type},message:"must be string,null",schema:schema567.properties.model.type,parentSchema:schema567.properties.model,data:data6}];
+return false;
+}
+var valid0 = _errs13 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1515.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema567.type,parentSchema:schema567,data}];
+return false;
+}
+}
+validate1515.errors = vErrors;
+return errors === 0;
+}
+
+export const readUsageModerationsResult = validate1516;
+
+function validate1516(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.object === undefined) && (missing0 = "object")){
+validate1516.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema568.required,parentSchema:schema568,data}];
+return false;
+}
+else {
+if(data.object !== undefined){
+let data0 = data.object;
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate1516.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema568.properties.object.type,parentSchema:schema568.properties.object,data:data0}];
+return false;
+}
+if("organization.usage.moderations.result" !== data0){
+validate1516.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.moderations.result"},message:"must be equal to constant",schema:"organization.usage.moderations.result",parentSchema:schema568.properties.object,data:data0}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.input_tokens !== undefined){
+let data1 = data.input_tokens;
+const _errs3 = errors;
+if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
+validate1516.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema568.properties.input_tokens.type,parentSchema:schema568.properties.input_tokens,data:data1}];
+return false;
+}
+if(errors === _errs3){
+if((typeof data1 == "number") && (isFinite(data1))){
+if(data1 < 0 || isNaN(data1)){
+validate1516.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema568.properties.input_tokens,data:data1}];
+return false;
+}
+}
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.num_model_requests !== undefined){
+let data2 = data.num_model_requests;
+const _errs5 = errors;
+if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
+validate1516.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema568.properties.num_model_requests.type,parentSchema:schema568.properties.num_model_requests,data:data2}];
+return false;
+}
+if(errors === _errs5){
+if((typeof data2 == "number") && (isFinite(data2))){
+if(data2 < 0 || isNaN(data2)){
+validate1516.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema568.properties.num_model_requests,data:data2}];
+return false;
+}
+}
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.project_id !== undefined){
+let data3 = data.project_id;
+const _errs7 = errors;
+if((typeof data3 !== "string") && (data3 !== null)){
+validate1516.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema568.properties.project_id.type},message:"must be string,null",schema:schema568.properties.project_id.type,parentSchema:schema568.properties.project_id,data:data3}];
+return false;
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.user_id !== undefined){
+let data4 = data.user_id;
+const _errs9 = errors;
+if((typeof data4 !== "string") && (data4 !== null)){
+validate1516.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema568.properties.user_id.type},message:"must be string,null",schema:schema568.properties.user_id.type,parentSchema:schema568.properties.user_id,data:data4}];
+return false;
+}
+var valid0 = _errs9 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.api_key_id !== undefined){
+let data5 = data.api_key_id;
+const _errs11 = errors;
+if((typeof data5 !== "string") && (data5 !== null)){
+validate1516.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema568.properties.api_key_id.type},message:"must be string,null",schema:schema568.properties.api_key_id.type,parentSchema:schema568.properties.api_key_id,data:data5}];
+return false;
+}
+var valid0 = _errs11 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.model !== undefined){
+let data6 = data.model;
+const _errs13 = errors;
+if((typeof data6 !== "string") && (data6 !== null)){
+validate1516.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema568.properties.model.type},message:"must be string,null",schema:schema568.properties.model.type,parentSchema:schema568.properties.model,data:data6}];
+return false;
+}
+var valid0 = _errs13 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1516.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema568.type,parentSchema:schema568,data}];
+return false;
+}
+}
+validate1516.errors = vErrors;
+return errors === 0;
+}
+
+export const readUsageImagesResult = validate1517;
+
+function validate1517(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.object === undefined) && (missing0 = "object")){
+validate1517.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema569.required,parentSchema:schema569,data}];
+return false;
+}
+else {
+if(data.object !== undefined){
+let data0 = data.object;
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate1517.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema569.properties.object.type,parentSchema:schema569.properties.object,data:data0}];
+return false;
+}
+if("organization.usage.images.result" !== data0){
+validate1517.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.images.result"},message:"must be equal to constant",schema:"organization.usage.images.result",parentSchema:schema569.properties.object,data:data0}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.images !== undefined){
+let data1 = data.images;
+const _errs3 = errors;
+if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
+validate1517.errors = [{instancePath:instancePath+"/images",schemaPath:"#/properties/images/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema569.properties.images.type,parentSchema:schema569.properties.images,data:data1}];
+return false;
+}
+if(errors === _errs3){
+if((typeof data1 == "number") && (isFinite(data1))){
+if(data1 < 0 || isNaN(data1)){
+validate1517.errors = [{instancePath:instancePath+"/images",schemaPath:"#/properties/images/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema569.properties.images,data:data1}];
+return false;
+}
+}
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.num_model_requests !== undefined){
+let data2 = data.num_model_requests;
+const _errs5 = errors;
+if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
+validate1517.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema569.properties.num_model_requests.type,parentSchema:schema569.properties.num_model_requests,data:data2}];
+return false;
+}
+if(errors === _errs5){
+if((typeof data2 == "number") && (isFinite(data2))){
+if(data2 < 0 || isNaN(data2)){
+validate1517.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema569.properties.num_model_requests,data:data2}];
+return false;
+}
+}
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.source !== undefined){
+let data3 = data.source;
+const _errs7 = errors;
+if((typeof data3 !== "string") && (data3 !== null)){
+validate1517.errors = [{instancePath:instancePath+"/source",schemaPath:"#/properties/source/type",keyword:"type",params:{type: schema569.properties.source.type},message:"must be string,null",schema:schema569.properties.source.type,parentSchema:schema569.properties.source,data:data3}];
+return false;
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.size !== undefined){
+let data4 = data.size;
+const _errs9 = errors;
+if((typeof data4 !== "string") && (data4 !== null)){
+validate1517.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/type",keyword:"type",params:{type: schema569.properties.size.type},message:"must be string,null",schema:schema569.properties.size.type,parentSchema:schema569.properties.size,data:data4}];
+return false;
+}
+var valid0 = _errs9 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.project_id !== undefined){
+let data5 = data.project_id;
+const _errs11 = errors;
+if((typeof data5 !== "string") && (data5 !== null)){
+validate1517.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema569.properties.project_id.type},message:"must be string,null",schema:schema569.properties.project_id.type,parentSchema:schema569.properties.project_id,data:data5}];
+return false;
+}
+var valid0 = _errs11 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.user_id !== undefined){
+let data6 = data.user_id;
+const _errs13 = errors;
+if((typeof data6 !== "string") && (data6 !== null)){
+validate1517.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema569.properties.user_id.type},message:"must be string,null",schema:schema569.properties.user_id.type,parentSchema:schema569.properties.user_id,data:data6}];
+return false;
+}
+var valid0 = _errs13 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.api_key_id !== undefined){
+let data7 = data.api_key_id;
+const _errs15 = errors;
+if((typeof data7 !== "string") && (data7 !== null)){
+validate1517.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema569.properties.api_key_id.type},message:"must be string,null",schema:schema569.properties.api_key_id.type,parentSchema:schema569.properties.api_key_id,data:data7}];
+return false;
+}
+var valid0 = _errs15 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.model !== undefined){
+let data8 = data.model;
+const _errs17 = errors;
+if((typeof data8 !== "string") && (data8 !== null)){
+validate1517.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema569.properties.model.type},message:"must be string,null",schema:schema569.properties.model.type,parentSchema:schema569.properties.model,data:data8}];
+return false;
+}
+var valid0 = _errs17 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1517.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema569.type,parentSchema:schema569,data}];
+return false;
+}
+}
+validate1517.errors = vErrors;
+return errors === 0;
+}
+
+export const readUsageAudioSpeechesResult = validate1518;
+
+function validate1518(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.object === undefined) && (missing0 = "object")){
+validate1518.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema570.required,parentSchema:schema570,data}];
+return false;
+}
+else {
+if(data.object !== undefined){
+let data0 = data.object;
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate1518.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema570.properties.object.type,parentSchema:schema570.properties.object,data:data0}];
+return false;
+}
+if("organization.usage.audio_speeches.result" !== data0){
+validate1518.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.audio_speeches.result"},message:"must be equal to constant",schema:"organization.usage.audio_speeches.result",parentSchema:schema570.properties.object,data:data0}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.characters !== undefined){
+let data1 = data.characters;
+const _errs3 = errors;
+if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
+validate1518.errors = [{instancePath:instancePath+"/characters",schemaPath:"#/properties/characters/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema570.properties.characters.type,parentSchema:schema570.properties.characters,data:data1}];
+return false;
+}
+if(errors === _errs3){
+if((typeof data1 == "number") && (isFinite(data1))){
+if(data1 < 0 || isNaN(data1)){
+validate1518.errors = [{instancePath:instancePath+"/characters",schemaPath:"#/properties/characters/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema570.properties.characters,data:data1}];
+return false;
+}
+}
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.num_model_requests !== undefined){
+let data2 = data.num_model_requests;
+const _errs5 = errors;
+if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
+validate1518.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema570.properties.num_model_requests.type,parentSchema:schema570.properties.num_model_requests,data:data2}];
+return false;
+}
+if(errors === _errs5){
+if((typeof data2 == "number") && (isFinite(data2))){
+if(data2 < 0 || isNaN(data2)){
+validate1518.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema570.properties.num_model_requests,data:data2}];
+return false;
+}
+}
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.project_id !== undefined){
+let data3 = data.project_id;
+const _errs7 = errors;
+if((typeof data3 !== "string") && (data3 !== null)){
+validate1518.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema570.properties.project_id.type},message:"must be string,null",schema:schema570.properties.project_id.type,parentSchema:schema570.properties.project_id,data:data3}];
+return false;
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.user_id !== undefined){
+let data4 = data.user_id;
+const _errs9 = errors;
+if((typeof data4 !== "string") && (data4 !== null)){
+validate1518.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema570.properties.user_id.type},message:"must be string,null",schema:schema570.properties.user_id.type,parentSchema:schema570.properties.user_id,data:data4}];
+return false;
+}
+var valid0 = _errs9 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.api_key_id !== undefined){
+let data5 = data.api_key_id;
+const _errs11 = errors;
+if((typeof data5 !== "string") && (data5 !== null)){
+validate1518.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema570.properties.api_key_id.type},message:"must be string,null",schema:schema570.properties.api_key_id.type,parentSchema:schema570.properties.api_key_id,data:data5}];
+return false;
+}
+var valid0 = _errs11 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.model !== undefined){
+let data6 = data.model;
+const _errs13 = errors;
+if((typeof data6 !== "string") && (data6 !== null)){
+validate1518.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema570.properties.model.type},message:"must be string,null",schema:schema570.properties.model.type,parentSchema:schema570.properties.model,data:data6}];
+return false;
+}
+var valid0 = _errs13 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1518.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema570.type,parentSchema:schema570,data}];
+return false;
+}
+}
+validate1518.errors = vErrors;
+return errors === 0;
+}
+
+export const readUsageAudioTranscriptionsResult = validate1519;
+
+function validate1519(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.object === undefined) && (missing0 = "object")){
+validate1519.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema571.required,parentSchema:schema571,data}];
+return false;
+}
+else {
+if(data.object !== undefined){
+let data0 = data.object;
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate1519.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema571.properties.object.type,parentSchema:schema571.properties.object,data:data0}];
+return false;
+}
+if("organization.usage.audio_transcriptions.result" !== data0){
+validate1519.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.audio_transcriptions.result"},message:"must be equal to constant",schema:"organization.usage.audio_transcriptions.result",parentSchema:schema571.properties.object,data:data0}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.seconds !== undefined){
+let data1 = data.seconds;
+const _errs3 = errors;
+if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
+validate1519.errors = [{instancePath:instancePath+"/seconds",schemaPath:"#/properties/seconds/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema571.properties.seconds.type,parentSchema:schema571.properties.seconds,data:data1}];
+return false;
+}
+if(errors === _errs3){
+if((typeof data1 == "number") && (isFinite(data1))){
+if(data1 < 0 || isNaN(data1)){
+validate1519.errors = [{instancePath:instancePath+"/seconds",schemaPath:"#/properties/seconds/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema571.properties.seconds,data:data1}];
+return false;
+}
+}
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.num_model_requests !== undefined){
+let data2 = data.num_model_requests;
+const _errs5 = errors;
+if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
+validate1519.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema571.properties.num_model_requests.type,parentSchema:schema571.properties.num_model_requests,data:data2}];
+return false;
+}
+if(errors === _errs5){
+if((typeof data2 == "number") && (isFinite(data2))){
+if(data2 < 0 || isNaN(data2)){
+validate1519.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema571.properties.num_model_requests,data:data2}];
+return false;
+}
+}
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.project_id !== undefined){
+let data3 = data.project_id;
+const _errs7 = errors;
+if((typeof data3 !== "string") && (data3 !== null)){
+validate1519.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema571.properties.project_id.type},message:"must be string,null",schema:schema571.properties.project_id.type,parentSchema:schema571.properties.project_id,data:data3}];
+return false;
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.user_id !== undefined){
+let data4 = data.user_id;
+const _errs9 = errors;
+if((typeof data4 !== "string") && (data4 !== null)){
+validate1519.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema571.properties.user_id.type},message:"must be string,null",schema:schema571.properties.user_id.type,parentSchema:schema571.properties.user_id,data:data4}];
+return false;
+}
+var valid0 = _errs9 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.api_key_id !== undefined){
+let data5 = data.api_key_id;
+const _errs11 = errors;
+if((typeof data5 !== "string") && (data5 !== null)){
+validate1519.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema571.properties.api_key_id.type},message:"must be string,null",schema:schema571.properties.api_key_id.type,parentSchema:schema571.properties.api_key_id,data:data5}];
+return false;
+}
+var valid0 = _errs11 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.model !== undefined){
+let data6 = data.model;
+const _errs13 = errors;
+if((typeof data6 !== "string") && (data6 !== null)){
+validate1519.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema571.properties.model.type},message:"must be string,null",schema:schema571.properties.model.type,parentSchema:schema571.properties.model,data:data6}];
+return false;
+}
+var valid0 = _errs13 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1519.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema571.type,parentSchema:schema571,data}];
+return false;
+}
+}
+validate1519.errors = vErrors;
+return errors === 0;
+}
+
+export const readUsageVectorStoresResult = validate1520;
+
+function validate1520(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.object === undefined) && (missing0 = "object")){
+validate1520.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema572.required,parentSchema:schema572,data}];
+return false;
+}
+else {
+if(data.object !== undefined){
+let data0 = data.object;
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate1520.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema572.properties.object.type,parentSchema:schema572.properties.object,data:data0}];
+return false;
+}
+if("organization.usage.vector_stores.result" !== data0){
+validate1520.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.vector_stores.result"},message:"must be equal to constant",schema:"organization.usage.vector_stores.result",parentSchema:schema572.properties.object,data:data0}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.usage_bytes !== undefined){
+let data1 = data.usage_bytes;
+const _errs3 = errors;
+if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
+validate1520.errors = [{instancePath:instancePath+"/usage_bytes",schemaPath:"#/properties/usage_bytes/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema572.properties.usage_bytes.type,parentSchema:schema572.properties.usage_bytes,data:data1}];
+return false;
+}
+if(errors === _errs3){
+if((typeof data1 == "number") && (isFinite(data1))){
+if(data1 < 0 || isNaN(data1)){
+validate1520.errors = [{instancePath:instancePath+"/usage_bytes",schemaPath:"#/properties/usage_bytes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema572.properties.usage_bytes,data:data1}];
+return false;
+}
+}
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.project_id !== undefined){
+let data2 = data.project_id;
+const _errs5 = errors;
+if((typeof data2 !== "string") && (data2 !== null)){
+validate1520.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema572.properties.project_id.type},message:"must be string,null",schema:schema572.properties.project_id.type,parentSchema:schema572.properties.project_id,data:data2}];
+return false;
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+else {
+validate1520.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema572.type,parentSchema:schema572,data}];
+return false;
+}
+}
+validate1520.errors = vErrors;
+return errors === 0;
+}
+
+export const readUsageCodeInterpreterSessionsResult = validate1521;
+
+function validate1521(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.object === undefined) && (missing0 = "object")){
+validate1521.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema573.required,parentSchema:schema573,data}];
+return false;
+}
+else {
+if(data.object !== undefined){
+let data0 = data.object;
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate1521.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema573.properties.object.type,parentSchema:schema573.properties.object,data:data0}];
+return false;
+}
+if("organization.usage.code_interpreter_sessions.result" !== data0){
+validate1521.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.code_interpreter_sessions.result"},message:"must be equal to constant",schema:"organization.usage.code_interpreter_sessions.result",parentSchema:schema573.properties.object,data:data0}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.num_sessions !== undefined){
+let data1 = data.num_sessions;
+const _errs3 = errors;
+if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
+validate1521.errors = [{instancePath:instancePath+"/num_sessions",schemaPath:"#/properties/num_sessions/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema573.properties.num_sessions.type,parentSchema:schema573.properties.num_sessions,data:data1}];
+return false;
+}
+if(errors === _errs3){
+if((typeof data1 == "number") && (isFinite(data1))){
+if(data1 < 0 || isNaN(data1)){
+validate1521.errors = [{instancePath:instancePath+"/num_sessions",schemaPath:"#/properties/num_sessions/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema573.properties.num_sessions,data:data1}];
+return false;
+}
+}
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.project_id !== undefined){
+let data2 = data.project_id;
+const _errs5 = errors;
+if((typeof data2 !== "string") && (data2 !== null)){
+validate1521.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema573.properties.project_id.type},message:"must be string,null",schema:schema573.properties.project_id.type,parentSchema:schema573.properties.project_id,data:data2}];
+return false;
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+else {
+validate1521.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema573.type,parentSchema:schema573,data}];
+return false;
+}
+}
+validate1521.errors = vErrors;
+return errors === 0;
+}
+
+export const readUsageFileSearchCallsResult = validate1522;
+
+function validate1522(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.object === undefined) && (missing0 = "object")){
+validate1522.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema574.required,parentSchema:schema574,data}];
+return false;
+}
+else {
+if(data.object !== undefined){
+let data0 = data.object;
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate1522.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema574.properties.object.type,parentSchema:schema574.properties.object,data:data0}];
+return false;
+}
+if("organization.usage.file_searches.result" !== data0){
+validate1522.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.file_searches.result"},message:"must be equal to constant",schema:"organization.usage.file_searches.result",parentSchema:schema574.properties.object,data:data0}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.num_requests !== undefined){
+let data1 = data.num_requests;
+const _errs3 = errors;
+if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
+validate1522.errors = [{instancePath:instancePath+"/num_requests",schemaPath:"#/properties/num_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema574.properties.num_requests.type,parentSchema:schema574.properties.num_requests,data:data1}];
+return false;
+}
+if(errors === _errs3){
+if((typeof data1 == "number") && (isFinite(data1))){
+if(data1 < 0 || isNaN(data1)){
+validate1522.errors = [{instancePath:instancePath+"/num_requests",schemaPath:"#/properties/num_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema574.properties.num_requests,data:data1}];
+return false;
+}
+}
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.project_id !== undefined){
+let data2 = data.project_id;
+const _errs5 = errors;
+if((typeof data2 !== "string") && (data2 !== null)){
+validate1522.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema574.properties.project_id.type},message:"must be string,null",schema:schema574.properties.project_id.type,parentSchema:schema574.properties.project_id,data:data2}];
+return false;
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.user_id !== undefined){
+let data3 = data.user_id;
+const _errs7 = errors;
+if((typeof data3 !== "string") && (data3 !== null)){
+validate1522.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema574.properties.user_id.type},message:"must be string,null",schema:schema574.properties.user_id.type,parentSchema:schema574.properties.user_id,data:data3}];
+return false;
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.api_key_id !== undefined){
+let data4 = data.api_key_id;
+const _errs9 = errors;
+if((typeof data4 !== "string") && (data4 !== null)){
+validate1522.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema574.properties.api_key_id.type},message:"must be string,null",schema:schema574.properties.api_key_id.type,parentSchema:schema574.properties.api_key_id,data:data4}];
+return false;
+}
+var valid0 = _errs9 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.vector_store_id !== undefined){
+let data5 = data.vector_store_id;
+const _errs11 = errors;
+if((typeof data5 !== "string") && (data5 !== null)){
+validate1522.errors = [{instancePath:instancePath+"/vector_store_id",schemaPath:"#/properties/vector_store_id/type",keyword:"type",params:{type: schema574.properties.vector_store_id.type},message:"must be string,null",schema:schema574.properties.vector_store_id.type,parentSchema:schema574.properties.vector_store_id,data:data5}];
+return false;
+}
+var valid0 = _errs11 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1522.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema574.type,parentSchema:schema574,data}];
+return false;
+}
+}
+validate1522.errors = vErrors;
+return errors === 0;
+}
+
+export const readUsageWebSearchCallsResult = validate1523;
+
+function validate1523(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.object === undefined) && (missing0 = "object")){
+validate1523.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema575.required,parentSchema:schema575,data}];
+return false;
+}
+else {
+if(data.object !== undefined){
+let data0 = data.object;
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate1523.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema575.properties.object.type,parentSchema:schema575.properties.object,data:data0}];
+return false;
+}
+if("organization.usage.web_searches.result" !== data0){
+validate1523.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.web_searches.result"},message:"must be equal to constant",schema:"organization.usage.web_searches.result",parentSchema:schema575.properties.object,data:data0}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.num_model_requests !== undefined){
+let data1 = data.num_model_requests;
+const _errs3 = errors;
+if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
+validate1523.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema575.properties.num_model_requests.type,parentSchema:schema575.properties.num_model_requests,data:data1}];
+return false;
+}
+if(errors === _errs3){
+if((typeof data1 == "number") && (isFinite(data1))){
+if(data1 < 0 || isNaN(data1)){
+validate1523.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema575.properties.num_model_requests,data:data1}];
+return false;
+}
+}
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.num_requests !== undefined){
+let data2 = data.num_requests;
+const _errs5 = errors;
+if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
+validate1523.errors = [{instancePath:instancePath+"/num_requests",schemaPath:"#/properties/num_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema575.properties.num_requests.type,parentSchema:schema575.properties.num_requests,data:data2}];
+return false;
+}
+if(errors === _errs5){
+if((typeof data2 == "number") && (isFinite(data2))){
+if(data2 < 0 || isNaN(data2)){
+validate1523.errors = [{instancePath:instancePath+"/num_requests",schemaPath:"#/properties/num_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema575.properties.num_requests,data:data2}];
+return false;
+}
+}
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.project_id !== undefined){
+let data3 = data.project_id;
+const _errs7 = errors;
+if((typeof data3 !== "string") && (data3 !== null)){
+validate1523.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema575.properties.project_id.type},message:"must be string,null",schema:schema575.properties.project_id.type,parentSchema:schema575.properties.project_id,data:data3}];
+return false;
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.user_id !== undefined){
+let data4 = data.user_id;
+const _errs9 = errors;
+if((typeof data4 !== "string") && (data4 !== null)){
+validate1523.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema575.properties.user_id.type},message:"must be string,null",schema:schema575.properties.user_id.type,parentSchema:schema575.properties.user_id,data:data4}];
+return false;
+}
+var valid0 = _errs9 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.api_key_id !== undefined){
+let data5 = data.api_key_id;
+const _errs11 = errors;
+if((typeof data5 !== "string") && (data5 !== null)){
+validate1523.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema575.properties.api_key_id.type},message:"must be string,null",schema:schema575.properties.api_key_id.type,parentSchema:schema575.properties.api_key_id,data:data5}];
+return false;
+}
+var valid0 = _errs11 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.model !== undefined){
+let data6 = data.model;
+const _errs13 = errors;
+if((typeof data6 !== "string") && (data6 !== null)){
+validate1523.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema575.properties.model.type},message:"must be string,null",schema:schema575.properties.model.type,parentSchema:schema575.properties.model,data:data6}];
+return false;
+}
+var valid0 = _errs13 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.context_level !== undefined){
+let data7 = data.context_level;
+const _errs15 = errors;
+if((typeof data7 !== "string") && (data7 !== null)){
+validate1523.errors = [{instancePath:instancePath+"/context_level",schemaPath:"#/properties/context_level/type",keyword:"type",params:{type: schema575.properties.context_level.type},message:"must be string,null",schema:schema575.properties.context_level.type,parentSchema:schema575.properties.context_level,data:data7}];
+return false;
+}
+var valid0 = _errs15 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1523.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema575.type,parentSchema:schema575,data}];
+return false;
+}
+}
+validate1523.errors = vErrors;
+return errors === 0;
+}
+
+export const readCostsResult = validate1524;
+
+function validate1524(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.object === undefined) && (missing0 = "object")){
+validate1524.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema576.required,parentSchema:schema576,data}];
+return false;
+}
+else {
+if(data.object !== undefined){
+let data0 = data.object;
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate1524.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema576.properties.object.type,parentSchema:schema576.properties.object,data:data0}];
+return false;
+}
+if("organization.costs.result" !== data0){
+validate1524.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.costs.result"},message:"must be equal to constant",schema:"organization.costs.result",parentSchema:schema576.properties.object,data:data0}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.amount !== undefined){
+const _errs3 = errors;
+if(!(validate1485(data.amount, {instancePath:instancePath+"/amount",parentData:data,parentDataProperty:"amount",rootData}))){
+vErrors = vErrors === null ? validate1485.errors : vErrors.concat(validate1485.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.line_item !== undefined){
+let data2 = data.line_item;
+const _errs4 = errors;
+if((typeof data2 !== "string") && (data2 !== null)){
+validate1524.errors = [{instancePath:instancePath+"/line_item",schemaPath:"#/properties/line_item/type",keyword:"type",params:{type: schema576.properties.line_item.type},message:"must be string,null",schema:schema576.properties.line_item.type,parentSchema:schema576.properties.line_item,data:data2}];
+return false;
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.project_id !== undefined){
+let data3 = data.project_id;
+const _errs6 = errors;
+if((typeof data3 !== "string") && (data3 !== null)){
+validate1524.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema576.properties.project_id.type},message:"must be string,null",schema:schema576.properties.project_id.type,parentSchema:schema576.properties.project_id,data:data3}];
+return false;
+}
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.api_key_id !== undefined){
+let data4 = data.api_key_id;
+const _errs8 = errors;
+if((typeof data4 !== "string") && (data4 !== null)){
+validate1524.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema576.properties.api_key_id.type},message:"must be string,null",schema:schema576.properties.api_key_id.type,parentSchema:schema576.properties.api_key_id,data:data4}];
+return false;
+}
+var valid0 = _errs8 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.quantity !== undefined){
+let data5 = data.quantity;
+const _errs10 = errors;
+if((!((typeof data5 == "number") && (isFinite(data5)))) && (data5 !== null)){
+validate1524.errors = [{instancePath:instancePath+"/quantity",schemaPath:"#/properties/quantity/type",keyword:"type",params:{type: schema576.properties.quantity.type},message:"must be number,null",schema:schema576.properties.quantity.type,parentSchema:schema576.properties.quantity,data:data5}];
+return false;
+}
+var valid0 = _errs10 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.quantity_unit !== undefined){
+let data6 = data.quantity_unit;
+const _errs12 = errors;
+if((typeof data6 !== "string") && (data6 !== null)){
+validate1524.errors = [{instancePath:instancePath+"/quantity_unit",schemaPath:"#/properties/quantity_unit/type",keyword:"type",params:{type: schema576.properties.quantity_unit.type},message:"must be string,null",schema:schema576.properties.quantity_unit.type,parentSchema:schema576.properties.quantity_unit,data:data6}];
+return false;
+}
+var valid0 = _errs12 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1524.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema576.type,parentSchema:schema576,data}];
+return false;
+}
+}
+validate1524.errors = vErrors;
+return errors === 0;
+}
+
+export const readCostAmount = validate1526;
+
+function validate1526(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((data.value === undefined) && (missing0 = "value")) || ((data.currency === undefined) && (missing0 = "currency"))){
+validate1526.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema577.required,parentSchema:schema577,data}];
+return false;
+}
+else {
+if(data.value !== undefined){
+let data0 = data.value;
+const _errs1 = errors;
+if(errors === _errs1){
+if((typeof data0 == "number") && (isFinite(data0))){
+if(data0 < 0 || isNaN(data0)){
+validate1526.errors = [{instancePath:instancePath+"/value",schemaPath:"#/properties/value/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema577.properties.value,data:data0}];
+return false;
+}
+}
+else {
+validate1526.errors = [{instancePath:instancePath+"/value",schemaPath:"#/properties/value/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema577.properties.value.type,parentSchema:schema577.properties.value,data:data0}];
+return false;
+}
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.currency !== undefined){
+let data1 = data.currency;
+const _errs3 = errors;
+if(typeof data1 !== "string"){
+validate1526.errors = [{instancePath:instancePath+"/currency",schemaPath:"#/properties/currency/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema577.properties.currency.type,parentSchema:schema577.properties.currency,data:data1}];
+return false;
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+else {
+validate1526.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema577.type,parentSchema:schema577,data}];
+return false;
+}
+}
+validate1526.errors = vErrors;
+return errors === 0;
+}
+
+export const readAdminApiKey = validate1527;
+const schema592 = {"type":"object","required":["id"],"properties":{"object":{"type":"string","const":"organization.admin_api_key"},"id":{"type":"string"},"name":{"type":["string","null"]},"redacted_value":{"type":"string"},"created_at":{"type":"integer"},"expires_at":{"type":["integer","null"]},"last_used_at":{"type":["integer","null"]},"owner":{"$ref":"#/components/schemas/AdminApiKeyOwner"}}};
+const schema593 = {"type":"object","required":[],"properties":{"type":{"type":"string"},"object":{"type":"string"},"id":{"type":"string"},"name":{"type":"string"},"created_at":{"type":"integer"},"role":{"type":"string"}}};
+
+function validate1528(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.type !== undefined){
+let data0 = data.type;
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate1528.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema593.properties.type.type,parentSchema:schema593.properties.type,data:data0}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.object !== undefined){
+let data1 = data.object;
+const _errs3 = errors;
+if(typeof data1 !== "string"){
+validate1528.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema593.properties.object.type,parentSchema:schema593.properties.object,data:data1}];
+return false;
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.id !== undefined){
+let data2 = data.id;
+const _errs5 = errors;
+if(typeof data2 !== "string"){
+validate1528.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema593.properties.id.type,parentSchema:schema593.properties.id,data:data2}];
+return false;
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.name !== undefined){
+let data3 = data.name;
+const _errs7 = errors;
+if(typeof data3 !== "string"){
+validate1528.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema593.properties.name.type,parentSchema:schema593.properties.name,data:data3}];
+return false;
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.created_at !== undefined){
+let data4 = data.created_at;
+const _errs9 = errors;
+if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
+validate1528.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema593.properties.created_at.type,parentSchema:schema593.properties.created_at,data:data4}];
+return false;
+}
+var valid0 = _errs9 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.role !== undefined){
+let data5 = data.role;
+const _errs11 = errors;
+if(typeof data5 !== "string"){
+validate1528.errors = [{instancePath:instancePath+"/role",schemaPath:"#/properties/role/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema593.properties.role.type,parentSchema:schema593.properties.role,data:data5}];
+return false;
+}
+var valid0 = _errs11 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1528.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema593.type,parentSchema:schema593,data}];
+return false;
+}
+}
+validate1528.errors = vErrors;
+return errors === 0;
+}
+
+
+function validate1527(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.id === undefined) && (missing0 = "id")){
+validate1527.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema592.required,parentSchema:schema592,data}];
+return false;
+}
+else {
+if(data.object !== undefined){
+let data0 = data.object;
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate1527.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema592.properties.object.type,parentSchema:schema592.properties.object,data:data0}];
+return false;
+}
+if("organization.admin_api_key" !== data0){
+validate1527.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.admin_api_key"},message:"must be equal to constant",schema:"organization.admin_api_key",parentSchema:schema592.properties.object,data:data0}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.id !== undefined){
+let data1 = data.id;
+const _errs3 = errors;
+if(typeof data1 !== "string"){
+validate1527.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema592.properties.id.type,parentSchema:schema592.properties.id,data:data1}];
+return false;
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.name !== undefined){
+let data2 = data.name;
+const _errs5 = errors;
+if((typeof data2 !== "string") && (data2 !== null)){
+validate1527.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: schema592.properties.name.type},message:"must be string,null",schema:schema592.properties.name.type,parentSchema:schema592.properties.name,data:data2}];
+return false;
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.redacted_value !== undefined){
+let data3 = data.redacted_value;
+const _errs7 = errors;
+if(typeof data3 !== "string"){
+validate1527.errors = [{instancePath:instancePath+"/redacted_value",schemaPath:"#/properties/redacted_value/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema592.properties.redacted_value.type,parentSchema:schema592.properties.redacted_value,data:data3}];
+return false;
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.created_at !== undefined){
+let data4 = data.created_at;
+const _errs9 = errors;
+if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
+validate1527.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema592.properties.created_at.type,parentSchema:schema592.properties.created_at,data:data4}];
+return false;
+}
+var valid0 = _errs9 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.expires_at !== undefined){
+let data5 = data.expires_at;
+const _errs11 = errors;
+if((!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))) && (data5 !== null)){
+validate1527.errors = [{instancePath:instancePath+"/expires_at",schemaPath:"#/properties/expires_at/type",keyword:"type",params:{type: schema592.properties.expires_at.type},message:"must be integer,null",schema:schema592.properties.expires_at.type,parentSchema:schema592.properties.expires_at,data:data5}];
+return false;
+}
+var valid0 = _errs11 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.last_used_at !== undefined){
+let data6 = data.last_used_at;
+const _errs13 = errors;
+if((!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinite(data6)))) && (data6 !== null)){
+validate1527.errors = [{instancePath:instancePath+"/last_used_at",schemaPath:"#/properties/last_used_at/type",keyword:"type",params:{type: schema592.properties.last_used_at.type},message:"must be integer,null",schema:schema592.properties.last_used_at.type,parentSchema:schema592.properties.last_used_at,data:data6}];
+return false;
+}
+var valid0 = _errs13 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.owner !== undefined){
+const _errs15 = errors;
+if(!(validate1528(data.owner, {instancePath:instancePath+"/owner",parentData:data,parentDataProperty:"owner",rootData}))){
+vErrors = vErrors === null ? validate1528.errors : vErrors.concat(validate1528.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs15 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1527.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema592.type,parentSchema:schema592,data}];
+return false;
+}
+}
+validate1527.errors = vErrors;
+return errors === 0;
+}
+
+export const readAdminApiKeyOwner = validate1530;
+
+function validate1530(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.type !== undefined){
+let data0 = data.type;
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate1530.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema593.properties.type.type,parentSchema:schema593.properties.type,data:data0}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.object !== undefined){
+let data1 = data.object;
+const _errs3 = errors;
+if(typeof data1 !== "string"){
+validate1530.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema593.properties.object.type,parentSchema:schema593.properties.object,data:data1}];
+return false;
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.id !== undefined){
+let data2 = data.id;
+const _errs5 = errors;
+if(typeof data2 !== "string"){
+validate1530.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema593.properties.id.type,parentSchema:schema593.properties.id,data:data2}];
+return false;
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.name !== undefined){
+let data3 = data.name;
+const _errs7 = errors;
+if(typeof data3 !== "string"){
+validate1530.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema593.properties.name.type,parentSchema:schema593.properties.name,data:data3}];
+return false;
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.created_at !== undefined){
+let data4 = data.created_at;
+const _errs9 = errors;
+if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
+validate1530.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema593.properties.created_at.type,parentSchema:schema593.properties.created_at,data:data4}];
+return false;
+}
+var valid0 = _errs9 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.role !== undefined){
+let data5 = data.role;
+const _errs11 = errors;
+if(typeof data5 !== "string"){
+validate1530.errors = [{instancePath:instancePath+"/role",schemaPath:"#/properties/role/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema593.properties.role.type,parentSchema:schema593.properties.role,data:data5}];
+return false;
+}
+var valid0 = _errs11 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1530.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema593.type,parentSchema:schema593,data}];
+return false;
+}
+}
+validate1530.errors = vErrors;
+return errors === 0;
+}
+
+export const readAdminApiKeyList = validate1531;
+const schema595 = {"type":"object","required":["data"],"properties":{"object":{"type":"string","const":"list"},"data":{"type":"array","items":{"$ref":"#/components/schemas/AdminApiKey"}},"has_more":{"type":"boolean"},"first_id":{"type":["string","null"]},"last_id":{"type":["string","null"]}}};
+
+function validate1531(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.data === undefined) && (missing0 = "data")){
+validate1531.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema595.required,parentSchema:schema595,data}];
+return false;
+}
+else {
+if(data.object !== undefined){
+let data0 = data.object;
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate1531.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema595.properties.object.type,parentSchema:schema595.properties.object,data:data0}];
+return false;
+}
+if("list" !== data0){
+validate1531.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "list"},message:"must be equal to constant",schema:"list",parentSchema:schema595.properties.object,data:data0}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.data !== undefined){
+let data1 = data.data;
+const _errs3 = errors;
+if(errors === _errs3){
+if(Array.isArray(data1)){
+var valid1 = true;
+const len0 = data1.length;
+for(let i0=0; i0<len0; i0++){
+const _errs5 = errors;
+if(!(validate1527(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate1527.errors : vErrors.concat(validate1527.errors);
+errors = vErrors.length;
+}
+var valid1 = _errs5 === errors;
+if(!valid1){
+break;
+}
+}
+}
+else {
+validate1531.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema595.properties.data.type,parentSchema:schema595.properties.data,data:data1}];
+return false;
+}
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.has_more !== undefined){
+let data3 = data.has_more;
+const _errs6 = errors;
+if(typeof data3 !== "boolean"){
+validate1531.errors = [{instancePath:instancePath+"/has_more",schemaPath:"#/properties/has_more/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema595.properties.has_more.type,parentSchema:schema595.properties.has_more,data:data3}];
 return false;
 }
 var valid0 = _errs6 === errors;
@@ -67444,7 +71297,7 @@ if(data.first_id !== undefined){
 let data4 = data.first_id;
 const _errs8 = errors;
 if((typeof data4 !== "string") && (data4 !== null)){
-validate1472.errors = [{instancePath:instancePath+"/first_id",schemaPath:"#/properties/first_id/type",keyword:"type",params:{type: schema564.properties.first_id.type},message:"must be string,null",schema:schema564.properties.first_id.type,parentSchema:schema564.properties.first_id,data:data4}];
+validate1531.errors = [{instancePath:instancePath+"/first_id",schemaPath:"#/properties/first_id/type",keyword:"type",params:{type: schema595.properties.first_id.type},message:"must be string,null",schema:schema595.properties.first_id.type,parentSchema:schema595.properties.first_id,data:data4}];
 return false;
 }
 var valid0 = _errs8 === errors;
@@ -67457,7 +71310,7 @@ if(data.last_id !== undefined){
 let data5 = data.last_id;
 const _errs10 = errors;
 if((typeof data5 !== "string") && (data5 !== null)){
-validate1472.errors = [{instancePath:instancePath+"/last_id",schemaPath:"#/properties/last_id/type",keyword:"type",params:{type: schema564.properties.last_id.type},message:"must be string,null",schema:schema564.properties.last_id.type,parentSchema:schema564.properties.last_id,data:data5}];
+validate1531.errors = [{instancePath:instancePath+"/last_id",schemaPath:"#/properties/last_id/type",keyword:"type",params:{type: schema595.properties.last_id.type},message:"must be string,null",schema:schema595.properties.last_id.type,parentSchema:schema595.properties.last_id,data:data5}];
 return false;
 }
 var valid0 = _errs10 === errors;
@@ -67472,25 +71325,275 @@ var valid0 = true;
 }
 }
 else {
-validate1472.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema564.type,parentSchema:schema564,data}];
+validate1531.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema595.type,parentSchema:schema595,data}];
 return false;
 }
 }
-validate1472.errors = vErrors;
+validate1531.errors = vErrors;
 return errors === 0;
 }
 
-export const readModelDeleted = validate1474;
-const schema565 = {"type":"object","required":["id"],"properties":{"id":{"type":"string"},"object":{"type":"string","const":"model"},"deleted":{"type":"boolean","const":true}}};
+export const readAdminApiKeyCreateRequest = validate1533;
+const schema596 = {"type":"object","required":["name"],"properties":{"name":{"$ref":"#/components/schemas/KeyName"},"expires_in_seconds":{"type":"integer","minimum":1,"maximum":31536000}}};
+const schema597 = {"type":"string","minLength":1,"maxLength":100,"pattern":"^[^\\u0000-\\u001f\\u007f]*$"};
+const pattern11 = new RegExp("^[^\\u0000-\\u001f\\u007f]*$", "u");
 
-function validate1474(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1534(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(typeof data === "string"){
+if(data.length > 2 * 100 || (data.length > 100 && func2(data) > 100)){
+validate1534.errors = [{instancePath,schemaPath:"#/maxLength",keyword:"maxLength",params:{limit: 100},message:"must NOT have more than 100 characters",schema:100,parentSchema:schema597,data}];
+return false;
+}
+else {
+if(data.length < 2 * 1 && func2(data) < 1){
+validate1534.errors = [{instancePath,schemaPath:"#/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema597,data}];
+return false;
+}
+else {
+if(!pattern11.test(data)){
+validate1534.errors = [{instancePath,schemaPath:"#/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f]*$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f]*$"+"\"",schema:"^[^\\u0000-\\u001f\\u007f]*$",parentSchema:schema597,data}];
+return false;
+}
+}
+}
+}
+else {
+validate1534.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema597.type,parentSchema:schema597,data}];
+return false;
+}
+}
+validate1534.errors = vErrors;
+return errors === 0;
+}
+
+
+function validate1533(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.name === undefined) && (missing0 = "name")){
+validate1533.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema596.required,parentSchema:schema596,data}];
+return false;
+}
+else {
+if(data.name !== undefined){
+const _errs1 = errors;
+if(!(validate1534(data.name, {instancePath:instancePath+"/name",parentData:data,parentDataProperty:"name",rootData}))){
+vErrors = vErrors === null ? validate1534.errors : vErrors.concat(validate1534.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.expires_in_seconds !== undefined){
+let data1 = data.expires_in_seconds;
+const _errs2 = errors;
+if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
+validate1533.errors = [{instancePath:instancePath+"/expires_in_seconds",schemaPath:"#/properties/expires_in_seconds/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema596.properties.expires_in_seconds.type,parentSchema:schema596.properties.expires_in_seconds,data:data1}];
+return false;
+}
+if(errors === _errs2){
+if((typeof data1 == "number") && (isFinite(data1))){
+if(data1 > 31536000 || isNaN(data1)){
+validate1533.errors = [{instancePath:instancePath+"/expires_in_seconds",schemaPath:"#/properties/expires_in_seconds/maximum",keyword:"maximum",params:{comparison: "<=", limit: 31536000},message:"must be <= 31536000",schema:31536000,parentSchema:schema596.properties.expires_in_seconds,data:data1}];
+return false;
+}
+else {
+if(data1 < 1 || isNaN(data1)){
+validate1533.errors = [{instancePath:instancePath+"/expires_in_seconds",schemaPath:"#/properties/expires_in_seconds/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema596.properties.expires_in_seconds,data:data1}];
+return false;
+}
+}
+}
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+else {
+validate1533.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema596.type,parentSchema:schema596,data}];
+return false;
+}
+}
+validate1533.errors = vErrors;
+return errors === 0;
+}
+
+export const readAdminApiKeyCreateResponse = validate1536;
+const schema598 = {"type":"object","required":["id"],"properties":{"object":{"type":"string","const":"organization.admin_api_key"},"id":{"type":"string"},"name":{"type":["string","null"]},"redacted_value":{"type":"string"},"created_at":{"type":"integer"},"expires_at":{"type":["integer","null"]},"last_used_at":{"type":["integer","null"]},"owner":{"$ref":"#/components/schemas/AdminApiKeyOwner"},"value":{"type":"string"}}};
+
+function validate1536(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.id === undefined) && (missing0 = "id")){
-validate1474.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema565.required,parentSchema:schema565,data}];
+validate1536.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema598.required,parentSchema:schema598,data}];
+return false;
+}
+else {
+if(data.object !== undefined){
+let data0 = data.object;
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate1536.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema598.properties.object.type,parentSchema:schema598.properties.object,data:data0}];
+return false;
+}
+if("organization.admin_api_key" !== data0){
+validate1536.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.admin_api_key"},message:"must be equal to constant",schema:"organization.admin_api_key",parentSchema:schema598.properties.object,data:data0}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.id !== undefined){
+let data1 = data.id;
+const _errs3 = errors;
+if(typeof data1 !== "string"){
+validate1536.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema598.properties.id.type,parentSchema:schema598.properties.id,data:data1}];
+return false;
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.name !== undefined){
+let data2 = data.name;
+const _errs5 = errors;
+if((typeof data2 !== "string") && (data2 !== null)){
+validate1536.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: schema598.properties.name.type},message:"must be string,null",schema:schema598.properties.name.type,parentSchema:schema598.properties.name,data:data2}];
+return false;
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.redacted_value !== undefined){
+let data3 = data.redacted_value;
+const _errs7 = errors;
+if(typeof data3 !== "string"){
+validate1536.errors = [{instancePath:instancePath+"/redacted_value",schemaPath:"#/properties/redacted_value/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema598.properties.redacted_value.type,parentSchema:schema598.properties.redacted_value,data:data3}];
+return false;
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.created_at !== undefined){
+let data4 = data.created_at;
+const _errs9 = errors;
+if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
+validate1536.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema598.properties.created_at.type,parentSchema:schema598.properties.created_at,data:data4}];
+return false;
+}
+var valid0 = _errs9 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.expires_at !== undefined){
+let data5 = data.expires_at;
+const _errs11 = errors;
+if((!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))) && (data5 !== null)){
+validate1536.errors = [{instancePath:instancePath+"/expires_at",schemaPath:"#/properties/expires_at/type",keyword:"type",params:{type: schema598.properties.expires_at.type},message:"must be integer,null",schema:schema598.properties.expires_at.type,parentSchema:schema598.properties.expires_at,data:data5}];
+return false;
+}
+var valid0 = _errs11 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.last_used_at !== undefined){
+let data6 = data.last_used_at;
+const _errs13 = errors;
+if((!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinite(data6)))) && (data6 !== null)){
+validate1536.errors = [{instancePath:instancePath+"/last_used_at",schemaPath:"#/properties/last_used_at/type",keyword:"type",params:{type: schema598.properties.last_used_at.type},message:"must be integer,null",schema:schema598.properties.last_used_at.type,parentSchema:schema598.properties.last_used_at,data:data6}];
+return false;
+}
+var valid0 = _errs13 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.owner !== undefined){
+const _errs15 = errors;
+if(!(validate1528(data.owner, {instancePath:instancePath+"/owner",parentData:data,parentDataProperty:"owner",rootData}))){
+vErrors = vErrors === null ? validate1528.errors : vErrors.concat(validate1528.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs15 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.value !== undefined){
+let data8 = data.value;
+const _errs16 = errors;
+if(typeof data8 !== "string"){
+validate1536.errors = [{instancePath:instancePath+"/value",schemaPath:"#/properties/value/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema598.properties.value.type,parentSchema:schema598.properties.value,data:data8}];
+return false;
+}
+var valid0 = _errs16 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1536.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema598.type,parentSchema:schema598,data}];
+return false;
+}
+}
+validate1536.errors = vErrors;
+return errors === 0;
+}
+
+export const readAdminApiKeyDeleted = validate1538;
+const schema599 = {"type":"object","required":["id"],"properties":{"id":{"type":"string"},"object":{"type":"string","const":"organization.admin_api_key.deleted"},"deleted":{"type":"boolean","const":true}}};
+
+function validate1538(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.id === undefined) && (missing0 = "id")){
+validate1538.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema599.required,parentSchema:schema599,data}];
 return false;
 }
 else {
@@ -67498,7 +71601,7 @@ if(data.id !== undefined){
 let data0 = data.id;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate1474.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema565.properties.id.type,parentSchema:schema565.properties.id,data:data0}];
+validate1538.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema599.properties.id.type,parentSchema:schema599.properties.id,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -67511,11 +71614,11 @@ if(data.object !== undefined){
 let data1 = data.object;
 const _errs3 = errors;
 if(typeof data1 !== "string"){
-validate1474.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema565.properties.object.type,parentSchema:schema565.properties.object,data:data1}];
+validate1538.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema599.properties.object.type,parentSchema:schema599.properties.object,data:data1}];
 return false;
 }
-if("model" !== data1){
-validate1474.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "model"},message:"must be equal to constant",schema:"model",parentSchema:schema565.properties.object,data:data1}];
+if("organization.admin_api_key.deleted" !== data1){
+validate1538.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.admin_api_key.deleted"},message:"must be equal to constant",schema:"organization.admin_api_key.deleted",parentSchema:schema599.properties.object,data:data1}];
 return false;
 }
 var valid0 = _errs3 === errors;
@@ -67528,11 +71631,11 @@ if(data.deleted !== undefined){
 let data2 = data.deleted;
 const _errs5 = errors;
 if(typeof data2 !== "boolean"){
-validate1474.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema565.properties.deleted.type,parentSchema:schema565.properties.deleted,data:data2}];
+validate1538.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema599.properties.deleted.type,parentSchema:schema599.properties.deleted,data:data2}];
 return false;
 }
 if(true !== data2){
-validate1474.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/const",keyword:"const",params:{allowedValue: true},message:"must be equal to constant",schema:true,parentSchema:schema565.properties.deleted,data:data2}];
+validate1538.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/const",keyword:"const",params:{allowedValue: true},message:"must be equal to constant",schema:true,parentSchema:schema599.properties.deleted,data:data2}];
 return false;
 }
 var valid0 = _errs5 === errors;
@@ -67545,10 +71648,2412 @@ var valid0 = true;
 }
 }
 else {
-validate1474.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema565.type,parentSchema:schema565,data}];
+validate1538.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema599.type,parentSchema:schema599,data}];
 return false;
 }
 }
-validate1474.errors = vErrors;
+validate1538.errors = vErrors;
+return errors === 0;
+}
+
+export const readProjectApiKey = validate1539;
+const schema600 = {"type":"object","required":["id"],"properties":{"object":{"type":"string","const":"organization.project.api_key"},"redacted_value":{"type":"string"},"name":{"type":"string"},"created_at":{"type":"integer"},"last_used_at":{"type":["integer","null"]},"id":{"type":"string"},"owner_project_access":{"type":"string","enum":["active","inactive"]},"owner":{"$ref":"#/components/schemas/ProjectApiKeyOwner"}}};
+const schema601 = {"type":"object","required":[],"properties":{"type":{"type":"string","enum":["service_account","user"]},"service_account":{"$ref":"#/components/schemas/ProjectApiKeyOwnerServiceAccount"}}};
+const schema602 = {"type":"object","required":["id"],"properties":{"id":{"type":"string"},"name":{"type":"string"},"created_at":{"type":"integer"},"role":{"type":"string"}}};
+
+function validate1541(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.id === undefined) && (missing0 = "id")){
+validate1541.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema602.required,parentSchema:schema602,data}];
+return false;
+}
+else {
+if(data.id !== undefined){
+let data0 = data.id;
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate1541.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema602.properties.id.type,parentSchema:schema602.properties.id,data:data0}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.name !== undefined){
+let data1 = data.name;
+const _errs3 = errors;
+if(typeof data1 !== "string"){
+validate1541.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema602.properties.name.type,parentSchema:schema602.properties.name,data:data1}];
+return false;
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.created_at !== undefined){
+let data2 = data.created_at;
+const _errs5 = errors;
+if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
+validate1541.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema602.properties.created_at.type,parentSchema:schema602.properties.created_at,data:data2}];
+return false;
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.role !== undefined){
+let data3 = data.role;
+const _errs7 = errors;
+if(typeof data3 !== "string"){
+validate1541.errors = [{instancePath:instancePath+"/role",schemaPath:"#/properties/role/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema602.properties.role.type,parentSchema:schema602.properties.role,data:data3}];
+return false;
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+else {
+validate1541.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema602.type,parentSchema:schema602,data}];
+return false;
+}
+}
+validate1541.errors = vErrors;
+return errors === 0;
+}
+
+
+function validate1540(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.type !== undefined){
+let data0 = data.type;
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate1540.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema601.properties.type.type,parentSchema:schema601.properties.type,data:data0}];
+return false;
+}
+if(!((data0 === "service_account") || (data0 === "user"))){
+validate1540.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/enum",keyword:"enum",params:{allowedValues: schema601.properties.type.enum},message:"must be equal to one of the allowed values",schema:schema601.properties.type.enum,parentSchema:schema601.properties.type,data:data0}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.service_account !== undefined){
+const _errs3 = errors;
+if(!(validate1541(data.service_account, {instancePath:instancePath+"/service_account",parentData:data,parentDataProperty:"service_account",rootData}))){
+vErrors = vErrors === null ? validate1541.errors : vErrors.concat(validate1541.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+else {
+validate1540.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema601.type,parentSchema:schema601,data}];
+return false;
+}
+}
+validate1540.errors = vErrors;
+return errors === 0;
+}
+
+
+function validate1539(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.id === undefined) && (missing0 = "id")){
+validate1539.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema600.required,parentSchema:schema600,data}];
+return false;
+}
+else {
+if(data.object !== undefined){
+let data0 = data.object;
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate1539.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema600.properties.object.type,parentSchema:schema600.properties.object,data:data0}];
+return false;
+}
+if("organization.project.api_key" !== data0){
+validate1539.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.project.api_key"},message:"must be equal to constant",schema:"organization.project.api_key",parentSchema:schema600.properties.object,data:data0}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.redacted_value !== undefined){
+let data1 = data.redacted_value;
+const _errs3 = errors;
+if(typeof data1 !== "string"){
+validate1539.errors = [{instancePath:instancePath+"/redacted_value",schemaPath:"#/properties/redacted_value/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema600.properties.redacted_value.type,parentSchema:schema600.properties.redacted_value,data:data1}];
+return false;
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.name !== undefined){
+let data2 = data.name;
+const _errs5 = errors;
+if(typeof data2 !== "string"){
+validate1539.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema600.properties.name.type,parentSchema:schema600.properties.name,data:data2}];
+return false;
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.created_at !== undefined){
+let data3 = data.created_at;
+const _errs7 = errors;
+if(!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))){
+validate1539.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema600.properties.created_at.type,parentSchema:schema600.properties.created_at,data:data3}];
+return false;
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.last_used_at !== undefined){
+let data4 = data.last_used_at;
+const _errs9 = errors;
+if((!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))) && (data4 !== null)){
+validate1539.errors = [{instancePath:instancePath+"/last_used_at",schemaPath:"#/properties/last_used_at/type",keyword:"type",params:{type: schema600.properties.last_used_at.type},message:"must be integer,null",schema:schema600.properties.last_used_at.type,parentSchema:schema600.properties.last_used_at,data:data4}];
+return false;
+}
+var valid0 = _errs9 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.id !== undefined){
+let data5 = data.id;
+const _errs11 = errors;
+if(typeof data5 !== "string"){
+validate1539.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema600.properties.id.type,parentSchema:schema600.properties.id,data:data5}];
+return false;
+}
+var valid0 = _errs11 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.owner_project_access !== undefined){
+let data6 = data.owner_project_access;
+const _errs13 = errors;
+if(typeof data6 !== "string"){
+validate1539.errors = [{instancePath:instancePath+"/owner_project_access",schemaPath:"#/properties/owner_project_access/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema600.properties.owner_project_access.type,parentSchema:schema600.properties.owner_project_access,data:data6}];
+return false;
+}
+if(!((data6 === "active") || (data6 === "inactive"))){
+validate1539.errors = [{instancePath:instancePath+"/owner_project_access",schemaPath:"#/properties/owner_project_access/enum",keyword:"enum",params:{allowedValues: schema600.properties.owner_project_access.enum},message:"must be equal to one of the allowed values",schema:schema600.properties.owner_project_access.enum,parentSchema:schema600.properties.owner_project_access,data:data6}];
+return false;
+}
+var valid0 = _errs13 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.owner !== undefined){
+const _errs15 = errors;
+if(!(validate1540(data.owner, {instancePath:instancePath+"/owner",parentData:data,parentDataProperty:"owner",rootData}))){
+vErrors = vErrors === null ? validate1540.errors : vErrors.concat(validate1540.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs15 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1539.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema600.type,parentSchema:schema600,data}];
+return false;
+}
+}
+validate1539.errors = vErrors;
+return errors === 0;
+}
+
+export const readProjectApiKeyOwner = validate1544;
+
+function validate1544(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.type !== undefined){
+let data0 = data.type;
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate1544.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema601.properties.type.type,parentSchema:schema601.properties.type,data:data0}];
+return false;
+}
+if(!((data0 === "service_account") || (data0 === "user"))){
+validate1544.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/enum",keyword:"enum",params:{allowedValues: schema601.properties.type.enum},message:"must be equal to one of the allowed values",schema:schema601.properties.type.enum,parentSchema:schema601.properties.type,data:data0}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.service_account !== undefined){
+const _errs3 = errors;
+if(!(validate1541(data.service_account, {instancePath:instancePath+"/service_account",parentData:data,parentDataProperty:"service_account",rootData}))){
+vErrors = vErrors === null ? validate1541.errors : vErrors.concat(validate1541.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+else {
+validate1544.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema601.type,parentSchema:schema601,data}];
+return false;
+}
+}
+validate1544.errors = vErrors;
+return errors === 0;
+}
+
+export const readProjectApiKeyOwnerServiceAccount = validate1546;
+
+function validate1546(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.id === undefined) && (missing0 = "id")){
+validate1546.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema602.required,parentSchema:schema602,data}];
+return false;
+}
+else {
+if(data.id !== undefined){
+let data0 = data.id;
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate1546.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema602.properties.id.type,parentSchema:schema602.properties.id,data:data0}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.name !== undefined){
+let data1 = data.name;
+const _errs3 = errors;
+if(typeof data1 !== "string"){
+validate1546.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema602.properties.name.type,parentSchema:schema602.properties.name,data:data1}];
+return false;
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.created_at !== undefined){
+let data2 = data.created_at;
+const _errs5 = errors;
+if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
+validate1546.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema602.properties.created_at.type,parentSchema:schema602.properties.created_at,data:data2}];
+return false;
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.role !== undefined){
+let data3 = data.role;
+const _errs7 = errors;
+if(typeof data3 !== "string"){
+validate1546.errors = [{instancePath:instancePath+"/role",schemaPath:"#/properties/role/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema602.properties.role.type,parentSchema:schema602.properties.role,data:data3}];
+return false;
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+else {
+validate1546.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema602.type,parentSchema:schema602,data}];
+return false;
+}
+}
+validate1546.errors = vErrors;
+return errors === 0;
+}
+
+export const readProjectApiKeyList = validate1547;
+const schema605 = {"type":"object","required":["data"],"properties":{"object":{"type":"string","const":"list"},"data":{"type":"array","items":{"$ref":"#/components/schemas/ProjectApiKey"}},"first_id":{"type":["string","null"]},"last_id":{"type":["string","null"]},"has_more":{"type":"boolean"}}};
+
+function validate1547(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.data === undefined) && (missing0 = "data")){
+validate1547.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema605.required,parentSchema:schema605,data}];
+return false;
+}
+else {
+if(data.object !== undefined){
+let data0 = data.object;
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate1547.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema605.properties.object.type,parentSchema:schema605.properties.object,data:data0}];
+return false;
+}
+if("list" !== data0){
+validate1547.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "list"},message:"must be equal to constant",schema:"list",parentSchema:schema605.properties.object,data:data0}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.data !== undefined){
+let data1 = data.data;
+const _errs3 = errors;
+if(errors === _errs3){
+if(Array.isArray(data1)){
+var valid1 = true;
+const len0 = data1.length;
+for(let i0=0; i0<len0; i0++){
+const _errs5 = errors;
+if(!(validate1539(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate1539.errors : vErrors.concat(validate1539.errors);
+errors = vErrors.length;
+}
+var valid1 = _errs5 === errors;
+if(!valid1){
+break;
+}
+}
+}
+else {
+validate1547.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema605.properties.data.type,parentSchema:schema605.properties.data,data:data1}];
+return false;
+}
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.first_id !== undefined){
+let data3 = data.first_id;
+const _errs6 = errors;
+if((typeof data3 !== "string") && (data3 !== null)){
+validate1547.errors = [{instancePath:instancePath+"/first_id",schemaPath:"#/properties/first_id/type",keyword:"type",params:{type: schema605.properties.first_id.type},message:"must be string,null",schema:schema605.properties.first_id.type,parentSchema:schema605.properties.first_id,data:data3}];
+return false;
+}
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.last_id !== undefined){
+let data4 = data.last_id;
+const _errs8 = errors;
+if((typeof data4 !== "string") && (data4 !== null)){
+validate1547.errors = [{instancePath:instancePath+"/last_id",schemaPath:"#/properties/last_id/type",keyword:"type",params:{type: schema605.properties.last_id.type},message:"must be string,null",schema:schema605.properties.last_id.type,parentSchema:schema605.properties.last_id,data:data4}];
+return false;
+}
+var valid0 = _errs8 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.has_more !== undefined){
+let data5 = data.has_more;
+const _errs10 = errors;
+if(typeof data5 !== "boolean"){
+validate1547.errors = [{instancePath:instancePath+"/has_more",schemaPath:"#/properties/has_more/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema605.properties.has_more.type,parentSchema:schema605.properties.has_more,data:data5}];
+return false;
+}
+var valid0 = _errs10 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1547.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema605.type,parentSchema:schema605,data}];
+return false;
+}
+}
+validate1547.errors = vErrors;
+return errors === 0;
+}
+
+export const readProjectApiKeyDeleted = validate1549;
+const schema606 = {"type":"object","required":["id"],"properties":{"object":{"type":"string","const":"organization.project.api_key.deleted"},"id":{"type":"string"},"deleted":{"type":"boolean","const":true}}};
+
+function validate1549(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.id === undefined) && (missing0 = "id")){
+validate1549.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema606.required,parentSchema:schema606,data}];
+return false;
+}
+else {
+if(data.object !== undefined){
+let data0 = data.object;
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate1549.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema606.properties.object.type,parentSchema:schema606.properties.object,data:data0}];
+return false;
+}
+if("organization.project.api_key.deleted" !== data0){
+validate1549.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.project.api_key.deleted"},message:"must be equal to constant",schema:"organization.project.api_key.deleted",parentSchema:schema606.properties.object,data:data0}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.id !== undefined){
+let data1 = data.id;
+const _errs3 = errors;
+if(typeof data1 !== "string"){
+validate1549.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema606.properties.id.type,parentSchema:schema606.properties.id,data:data1}];
+return false;
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.deleted !== undefined){
+let data2 = data.deleted;
+const _errs5 = errors;
+if(typeof data2 !== "boolean"){
+validate1549.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema606.properties.deleted.type,parentSchema:schema606.properties.deleted,data:data2}];
+return false;
+}
+if(true !== data2){
+validate1549.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/const",keyword:"const",params:{allowedValue: true},message:"must be equal to constant",schema:true,parentSchema:schema606.properties.deleted,data:data2}];
+return false;
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+else {
+validate1549.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema606.type,parentSchema:schema606,data}];
+return false;
+}
+}
+validate1549.errors = vErrors;
+return errors === 0;
+}
+
+export const readKeyName = validate1550;
+
+function validate1550(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(typeof data === "string"){
+if(data.length > 2 * 100 || (data.length > 100 && func2(data) > 100)){
+validate1550.errors = [{instancePath,schemaPath:"#/maxLength",keyword:"maxLength",params:{limit: 100},message:"must NOT have more than 100 characters",schema:100,parentSchema:schema597,data}];
+return false;
+}
+else {
+if(data.length < 2 * 1 && func2(data) < 1){
+validate1550.errors = [{instancePath,schemaPath:"#/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema597,data}];
+return false;
+}
+else {
+if(!pattern11.test(data)){
+validate1550.errors = [{instancePath,schemaPath:"#/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f]*$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f]*$"+"\"",schema:"^[^\\u0000-\\u001f\\u007f]*$",parentSchema:schema597,data}];
+return false;
+}
+}
+}
+}
+else {
+validate1550.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema597.type,parentSchema:schema597,data}];
+return false;
+}
+}
+validate1550.errors = vErrors;
+return errors === 0;
+}
+
+export const readKeyBudget = validate1551;
+const schema608 = {"type":"object","required":["period"],"properties":{"period":{"type":"string","enum":["day","month","total","week"]},"amount":{"type":["number","null"],"minimum":0.000001,"maximum":1000000},"tokens":{"type":["integer","null"],"minimum":1,"maximum":1000000000000000}}};
+
+function validate1551(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.period === undefined) && (missing0 = "period")){
+validate1551.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema608.required,parentSchema:schema608,data}];
+return false;
+}
+else {
+if(data.period !== undefined){
+let data0 = data.period;
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate1551.errors = [{instancePath:instancePath+"/period",schemaPath:"#/properties/period/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema608.properties.period.type,parentSchema:schema608.properties.period,data:data0}];
+return false;
+}
+if(!((((data0 === "day") || (data0 === "month")) || (data0 === "total")) || (data0 === "week"))){
+validate1551.errors = [{instancePath:instancePath+"/period",schemaPath:"#/properties/period/enum",keyword:"enum",params:{allowedValues: schema608.properties.period.enum},message:"must be equal to one of the allowed values",schema:schema608.properties.period.enum,parentSchema:schema608.properties.period,data:data0}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.amount !== undefined){
+let data1 = data.amount;
+const _errs3 = errors;
+if((!((typeof data1 == "number") && (isFinite(data1)))) && (data1 !== null)){
+validate1551.errors = [{instancePath:instancePath+"/amount",schemaPath:"#/properties/amount/type",keyword:"type",params:{type: schema608.properties.amount.type},message:"must be number,null",schema:schema608.properties.amount.type,parentSchema:schema608.properties.amount,data:data1}];
+return false;
+}
+if(errors === _errs3){
+if((typeof data1 == "number") && (isFinite(data1))){
+if(data1 > 1000000 || isNaN(data1)){
+validate1551.errors = [{instancePath:instancePath+"/amount",schemaPath:"#/properties/amount/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000000},message:"must be <= 1000000",schema:1000000,parentSchema:schema608.properties.amount,data:data1}];
+return false;
+}
+else {
+if(data1 < 0.000001 || isNaN(data1)){
+validate1551.errors = [{instancePath:instancePath+"/amount",schemaPath:"#/properties/amount/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0.000001},message:"must be >= 0.000001",schema:0.000001,parentSchema:schema608.properties.amount,data:data1}];
+return false;
+}
+}
+}
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.tokens !== undefined){
+let data2 = data.tokens;
+const _errs5 = errors;
+if((!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))) && (data2 !== null)){
+validate1551.errors = [{instancePath:instancePath+"/tokens",schemaPath:"#/properties/tokens/type",keyword:"type",params:{type: schema608.properties.tokens.type},message:"must be integer,null",schema:schema608.properties.tokens.type,parentSchema:schema608.properties.tokens,data:data2}];
+return false;
+}
+if(errors === _errs5){
+if((typeof data2 == "number") && (isFinite(data2))){
+if(data2 > 1000000000000000 || isNaN(data2)){
+validate1551.errors = [{instancePath:instancePath+"/tokens",schemaPath:"#/properties/tokens/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000000000000000},message:"must be <= 1000000000000000",schema:1000000000000000,parentSchema:schema608.properties.tokens,data:data2}];
+return false;
+}
+else {
+if(data2 < 1 || isNaN(data2)){
+validate1551.errors = [{instancePath:instancePath+"/tokens",schemaPath:"#/properties/tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema608.properties.tokens,data:data2}];
+return false;
+}
+}
+}
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+else {
+validate1551.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema608.type,parentSchema:schema608,data}];
+return false;
+}
+}
+validate1551.errors = vErrors;
+return errors === 0;
+}
+
+export const readKeySpending = validate1552;
+const schema609 = {"type":"object","required":[],"properties":{"amount":{"type":"number","minimum":0},"tokens":{"type":"integer","minimum":0},"renews_at":{"type":["integer","null"]}}};
+
+function validate1552(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.amount !== undefined){
+let data0 = data.amount;
+const _errs1 = errors;
+if(errors === _errs1){
+if((typeof data0 == "number") && (isFinite(data0))){
+if(data0 < 0 || isNaN(data0)){
+validate1552.errors = [{instancePath:instancePath+"/amount",schemaPath:"#/properties/amount/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema609.properties.amount,data:data0}];
+return false;
+}
+}
+else {
+validate1552.errors = [{instancePath:instancePath+"/amount",schemaPath:"#/properties/amount/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema609.properties.amount.type,parentSchema:schema609.properties.amount,data:data0}];
+return false;
+}
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.tokens !== undefined){
+let data1 = data.tokens;
+const _errs3 = errors;
+if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
+validate1552.errors = [{instancePath:instancePath+"/tokens",schemaPath:"#/properties/tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema609.properties.tokens.type,parentSchema:schema609.properties.tokens,data:data1}];
+return false;
+}
+if(errors === _errs3){
+if((typeof data1 == "number") && (isFinite(data1))){
+if(data1 < 0 || isNaN(data1)){
+validate1552.errors = [{instancePath:instancePath+"/tokens",schemaPath:"#/properties/tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema609.properties.tokens,data:data1}];
+return false;
+}
+}
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.renews_at !== undefined){
+let data2 = data.renews_at;
+const _errs5 = errors;
+if((!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))) && (data2 !== null)){
+validate1552.errors = [{instancePath:instancePath+"/renews_at",schemaPath:"#/properties/renews_at/type",keyword:"type",params:{type: schema609.properties.renews_at.type},message:"must be integer,null",schema:schema609.properties.renews_at.type,parentSchema:schema609.properties.renews_at,data:data2}];
+return false;
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+else {
+validate1552.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema609.type,parentSchema:schema609,data}];
+return false;
+}
+}
+validate1552.errors = vErrors;
+return errors === 0;
+}
+
+export const readKeyRecord = validate1553;
+const schema610 = {"type":"object","required":["id"],"properties":{"object":{"type":"string","const":"key"},"id":{"type":"string"},"name":{"type":"string"},"redacted_value":{"type":"string"},"is_operator":{"type":"boolean"},"projects":{"type":"array","items":{"type":"string"}},"requests_per_minute":{"type":["integer","null"]},"tokens_per_minute":{"type":["integer","null"]},"tools":{"type":["array","null"],"items":{"type":"string"}},"budget":{"anyOf":[{"$ref":"#/components/schemas/KeyBudget"},{"type":"null"}]},"spending":{"anyOf":[{"$ref":"#/components/schemas/KeySpending"},{"type":"null"}]},"created_at":{"type":"integer"},"expires_at":{"type":["integer","null"]},"revoked_at":{"type":["integer","null"]}}};
+
+function validate1553(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.id === undefined) && (missing0 = "id")){
+validate1553.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema610.required,parentSchema:schema610,data}];
+return false;
+}
+else {
+if(data.object !== undefined){
+let data0 = data.object;
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate1553.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema610.properties.object.type,parentSchema:schema610.properties.object,data:data0}];
+return false;
+}
+if("key" !== data0){
+validate1553.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "key"},message:"must be equal to constant",schema:"key",parentSchema:schema610.properties.object,data:data0}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.id !== undefined){
+let data1 = data.id;
+const _errs3 = errors;
+if(typeof data1 !== "string"){
+validate1553.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema610.properties.id.type,parentSchema:schema610.properties.id,data:data1}];
+return false;
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.name !== undefined){
+let data2 = data.name;
+const _errs5 = errors;
+if(typeof data2 !== "string"){
+validate1553.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema610.properties.name.type,parentSchema:schema610.properties.name,data:data2}];
+return false;
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.redacted_value !== undefined){
+let data3 = data.redacted_value;
+const _errs7 = errors;
+if(typeof data3 !== "string"){
+validate1553.errors = [{instancePath:instancePath+"/redacted_value",schemaPath:"#/properties/redacted_value/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema610.properties.redacted_value.type,parentSchema:schema610.properties.redacted_value,data:data3}];
+return false;
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.is_operator !== undefined){
+let data4 = data.is_operator;
+const _errs9 = errors;
+if(typeof data4 !== "boolean"){
+validate1553.errors = [{instancePath:instancePath+"/is_operator",schemaPath:"#/properties/is_operator/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema610.properties.is_operator.type,parentSchema:schema610.properties.is_operator,data:data4}];
+return false;
+}
+var valid0 = _errs9 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.projects !== undefined){
+let data5 = data.projects;
+const _errs11 = errors;
+if(errors === _errs11){
+if(Array.isArray(data5)){
+var valid1 = true;
+const len0 = data5.length;
+for(let i0=0; i0<len0; i0++){
+let data6 = data5[i0];
+const _errs13 = errors;
+if(typeof data6 !== "string"){
+validate1553.errors = [{instancePath:instancePath+"/projects/" + i0,schemaPath:"#/properties/projects/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema610.properties.projects.items.type,parentSchema:schema610.properties.projects.items,data:data6}];
+return false;
+}
+var valid1 = _errs13 === errors;
+if(!valid1){
+break;
+}
+}
+}
+else {
+validate1553.errors = [{instancePath:instancePath+"/projects",schemaPath:"#/properties/projects/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema610.properties.projects.type,parentSchema:schema610.properties.projects,data:data5}];
+return false;
+}
+}
+var valid0 = _errs11 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.requests_per_minute !== undefined){
+let data7 = data.requests_per_minute;
+const _errs15 = errors;
+if((!(((typeof data7 == "number") && (!(data7 % 1) && !isNaN(data7))) && (isFinite(data7)))) && (data7 !== null)){
+validate1553.errors = [{instancePath:instancePath+"/requests_per_minute",schemaPath:"#/properties/requests_per_minute/type",keyword:"type",params:{type: schema610.properties.requests_per_minute.type},message:"must be integer,null",schema:schema610.properties.requests_per_minute.type,parentSchema:schema610.properties.requests_per_minute,data:data7}];
+return false;
+}
+var valid0 = _errs15 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.tokens_per_minute !== undefined){
+let data8 = data.tokens_per_minute;
+const _errs17 = errors;
+if((!(((typeof data8 == "number") && (!(data8 % 1) && !isNaN(data8))) && (isFinite(data8)))) && (data8 !== null)){
+validate1553.errors = [{instancePath:instancePath+"/tokens_per_minute",schemaPath:"#/properties/tokens_per_minute/type",keyword:"type",params:{type: schema610.properties.tokens_per_minute.type},message:"must be integer,null",schema:schema610.properties.tokens_per_minute.type,parentSchema:schema610.properties.tokens_per_minute,data:data8}];
+return false;
+}
+var valid0 = _errs17 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.tools !== undefined){
+let data9 = data.tools;
+const _errs19 = errors;
+if((!(Array.isArray(data9))) && (data9 !== null)){
+validate1553.errors = [{instancePath:instancePath+"/tools",schemaPath:"#/properties/tools/type",keyword:"type",params:{type: schema610.properties.tools.type},message:"must be array,null",schema:schema610.properties.tools.type,parentSchema:schema610.properties.tools,data:data9}];
+return false;
+}
+if(errors === _errs19){
+if(Array.isArray(data9)){
+var valid2 = true;
+const len1 = data9.length;
+for(let i1=0; i1<len1; i1++){
+let data10 = data9[i1];
+const _errs21 = errors;
+if(typeof data10 !== "string"){
+validate1553.errors = [{instancePath:instancePath+"/tools/" + i1,schemaPath:"#/properties/tools/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema610.properties.tools.items.type,parentSchema:schema610.properties.tools.items,data:data10}];
+return false;
+}
+var valid2 = _errs21 === errors;
+if(!valid2){
+break;
+}
+}
+}
+}
+var valid0 = _errs19 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.budget !== undefined){
+let data11 = data.budget;
+const _errs23 = errors;
+const _errs24 = errors;
+let valid3 = false;
+const _errs25 = errors;
+if(!(validate1551(data11, {instancePath:instancePath+"/budget",parentData:data,parentDataProperty:"budget",rootData}))){
+vErrors = vErrors === null ? validate1551.errors : vErrors.concat(validate1551.errors);
+errors = vErrors.length;
+}
+var _valid0 = _errs25 === errors;
+valid3 = valid3 || _valid0;
+if(!valid3){
+const _errs26 = errors;
+if(data11 !== null){
+const err0 = {instancePath:instancePath+"/budget",schemaPath:"#/properties/budget/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema610.properties.budget.anyOf[1].type,parentSchema:schema610.properties.budget.anyOf[1],data:data11};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid0 = _errs26 === errors;
+valid3 = valid3 || _valid0;
+}
+if(!valid3){
+const err1 = {instancePath:instancePath+"/budget",schemaPath:"#/properties/budget/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema610.properties.budget.anyOf,parentSchema:schema610.properties.budget,data:data11};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+validate1553.errors = vErrors;
+return false;
+}
+else {
+errors = _errs24;
+if(vErrors !== null){
+if(_errs24){
+vErrors.length = _errs24;
+}
+else {
+vErrors = null;
+}
+}
+}
+var valid0 = _errs23 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.spending !== undefined){
+let data12 = data.spending;
+const _errs28 = errors;
+const _errs29 = errors;
+let valid4 = false;
+const _errs30 = errors;
+if(!(validate1552(data12, {instancePath:instancePath+"/spending",parentData:data,parentDataProperty:"spending",rootData}))){
+vErrors = vErrors === null ? validate1552.errors : vErrors.concat(validate1552.errors);
+errors = vErrors.length;
+}
+var _valid1 = _errs30 === errors;
+valid4 = valid4 || _valid1;
+if(!valid4){
+const _errs31 = errors;
+if(data12 !== null){
+const err2 = {instancePath:instancePath+"/spending",schemaPath:"#/properties/spending/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema610.properties.spending.anyOf[1].type,parentSchema:schema610.properties.spending.anyOf[1],data:data12};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+var _valid1 = _errs31 === errors;
+valid4 = valid4 || _valid1;
+}
+if(!valid4){
+const err3 = {instancePath:instancePath+"/spending",schemaPath:"#/properties/spending/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema610.properties.spending.anyOf,parentSchema:schema610.properties.spending,data:data12};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+validate1553.errors = vErrors;
+return false;
+}
+else {
+errors = _errs29;
+if(vErrors !== null){
+if(_errs29){
+vErrors.length = _errs29;
+}
+else {
+vErrors = null;
+}
+}
+}
+var valid0 = _errs28 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.created_at !== undefined){
+let data13 = data.created_at;
+const _errs33 = errors;
+if(!(((typeof data13 == "number") && (!(data13 % 1) && !isNaN(data13))) && (isFinite(data13)))){
+validate1553.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema610.properties.created_at.type,parentSchema:schema610.properties.created_at,data:data13}];
+return false;
+}
+var valid0 = _errs33 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.expires_at !== undefined){
+let data14 = data.expires_at;
+const _errs35 = errors;
+if((!(((typeof data14 == "number") && (!(data14 % 1) && !isNaN(data14))) && (isFinite(data14)))) && (data14 !== null)){
+validate1553.errors = [{instancePath:instancePath+"/expires_at",schemaPath:"#/properties/expires_at/type",keyword:"type",params:{type: schema610.properties.expires_at.type},message:"must be integer,null",schema:schema610.properties.expires_at.type,parentSchema:schema610.properties.expires_at,data:data14}];
+return false;
+}
+var valid0 = _errs35 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.revoked_at !== undefined){
+let data15 = data.revoked_at;
+const _errs37 = errors;
+if((!(((typeof data15 == "number") && (!(data15 % 1) && !isNaN(data15))) && (isFinite(data15)))) && (data15 !== null)){
+validate1553.errors = [{instancePath:instancePath+"/revoked_at",schemaPath:"#/properties/revoked_at/type",keyword:"type",params:{type: schema610.properties.revoked_at.type},message:"must be integer,null",schema:schema610.properties.revoked_at.type,parentSchema:schema610.properties.revoked_at,data:data15}];
+return false;
+}
+var valid0 = _errs37 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1553.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema610.type,parentSchema:schema610,data}];
+return false;
+}
+}
+validate1553.errors = vErrors;
+return errors === 0;
+}
+
+export const readNewKeyRecord = validate1556;
+const schema611 = {"type":"object","required":["id"],"properties":{"object":{"type":"string","const":"key"},"id":{"type":"string"},"name":{"type":"string"},"redacted_value":{"type":"string"},"is_operator":{"type":"boolean"},"projects":{"type":"array","items":{"type":"string"}},"requests_per_minute":{"type":["integer","null"]},"tokens_per_minute":{"type":["integer","null"]},"tools":{"type":["array","null"],"items":{"type":"string"}},"budget":{"anyOf":[{"$ref":"#/components/schemas/KeyBudget"},{"type":"null"}]},"spending":{"anyOf":[{"$ref":"#/components/schemas/KeySpending"},{"type":"null"}]},"created_at":{"type":"integer"},"expires_at":{"type":["integer","null"]},"revoked_at":{"type":["integer","null"]},"value":{"type":"string"}}};
+
+function validate1556(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.id === undefined) && (missing0 = "id")){
+validate1556.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema611.required,parentSchema:schema611,data}];
+return false;
+}
+else {
+if(data.object !== undefined){
+let data0 = data.object;
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate1556.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema611.properties.object.type,parentSchema:schema611.properties.object,data:data0}];
+return false;
+}
+if("key" !== data0){
+validate1556.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "key"},message:"must be equal to constant",schema:"key",parentSchema:schema611.properties.object,data:data0}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.id !== undefined){
+let data1 = data.id;
+const _errs3 = errors;
+if(typeof data1 !== "string"){
+validate1556.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema611.properties.id.type,parentSchema:schema611.properties.id,data:data1}];
+return false;
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.name !== undefined){
+let data2 = data.name;
+const _errs5 = errors;
+if(typeof data2 !== "string"){
+validate1556.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema611.properties.name.type,parentSchema:schema611.properties.name,data:data2}];
+return false;
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.redacted_value !== undefined){
+let data3 = data.redacted_value;
+const _errs7 = errors;
+if(typeof data3 !== "string"){
+validate1556.errors = [{instancePath:instancePath+"/redacted_value",schemaPath:"#/properties/redacted_value/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema611.properties.redacted_value.type,parentSchema:schema611.properties.redacted_value,data:data3}];
+return false;
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.is_operator !== undefined){
+let data4 = data.is_operator;
+const _errs9 = errors;
+if(typeof data4 !== "boolean"){
+validate1556.errors = [{instancePath:instancePath+"/is_operator",schemaPath:"#/properties/is_operator/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema611.properties.is_operator.type,parentSchema:schema611.properties.is_operator,data:data4}];
+return false;
+}
+var valid0 = _errs9 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.projects !== undefined){
+let data5 = data.projects;
+const _errs11 = errors;
+if(errors === _errs11){
+if(Array.isArray(data5)){
+var valid1 = true;
+const len0 = data5.length;
+for(let i0=0; i0<len0; i0++){
+let data6 = data5[i0];
+const _errs13 = errors;
+if(typeof data6 !== "string"){
+validate1556.errors = [{instancePath:instancePath+"/projects/" + i0,schemaPath:"#/properties/projects/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema611.properties.projects.items.type,parentSchema:schema611.properties.projects.items,data:data6}];
+return false;
+}
+var valid1 = _errs13 === errors;
+if(!valid1){
+break;
+}
+}
+}
+else {
+validate1556.errors = [{instancePath:instancePath+"/projects",schemaPath:"#/properties/projects/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema611.properties.projects.type,parentSchema:schema611.properties.projects,data:data5}];
+return false;
+}
+}
+var valid0 = _errs11 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.requests_per_minute !== undefined){
+let data7 = data.requests_per_minute;
+const _errs15 = errors;
+if((!(((typeof data7 == "number") && (!(data7 % 1) && !isNaN(data7))) && (isFinite(data7)))) && (data7 !== null)){
+validate1556.errors = [{instancePath:instancePath+"/requests_per_minute",schemaPath:"#/properties/requests_per_minute/type",keyword:"type",params:{type: schema611.properties.requests_per_minute.type},message:"must be integer,null",schema:schema611.properties.requests_per_minute.type,parentSchema:schema611.properties.requests_per_minute,data:data7}];
+return false;
+}
+var valid0 = _errs15 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.tokens_per_minute !== undefined){
+let data8 = data.tokens_per_minute;
+const _errs17 = errors;
+if((!(((typeof data8 == "number") && (!(data8 % 1) && !isNaN(data8))) && (isFinite(data8)))) && (data8 !== null)){
+validate1556.errors = [{instancePath:instancePath+"/tokens_per_minute",schemaPath:"#/properties/tokens_per_minute/type",keyword:"type",params:{type: schema611.properties.tokens_per_minute.type},message:"must be integer,null",schema:schema611.properties.tokens_per_minute.type,parentSchema:schema611.properties.tokens_per_minute,data:data8}];
+return false;
+}
+var valid0 = _errs17 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.tools !== undefined){
+let data9 = data.tools;
+const _errs19 = errors;
+if((!(Array.isArray(data9))) && (data9 !== null)){
+validate1556.errors = [{instancePath:instancePath+"/tools",schemaPath:"#/properties/tools/type",keyword:"type",params:{type: schema611.properties.tools.type},message:"must be array,null",schema:schema611.properties.tools.type,parentSchema:schema611.properties.tools,data:data9}];
+return false;
+}
+if(errors === _errs19){
+if(Array.isArray(data9)){
+var valid2 = true;
+const len1 = data9.length;
+for(let i1=0; i1<len1; i1++){
+let data10 = data9[i1];
+const _errs21 = errors;
+if(typeof data10 !== "string"){
+validate1556.errors = [{instancePath:instancePath+"/tools/" + i1,schemaPath:"#/properties/tools/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema611.properties.tools.items.type,parentSchema:schema611.properties.tools.items,data:data10}];
+return false;
+}
+var valid2 = _errs21 === errors;
+if(!valid2){
+break;
+}
+}
+}
+}
+var valid0 = _errs19 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.budget !== undefined){
+let data11 = data.budget;
+const _errs23 = errors;
+const _errs24 = errors;
+let valid3 = false;
+const _errs25 = errors;
+if(!(validate1551(data11, {instancePath:instancePath+"/budget",parentData:data,parentDataProperty:"budget",rootData}))){
+vErrors = vErrors === null ? validate1551.errors : vErrors.concat(validate1551.errors);
+errors = vErrors.length;
+}
+var _valid0 = _errs25 === errors;
+valid3 = valid3 || _valid0;
+if(!valid3){
+const _errs26 = errors;
+if(data11 !== null){
+const err0 = {instancePath:instancePath+"/budget",schemaPath:"#/properties/budget/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema611.properties.budget.anyOf[1].type,parentSchema:schema611.properties.budget.anyOf[1],data:data11};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid0 = _errs26 === errors;
+valid3 = valid3 || _valid0;
+}
+if(!valid3){
+const err1 = {instancePath:instancePath+"/budget",schemaPath:"#/properties/budget/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema611.properties.budget.anyOf,parentSchema:schema611.properties.budget,data:data11};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+validate1556.errors = vErrors;
+return false;
+}
+else {
+errors = _errs24;
+if(vErrors !== null){
+if(_errs24){
+vErrors.length = _errs24;
+}
+else {
+vErrors = null;
+}
+}
+}
+var valid0 = _errs23 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.spending !== undefined){
+let data12 = data.spending;
+const _errs28 = errors;
+const _errs29 = errors;
+let valid4 = false;
+const _errs30 = errors;
+if(!(validate1552(data12, {instancePath:instancePath+"/spending",parentData:data,parentDataProperty:"spending",rootData}))){
+vErrors = vErrors === null ? validate1552.errors : vErrors.concat(validate1552.errors);
+errors = vErrors.length;
+}
+var _valid1 = _errs30 === errors;
+valid4 = valid4 || _valid1;
+if(!valid4){
+const _errs31 = errors;
+if(data12 !== null){
+const err2 = {instancePath:instancePath+"/spending",schemaPath:"#/properties/spending/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema611.properties.spending.anyOf[1].type,parentSchema:schema611.properties.spending.anyOf[1],data:data12};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+var _valid1 = _errs31 === errors;
+valid4 = valid4 || _valid1;
+}
+if(!valid4){
+const err3 = {instancePath:instancePath+"/spending",schemaPath:"#/properties/spending/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema611.properties.spending.anyOf,parentSchema:schema611.properties.spending,data:data12};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+validate1556.errors = vErrors;
+return false;
+}
+else {
+errors = _errs29;
+if(vErrors !== null){
+if(_errs29){
+vErrors.length = _errs29;
+}
+else {
+vErrors = null;
+}
+}
+}
+var valid0 = _errs28 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.created_at !== undefined){
+let data13 = data.created_at;
+const _errs33 = errors;
+if(!(((typeof data13 == "number") && (!(data13 % 1) && !isNaN(data13))) && (isFinite(data13)))){
+validate1556.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema611.properties.created_at.type,parentSchema:schema611.properties.created_at,data:data13}];
+return false;
+}
+var valid0 = _errs33 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.expires_at !== undefined){
+let data14 = data.expires_at;
+const _errs35 = errors;
+if((!(((typeof data14 == "number") && (!(data14 % 1) && !isNaN(data14))) && (isFinite(data14)))) && (data14 !== null)){
+validate1556.errors = [{instancePath:instancePath+"/expires_at",schemaPath:"#/properties/expires_at/type",keyword:"type",params:{type: schema611.properties.expires_at.type},message:"must be integer,null",schema:schema611.properties.expires_at.type,parentSchema:schema611.properties.expires_at,data:data14}];
+return false;
+}
+var valid0 = _errs35 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.revoked_at !== undefined){
+let data15 = data.revoked_at;
+const _errs37 = errors;
+if((!(((typeof data15 == "number") && (!(data15 % 1) && !isNaN(data15))) && (isFinite(data15)))) && (data15 !== null)){
+validate1556.errors = [{instancePath:instancePath+"/revoked_at",schemaPath:"#/properties/revoked_at/type",keyword:"type",params:{type: schema611.properties.revoked_at.type},message:"must be integer,null",schema:schema611.properties.revoked_at.type,parentSchema:schema611.properties.revoked_at,data:data15}];
+return false;
+}
+var valid0 = _errs37 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.value !== undefined){
+let data16 = data.value;
+const _errs39 = errors;
+if(typeof data16 !== "string"){
+validate1556.errors = [{instancePath:instancePath+"/value",schemaPath:"#/properties/value/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema611.properties.value.type,parentSchema:schema611.properties.value,data:data16}];
+return false;
+}
+var valid0 = _errs39 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1556.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema611.type,parentSchema:schema611,data}];
+return false;
+}
+}
+validate1556.errors = vErrors;
+return errors === 0;
+}
+
+export const readKeyRecordList = validate1559;
+const schema612 = {"type":"object","required":["data"],"properties":{"object":{"type":"string","const":"list"},"data":{"type":"array","items":{"$ref":"#/components/schemas/KeyRecord"}},"first_id":{"type":["string","null"]},"has_more":{"type":"boolean"},"last_id":{"type":["string","null"]}}};
+
+function validate1559(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.data === undefined) && (missing0 = "data")){
+validate1559.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema612.required,parentSchema:schema612,data}];
+return false;
+}
+else {
+if(data.object !== undefined){
+let data0 = data.object;
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate1559.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema612.properties.object.type,parentSchema:schema612.properties.object,data:data0}];
+return false;
+}
+if("list" !== data0){
+validate1559.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "list"},message:"must be equal to constant",schema:"list",parentSchema:schema612.properties.object,data:data0}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.data !== undefined){
+let data1 = data.data;
+const _errs3 = errors;
+if(errors === _errs3){
+if(Array.isArray(data1)){
+var valid1 = true;
+const len0 = data1.length;
+for(let i0=0; i0<len0; i0++){
+const _errs5 = errors;
+if(!(validate1553(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate1553.errors : vErrors.concat(validate1553.errors);
+errors = vErrors.length;
+}
+var valid1 = _errs5 === errors;
+if(!valid1){
+break;
+}
+}
+}
+else {
+validate1559.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema612.properties.data.type,parentSchema:schema612.properties.data,data:data1}];
+return false;
+}
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.first_id !== undefined){
+let data3 = data.first_id;
+const _errs6 = errors;
+if((typeof data3 !== "string") && (data3 !== null)){
+validate1559.errors = [{instancePath:instancePath+"/first_id",schemaPath:"#/properties/first_id/type",keyword:"type",params:{type: schema612.properties.first_id.type},message:"must be string,null",schema:schema612.properties.first_id.type,parentSchema:schema612.properties.first_id,data:data3}];
+return false;
+}
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.has_more !== undefined){
+let data4 = data.has_more;
+const _errs8 = errors;
+if(typeof data4 !== "boolean"){
+validate1559.errors = [{instancePath:instancePath+"/has_more",schemaPath:"#/properties/has_more/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema612.properties.has_more.type,parentSchema:schema612.properties.has_more,data:data4}];
+return false;
+}
+var valid0 = _errs8 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.last_id !== undefined){
+let data5 = data.last_id;
+const _errs10 = errors;
+if((typeof data5 !== "string") && (data5 !== null)){
+validate1559.errors = [{instancePath:instancePath+"/last_id",schemaPath:"#/properties/last_id/type",keyword:"type",params:{type: schema612.properties.last_id.type},message:"must be string,null",schema:schema612.properties.last_id.type,parentSchema:schema612.properties.last_id,data:data5}];
+return false;
+}
+var valid0 = _errs10 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1559.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema612.type,parentSchema:schema612,data}];
+return false;
+}
+}
+validate1559.errors = vErrors;
+return errors === 0;
+}
+
+export const readKeyCreateRequest = validate1561;
+const schema613 = {"type":"object","required":["name"],"properties":{"name":{"$ref":"#/components/schemas/KeyName"},"projects":{"type":"array","minItems":1,"maxItems":20,"items":{"type":"string","maxLength":129,"pattern":"^[A-Za-z0-9_.-]{1,64}/[A-Za-z0-9_.-]{1,64}$"}},"is_operator":{"type":["boolean","null"]},"requests_per_minute":{"type":["integer","null"],"minimum":1,"maximum":999999999999},"tokens_per_minute":{"type":["integer","null"],"minimum":1,"maximum":999999999999},"tools":{"type":["array","null"],"maxItems":20,"items":{"type":"string","maxLength":64}},"budget":{"anyOf":[{"$ref":"#/components/schemas/KeyBudget"},{"type":"null"}]},"expires_in_seconds":{"type":["integer","null"],"minimum":1,"maximum":3153600000}}};
+const pattern13 = new RegExp("^[A-Za-z0-9_.-]{1,64}/[A-Za-z0-9_.-]{1,64}$", "u");
+
+function validate1561(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.name === undefined) && (missing0 = "name")){
+validate1561.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema613.required,parentSchema:schema613,data}];
+return false;
+}
+else {
+if(data.name !== undefined){
+const _errs1 = errors;
+if(!(validate1534(data.name, {instancePath:instancePath+"/name",parentData:data,parentDataProperty:"name",rootData}))){
+vErrors = vErrors === null ? validate1534.errors : vErrors.concat(validate1534.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.projects !== undefined){
+let data1 = data.projects;
+const _errs2 = errors;
+if(errors === _errs2){
+if(Array.isArray(data1)){
+if(data1.length > 20){
+validate1561.errors = [{instancePath:instancePath+"/projects",schemaPath:"#/properties/projects/maxItems",keyword:"maxItems",params:{limit: 20},message:"must NOT have more than 20 items",schema:20,parentSchema:schema613.properties.projects,data:data1}];
+return false;
+}
+else {
+if(data1.length < 1){
+validate1561.errors = [{instancePath:instancePath+"/projects",schemaPath:"#/properties/projects/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema613.properties.projects,data:data1}];
+return false;
+}
+else {
+var valid1 = true;
+const len0 = data1.length;
+for(let i0=0; i0<len0; i0++){
+let data2 = data1[i0];
+const _errs4 = errors;
+if(errors === _errs4){
+if(typeof data2 === "string"){
+if(data2.length > 2 * 129 || (data2.length > 129 && func2(data2) > 129)){
+validate1561.errors = [{instancePath:instancePath+"/projects/" + i0,schemaPath:"#/properties/projects/items/maxLength",keyword:"maxLength",params:{limit: 129},message:"must NOT have more than 129 characters",schema:129,parentSchema:schema613.properties.projects.items,data:data2}];
+return false;
+}
+else {
+if(!pattern13.test(data2)){
+validate1561.errors = [{instancePath:instancePath+"/projects/" + i0,schemaPath:"#/properties/projects/items/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,64}/[A-Za-z0-9_.-]{1,64}$"},message:"must match pattern \""+"^[A-Za-z0-9_.-]{1,64}/[A-Za-z0-9_.-]{1,64}$"+"\"",schema:"^[A-Za-z0-9_.-]{1,64}/[A-Za-z0-9_.-]{1,64}$",parentSchema:schema613.properties.projects.items,data:data2}];
+return false;
+}
+}
+}
+else {
+validate1561.errors = [{instancePath:instancePath+"/projects/" + i0,schemaPath:"#/properties/projects/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema613.properties.projects.items.type,parentSchema:schema613.properties.projects.items,data:data2}];
+return false;
+}
+}
+var valid1 = _errs4 === errors;
+if(!valid1){
+break;
+}
+}
+}
+}
+}
+else {
+validate1561.errors = [{instancePath:instancePath+"/projects",schemaPath:"#/properties/projects/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema613.properties.projects.type,parentSchema:schema613.properties.projects,data:data1}];
+return false;
+}
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.is_operator !== undefined){
+let data3 = data.is_operator;
+const _errs6 = errors;
+if((typeof data3 !== "boolean") && (data3 !== null)){
+validate1561.errors = [{instancePath:instancePath+"/is_operator",schemaPath:"#/properties/is_operator/type",keyword:"type",params:{type: schema613.properties.is_operator.type},message:"must be boolean,null",schema:schema613.properties.is_operator.type,parentSchema:schema613.properties.is_operator,data:data3}];
+return false;
+}
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.requests_per_minute !== undefined){
+let data4 = data.requests_per_minute;
+const _errs8 = errors;
+if((!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))) && (data4 !== null)){
+validate1561.errors = [{instancePath:instancePath+"/requests_per_minute",schemaPath:"#/properties/requests_per_minute/type",keyword:"type",params:{type: schema613.properties.requests_per_minute.type},message:"must be integer,null",schema:schema613.properties.requests_per_minute.type,parentSchema:schema613.properties.requests_per_minute,data:data4}];
+return false;
+}
+if(errors === _errs8){
+if((typeof data4 == "number") && (isFinite(data4))){
+if(data4 > 999999999999 || isNaN(data4)){
+validate1561.errors = [{instancePath:instancePath+"/requests_per_minute",schemaPath:"#/properties/requests_per_minute/maximum",keyword:"maximum",params:{comparison: "<=", limit: 999999999999},message:"must be <= 999999999999",schema:999999999999,parentSchema:schema613.properties.requests_per_minute,data:data4}];
+return false;
+}
+else {
+if(data4 < 1 || isNaN(data4)){
+validate1561.errors = [{instancePath:instancePath+"/requests_per_minute",schemaPath:"#/properties/requests_per_minute/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema613.properties.requests_per_minute,data:data4}];
+return false;
+}
+}
+}
+}
+var valid0 = _errs8 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.tokens_per_minute !== undefined){
+let data5 = data.tokens_per_minute;
+const _errs10 = errors;
+if((!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))) && (data5 !== null)){
+validate1561.errors = [{instancePath:instancePath+"/tokens_per_minute",schemaPath:"#/properties/tokens_per_minute/type",keyword:"type",params:{type: schema613.properties.tokens_per_minute.type},message:"must be integer,null",schema:schema613.properties.tokens_per_minute.type,parentSchema:schema613.properties.tokens_per_minute,data:data5}];
+return false;
+}
+if(errors === _errs10){
+if((typeof data5 == "number") && (isFinite(data5))){
+if(data5 > 999999999999 || isNaN(data5)){
+validate1561.errors = [{instancePath:instancePath+"/tokens_per_minute",schemaPath:"#/properties/tokens_per_minute/maximum",keyword:"maximum",params:{comparison: "<=", limit: 999999999999},message:"must be <= 999999999999",schema:999999999999,parentSchema:schema613.properties.tokens_per_minute,data:data5}];
+return false;
+}
+else {
+if(data5 < 1 || isNaN(data5)){
+validate1561.errors = [{instancePath:instancePath+"/tokens_per_minute",schemaPath:"#/properties/tokens_per_minute/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema613.properties.tokens_per_minute,data:data5}];
+return false;
+}
+}
+}
+}
+var valid0 = _errs10 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.tools !== undefined){
+let data6 = data.tools;
+const _errs12 = errors;
+if((!(Array.isArray(data6))) && (data6 !== null)){
+validate1561.errors = [{instancePath:instancePath+"/tools",schemaPath:"#/properties/tools/type",keyword:"type",params:{type: schema613.properties.tools.type},message:"must be array,null",schema:schema613.properties.tools.type,parentSchema:schema613.properties.tools,data:data6}];
+return false;
+}
+if(errors === _errs12){
+if(Array.isArray(data6)){
+if(data6.length > 20){
+validate1561.errors = [{instancePath:instancePath+"/tools",schemaPath:"#/properties/tools/maxItems",keyword:"maxItems",params:{limit: 20},message:"must NOT have more than 20 items",schema:20,parentSchema:schema613.properties.tools,data:data6}];
+return false;
+}
+else {
+var valid2 = true;
+const len1 = data6.length;
+for(let i1=0; i1<len1; i1++){
+let data7 = data6[i1];
+const _errs14 = errors;
+if(errors === _errs14){
+if(typeof data7 === "string"){
+if(data7.length > 2 * 64 || (data7.length > 64 && func2(data7) > 64)){
+validate1561.errors = [{instancePath:instancePath+"/tools/" + i1,schemaPath:"#/properties/tools/items/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema613.properties.tools.items,data:data7}];
+return false;
+}
+}
+else {
+validate1561.errors = [{instancePath:instancePath+"/tools/" + i1,schemaPath:"#/properties/tools/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema613.properties.tools.items.type,parentSchema:schema613.properties.tools.items,data:data7}];
+return false;
+}
+}
+var valid2 = _errs14 === errors;
+if(!valid2){
+break;
+}
+}
+}
+}
+}
+var valid0 = _errs12 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.budget !== undefined){
+let data8 = data.budget;
+const _errs16 = errors;
+const _errs17 = errors;
+let valid3 = false;
+const _errs18 = errors;
+if(!(validate1551(data8, {instancePath:instancePath+"/budget",parentData:data,parentDataProperty:"budget",rootData}))){
+vErrors = vErrors === null ? validate1551.errors : vErrors.concat(validate1551.errors);
+errors = vErrors.length;
+}
+var _valid0 = _errs18 === errors;
+valid3 = valid3 || _valid0;
+if(!valid3){
+const _errs19 = errors;
+if(data8 !== null){
+const err0 = {instancePath:instancePath+"/budget",schemaPath:"#/properties/budget/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema613.properties.budget.anyOf[1].type,parentSchema:schema613.properties.budget.anyOf[1],data:data8};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid0 = _errs19 === errors;
+valid3 = valid3 || _valid0;
+}
+if(!valid3){
+const err1 = {instancePath:instancePath+"/budget",schemaPath:"#/properties/budget/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema613.properties.budget.anyOf,parentSchema:schema613.properties.budget,data:data8};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+validate1561.errors = vErrors;
+return false;
+}
+else {
+errors = _errs17;
+if(vErrors !== null){
+if(_errs17){
+vErrors.length = _errs17;
+}
+else {
+vErrors = null;
+}
+}
+}
+var valid0 = _errs16 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.expires_in_seconds !== undefined){
+let data9 = data.expires_in_seconds;
+const _errs21 = errors;
+if((!(((typeof data9 == "number") && (!(data9 % 1) && !isNaN(data9))) && (isFinite(data9)))) && (data9 !== null)){
+validate1561.errors = [{instancePath:instancePath+"/expires_in_seconds",schemaPath:"#/properties/expires_in_seconds/type",keyword:"type",params:{type: schema613.properties.expires_in_seconds.type},message:"must be integer,null",schema:schema613.properties.expires_in_seconds.type,parentSchema:schema613.properties.expires_in_seconds,data:data9}];
+return false;
+}
+if(errors === _errs21){
+if((typeof data9 == "number") && (isFinite(data9))){
+if(data9 > 3153600000 || isNaN(data9)){
+validate1561.errors = [{instancePath:instancePath+"/expires_in_seconds",schemaPath:"#/properties/expires_in_seconds/maximum",keyword:"maximum",params:{comparison: "<=", limit: 3153600000},message:"must be <= 3153600000",schema:3153600000,parentSchema:schema613.properties.expires_in_seconds,data:data9}];
+return false;
+}
+else {
+if(data9 < 1 || isNaN(data9)){
+validate1561.errors = [{instancePath:instancePath+"/expires_in_seconds",schemaPath:"#/properties/expires_in_seconds/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema613.properties.expires_in_seconds,data:data9}];
+return false;
+}
+}
+}
+}
+var valid0 = _errs21 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1561.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema613.type,parentSchema:schema613,data}];
+return false;
+}
+}
+validate1561.errors = vErrors;
+return errors === 0;
+}
+
+export const readKeyUpdateRequest = validate1564;
+const schema614 = {"type":"object","properties":{"name":{"$ref":"#/components/schemas/KeyName"},"budget":{"anyOf":[{"$ref":"#/components/schemas/KeyBudget"},{"type":"null"}]}}};
+
+function validate1564(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.name !== undefined){
+const _errs1 = errors;
+if(!(validate1534(data.name, {instancePath:instancePath+"/name",parentData:data,parentDataProperty:"name",rootData}))){
+vErrors = vErrors === null ? validate1534.errors : vErrors.concat(validate1534.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.budget !== undefined){
+let data1 = data.budget;
+const _errs2 = errors;
+const _errs3 = errors;
+let valid1 = false;
+const _errs4 = errors;
+if(!(validate1551(data1, {instancePath:instancePath+"/budget",parentData:data,parentDataProperty:"budget",rootData}))){
+vErrors = vErrors === null ? validate1551.errors : vErrors.concat(validate1551.errors);
+errors = vErrors.length;
+}
+var _valid0 = _errs4 === errors;
+valid1 = valid1 || _valid0;
+if(!valid1){
+const _errs5 = errors;
+if(data1 !== null){
+const err0 = {instancePath:instancePath+"/budget",schemaPath:"#/properties/budget/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema614.properties.budget.anyOf[1].type,parentSchema:schema614.properties.budget.anyOf[1],data:data1};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid0 = _errs5 === errors;
+valid1 = valid1 || _valid0;
+}
+if(!valid1){
+const err1 = {instancePath:instancePath+"/budget",schemaPath:"#/properties/budget/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema614.properties.budget.anyOf,parentSchema:schema614.properties.budget,data:data1};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+validate1564.errors = vErrors;
+return false;
+}
+else {
+errors = _errs3;
+if(vErrors !== null){
+if(_errs3){
+vErrors.length = _errs3;
+}
+else {
+vErrors = null;
+}
+}
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+else {
+validate1564.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema614.type,parentSchema:schema614,data}];
+return false;
+}
+}
+validate1564.errors = vErrors;
+return errors === 0;
+}
+
+export const readKeyRevoked = validate1567;
+const schema615 = {"type":"object","required":["id"],"properties":{"object":{"type":"string","const":"key.deleted"},"id":{"type":"string"},"deleted":{"type":"boolean","const":true}}};
+
+function validate1567(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.id === undefined) && (missing0 = "id")){
+validate1567.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema615.required,parentSchema:schema615,data}];
+return false;
+}
+else {
+if(data.object !== undefined){
+let data0 = data.object;
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate1567.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema615.properties.object.type,parentSchema:schema615.properties.object,data:data0}];
+return false;
+}
+if("key.deleted" !== data0){
+validate1567.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "key.deleted"},message:"must be equal to constant",schema:"key.deleted",parentSchema:schema615.properties.object,data:data0}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.id !== undefined){
+let data1 = data.id;
+const _errs3 = errors;
+if(typeof data1 !== "string"){
+validate1567.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema615.properties.id.type,parentSchema:schema615.properties.id,data:data1}];
+return false;
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.deleted !== undefined){
+let data2 = data.deleted;
+const _errs5 = errors;
+if(typeof data2 !== "boolean"){
+validate1567.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema615.properties.deleted.type,parentSchema:schema615.properties.deleted,data:data2}];
+return false;
+}
+if(true !== data2){
+validate1567.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/const",keyword:"const",params:{allowedValue: true},message:"must be equal to constant",schema:true,parentSchema:schema615.properties.deleted,data:data2}];
+return false;
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+else {
+validate1567.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema615.type,parentSchema:schema615,data}];
+return false;
+}
+}
+validate1567.errors = vErrors;
+return errors === 0;
+}
+
+export const readModel = validate1568;
+const schema616 = {"type":"object","required":["id"],"properties":{"id":{"type":"string"},"object":{"type":"string","const":"model"},"created":{"type":"integer"},"owned_by":{"type":"string"},"shutdown_date":{"type":["string","null"]},"type":{"type":"string","const":"model"},"display_name":{"type":"string"},"created_at":{"type":"string"},"description":{"type":"string"}}};
+
+function validate1568(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.id === undefined) && (missing0 = "id")){
+validate1568.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema616.required,parentSchema:schema616,data}];
+return false;
+}
+else {
+if(data.id !== undefined){
+let data0 = data.id;
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate1568.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema616.properties.id.type,parentSchema:schema616.properties.id,data:data0}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.object !== undefined){
+let data1 = data.object;
+const _errs3 = errors;
+if(typeof data1 !== "string"){
+validate1568.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema616.properties.object.type,parentSchema:schema616.properties.object,data:data1}];
+return false;
+}
+if("model" !== data1){
+validate1568.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "model"},message:"must be equal to constant",schema:"model",parentSchema:schema616.properties.object,data:data1}];
+return false;
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.created !== undefined){
+let data2 = data.created;
+const _errs5 = errors;
+if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
+validate1568.errors = [{instancePath:instancePath+"/created",schemaPath:"#/properties/created/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema616.properties.created.type,parentSchema:schema616.properties.created,data:data2}];
+return false;
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.owned_by !== undefined){
+let data3 = data.owned_by;
+const _errs7 = errors;
+if(typeof data3 !== "string"){
+validate1568.errors = [{instancePath:instancePath+"/owned_by",schemaPath:"#/properties/owned_by/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema616.properties.owned_by.type,parentSchema:schema616.properties.owned_by,data:data3}];
+return false;
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.shutdown_date !== undefined){
+let data4 = data.shutdown_date;
+const _errs9 = errors;
+if((typeof data4 !== "string") && (data4 !== null)){
+validate1568.errors = [{instancePath:instancePath+"/shutdown_date",schemaPath:"#/properties/shutdown_date/type",keyword:"type",params:{type: schema616.properties.shutdown_date.type},message:"must be string,null",schema:schema616.properties.shutdown_date.type,parentSchema:schema616.properties.shutdown_date,data:data4}];
+return false;
+}
+var valid0 = _errs9 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.type !== undefined){
+let data5 = data.type;
+const _errs11 = errors;
+if(typeof data5 !== "string"){
+validate1568.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema616.properties.type.type,parentSchema:schema616.properties.type,data:data5}];
+return false;
+}
+if("model" !== data5){
+validate1568.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "model"},message:"must be equal to constant",schema:"model",parentSchema:schema616.properties.type,data:data5}];
+return false;
+}
+var valid0 = _errs11 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.display_name !== undefined){
+let data6 = data.display_name;
+const _errs13 = errors;
+if(typeof data6 !== "string"){
+validate1568.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema616.properties.display_name.type,parentSchema:schema616.properties.display_name,data:data6}];
+return false;
+}
+var valid0 = _errs13 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.created_at !== undefined){
+let data7 = data.created_at;
+const _errs15 = errors;
+if(typeof data7 !== "string"){
+validate1568.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema616.properties.created_at.type,parentSchema:schema616.properties.created_at,data:data7}];
+return false;
+}
+var valid0 = _errs15 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.description !== undefined){
+let data8 = data.description;
+const _errs17 = errors;
+if(typeof data8 !== "string"){
+validate1568.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema616.properties.description.type,parentSchema:schema616.properties.description,data:data8}];
+return false;
+}
+var valid0 = _errs17 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1568.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema616.type,parentSchema:schema616,data}];
+return false;
+}
+}
+validate1568.errors = vErrors;
+return errors === 0;
+}
+
+export const readModelList = validate1569;
+const schema617 = {"type":"object","required":["data"],"properties":{"object":{"type":"string","const":"list"},"data":{"type":"array","items":{"$ref":"#/components/schemas/Model"}},"has_more":{"type":"boolean","const":false},"first_id":{"type":["string","null"]},"last_id":{"type":["string","null"]}}};
+
+function validate1569(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.data === undefined) && (missing0 = "data")){
+validate1569.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema617.required,parentSchema:schema617,data}];
+return false;
+}
+else {
+if(data.object !== undefined){
+let data0 = data.object;
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate1569.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema617.properties.object.type,parentSchema:schema617.properties.object,data:data0}];
+return false;
+}
+if("list" !== data0){
+validate1569.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "list"},message:"must be equal to constant",schema:"list",parentSchema:schema617.properties.object,data:data0}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.data !== undefined){
+let data1 = data.data;
+const _errs3 = errors;
+if(errors === _errs3){
+if(Array.isArray(data1)){
+var valid1 = true;
+const len0 = data1.length;
+for(let i0=0; i0<len0; i0++){
+const _errs5 = errors;
+if(!(validate1568(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate1568.errors : vErrors.concat(validate1568.errors);
+errors = vErrors.length;
+}
+var valid1 = _errs5 === errors;
+if(!valid1){
+break;
+}
+}
+}
+else {
+validate1569.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema617.properties.data.type,parentSchema:schema617.properties.data,data:data1}];
+return false;
+}
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.has_more !== undefined){
+let data3 = data.has_more;
+const _errs6 = errors;
+if(typeof data3 !== "boolean"){
+validate1569.errors = [{instancePath:instancePath+"/has_more",schemaPath:"#/properties/has_more/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema617.properties.has_more.type,parentSchema:schema617.properties.has_more,data:data3}];
+return false;
+}
+if(false !== data3){
+validate1569.errors = [{instancePath:instancePath+"/has_more",schemaPath:"#/properties/has_more/const",keyword:"const",params:{allowedValue: false},message:"must be equal to constant",schema:false,parentSchema:schema617.properties.has_more,data:data3}];
+return false;
+}
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.first_id !== undefined){
+let data4 = data.first_id;
+const _errs8 = errors;
+if((typeof data4 !== "string") && (data4 !== null)){
+validate1569.errors = [{instancePath:instancePath+"/first_id",schemaPath:"#/properties/first_id/type",keyword:"type",params:{type: schema617.properties.first_id.type},message:"must be string,null",schema:schema617.properties.first_id.type,parentSchema:schema617.properties.first_id,data:data4}];
+return false;
+}
+var valid0 = _errs8 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.last_id !== undefined){
+let data5 = data.last_id;
+const _errs10 = errors;
+if((typeof data5 !== "string") && (data5 !== null)){
+validate1569.errors = [{instancePath:instancePath+"/last_id",schemaPath:"#/properties/last_id/type",keyword:"type",params:{type: schema617.properties.last_id.type},message:"must be string,null",schema:schema617.properties.last_id.type,parentSchema:schema617.properties.last_id,data:data5}];
+return false;
+}
+var valid0 = _errs10 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1569.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema617.type,parentSchema:schema617,data}];
+return false;
+}
+}
+validate1569.errors = vErrors;
+return errors === 0;
+}
+
+export const readModelDeleted = validate1571;
+const schema618 = {"type":"object","required":["id"],"properties":{"id":{"type":"string"},"object":{"type":"string","const":"model"},"deleted":{"type":"boolean","const":true}}};
+
+function validate1571(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.id === undefined) && (missing0 = "id")){
+validate1571.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema618.required,parentSchema:schema618,data}];
+return false;
+}
+else {
+if(data.id !== undefined){
+let data0 = data.id;
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate1571.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema618.properties.id.type,parentSchema:schema618.properties.id,data:data0}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.object !== undefined){
+let data1 = data.object;
+const _errs3 = errors;
+if(typeof data1 !== "string"){
+validate1571.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema618.properties.object.type,parentSchema:schema618.properties.object,data:data1}];
+return false;
+}
+if("model" !== data1){
+validate1571.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "model"},message:"must be equal to constant",schema:"model",parentSchema:schema618.properties.object,data:data1}];
+return false;
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.deleted !== undefined){
+let data2 = data.deleted;
+const _errs5 = errors;
+if(typeof data2 !== "boolean"){
+validate1571.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema618.properties.deleted.type,parentSchema:schema618.properties.deleted,data:data2}];
+return false;
+}
+if(true !== data2){
+validate1571.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/const",keyword:"const",params:{allowedValue: true},message:"must be equal to constant",schema:true,parentSchema:schema618.properties.deleted,data:data2}];
+return false;
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+else {
+validate1571.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema618.type,parentSchema:schema618,data}];
+return false;
+}
+}
+validate1571.errors = vErrors;
 return errors === 0;
 }

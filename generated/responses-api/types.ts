@@ -1193,6 +1193,561 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/organization/usage/completions": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The organization to act for, one of the key's. OpenAI-Organization wins if both are sent. */
+                "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
+                /** @description The project to act for, one of the key's. OpenAI-Project wins if both are sent. */
+                "Provider-Project"?: components["parameters"]["ProviderProject"];
+                /** @description The organization to act for, one of the key's. */
+                "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
+                /** @description The project to act for, one of the key's. */
+                "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
+                /** @description Names of trial features; accepted and ignored. */
+                "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
+                /** @description The client's own name for the request. It is logged and not sent back. */
+                "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Count the tokens of answers
+         * @description Buckets begin at whole minutes, hours or days of UTC. `limit` is at most 1,440 minutes (60 if absent), 168 hours (24) or 31 days (7).
+         */
+        get: operations["getCompletionsUsage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/organization/usage/embeddings": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The organization to act for, one of the key's. OpenAI-Organization wins if both are sent. */
+                "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
+                /** @description The project to act for, one of the key's. OpenAI-Project wins if both are sent. */
+                "Provider-Project"?: components["parameters"]["ProviderProject"];
+                /** @description The organization to act for, one of the key's. */
+                "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
+                /** @description The project to act for, one of the key's. */
+                "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
+                /** @description Names of trial features; accepted and ignored. */
+                "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
+                /** @description The client's own name for the request. It is logged and not sent back. */
+                "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Count embedded tokens
+         * @description Buckets begin at whole minutes, hours or days of UTC. `limit` is at most 1,440 minutes (60 if absent), 168 hours (24) or 31 days (7). Documents that were ranked are counted beside, under their model.
+         */
+        get: operations["getEmbeddingsUsage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/organization/usage/moderations": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The organization to act for, one of the key's. OpenAI-Organization wins if both are sent. */
+                "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
+                /** @description The project to act for, one of the key's. OpenAI-Project wins if both are sent. */
+                "Provider-Project"?: components["parameters"]["ProviderProject"];
+                /** @description The organization to act for, one of the key's. */
+                "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
+                /** @description The project to act for, one of the key's. */
+                "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
+                /** @description Names of trial features; accepted and ignored. */
+                "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
+                /** @description The client's own name for the request. It is logged and not sent back. */
+                "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Count moderations
+         * @description Buckets begin at whole minutes, hours or days of UTC. `limit` is at most 1,440 minutes (60 if absent), 168 hours (24) or 31 days (7). This server does not count this kind, so all buckets are empty.
+         */
+        get: operations["getModerationsUsage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/organization/usage/images": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The organization to act for, one of the key's. OpenAI-Organization wins if both are sent. */
+                "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
+                /** @description The project to act for, one of the key's. OpenAI-Project wins if both are sent. */
+                "Provider-Project"?: components["parameters"]["ProviderProject"];
+                /** @description The organization to act for, one of the key's. */
+                "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
+                /** @description The project to act for, one of the key's. */
+                "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
+                /** @description Names of trial features; accepted and ignored. */
+                "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
+                /** @description The client's own name for the request. It is logged and not sent back. */
+                "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Count images
+         * @description Buckets begin at whole minutes, hours or days of UTC. `limit` is at most 1,440 minutes (60 if absent), 168 hours (24) or 31 days (7). This server does not count this kind, so all buckets are empty.
+         */
+        get: operations["getImagesUsage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/organization/usage/audio_speeches": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The organization to act for, one of the key's. OpenAI-Organization wins if both are sent. */
+                "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
+                /** @description The project to act for, one of the key's. OpenAI-Project wins if both are sent. */
+                "Provider-Project"?: components["parameters"]["ProviderProject"];
+                /** @description The organization to act for, one of the key's. */
+                "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
+                /** @description The project to act for, one of the key's. */
+                "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
+                /** @description Names of trial features; accepted and ignored. */
+                "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
+                /** @description The client's own name for the request. It is logged and not sent back. */
+                "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Count spoken characters
+         * @description Buckets begin at whole minutes, hours or days of UTC. `limit` is at most 1,440 minutes (60 if absent), 168 hours (24) or 31 days (7). This server does not count this kind, so all buckets are empty.
+         */
+        get: operations["getAudioSpeechesUsage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/organization/usage/audio_transcriptions": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The organization to act for, one of the key's. OpenAI-Organization wins if both are sent. */
+                "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
+                /** @description The project to act for, one of the key's. OpenAI-Project wins if both are sent. */
+                "Provider-Project"?: components["parameters"]["ProviderProject"];
+                /** @description The organization to act for, one of the key's. */
+                "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
+                /** @description The project to act for, one of the key's. */
+                "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
+                /** @description Names of trial features; accepted and ignored. */
+                "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
+                /** @description The client's own name for the request. It is logged and not sent back. */
+                "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Count transcribed sound
+         * @description Buckets begin at whole minutes, hours or days of UTC. `limit` is at most 1,440 minutes (60 if absent), 168 hours (24) or 31 days (7). This server does not count this kind, so all buckets are empty.
+         */
+        get: operations["getAudioTranscriptionsUsage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/organization/usage/vector_stores": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The organization to act for, one of the key's. OpenAI-Organization wins if both are sent. */
+                "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
+                /** @description The project to act for, one of the key's. OpenAI-Project wins if both are sent. */
+                "Provider-Project"?: components["parameters"]["ProviderProject"];
+                /** @description The organization to act for, one of the key's. */
+                "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
+                /** @description The project to act for, one of the key's. */
+                "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
+                /** @description Names of trial features; accepted and ignored. */
+                "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
+                /** @description The client's own name for the request. It is logged and not sent back. */
+                "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Count the bytes of vector stores
+         * @description Buckets begin at whole minutes, hours or days of UTC. `limit` is at most 1,440 minutes (60 if absent), 168 hours (24) or 31 days (7). This server does not count this kind, so all buckets are empty.
+         */
+        get: operations["getVectorStoresUsage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/organization/usage/code_interpreter_sessions": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The organization to act for, one of the key's. OpenAI-Organization wins if both are sent. */
+                "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
+                /** @description The project to act for, one of the key's. OpenAI-Project wins if both are sent. */
+                "Provider-Project"?: components["parameters"]["ProviderProject"];
+                /** @description The organization to act for, one of the key's. */
+                "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
+                /** @description The project to act for, one of the key's. */
+                "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
+                /** @description Names of trial features; accepted and ignored. */
+                "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
+                /** @description The client's own name for the request. It is logged and not sent back. */
+                "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Count sessions of the code interpreter
+         * @description Buckets begin at whole minutes, hours or days of UTC. `limit` is at most 1,440 minutes (60 if absent), 168 hours (24) or 31 days (7).
+         */
+        get: operations["getCodeInterpreterSessionsUsage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/organization/usage/file_search_calls": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The organization to act for, one of the key's. OpenAI-Organization wins if both are sent. */
+                "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
+                /** @description The project to act for, one of the key's. OpenAI-Project wins if both are sent. */
+                "Provider-Project"?: components["parameters"]["ProviderProject"];
+                /** @description The organization to act for, one of the key's. */
+                "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
+                /** @description The project to act for, one of the key's. */
+                "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
+                /** @description Names of trial features; accepted and ignored. */
+                "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
+                /** @description The client's own name for the request. It is logged and not sent back. */
+                "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Count searches of vector stores
+         * @description Buckets begin at whole minutes, hours or days of UTC. `limit` is at most 1,440 minutes (60 if absent), 168 hours (24) or 31 days (7).
+         */
+        get: operations["getFileSearchCallsUsage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/organization/usage/web_search_calls": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The organization to act for, one of the key's. OpenAI-Organization wins if both are sent. */
+                "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
+                /** @description The project to act for, one of the key's. OpenAI-Project wins if both are sent. */
+                "Provider-Project"?: components["parameters"]["ProviderProject"];
+                /** @description The organization to act for, one of the key's. */
+                "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
+                /** @description The project to act for, one of the key's. */
+                "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
+                /** @description Names of trial features; accepted and ignored. */
+                "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
+                /** @description The client's own name for the request. It is logged and not sent back. */
+                "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Count searches of the web
+         * @description Buckets begin at whole minutes, hours or days of UTC. `limit` is at most 1,440 minutes (60 if absent), 168 hours (24) or 31 days (7).
+         */
+        get: operations["getWebSearchCallsUsage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/organization/costs": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The organization to act for, one of the key's. OpenAI-Organization wins if both are sent. */
+                "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
+                /** @description The project to act for, one of the key's. OpenAI-Project wins if both are sent. */
+                "Provider-Project"?: components["parameters"]["ProviderProject"];
+                /** @description The organization to act for, one of the key's. */
+                "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
+                /** @description The project to act for, one of the key's. */
+                "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
+                /** @description Names of trial features; accepted and ignored. */
+                "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
+                /** @description The client's own name for the request. It is logged and not sent back. */
+                "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Add up what models cost
+         * @description By the prices of MODELS_FILE and PRICES_FILE at the end of each answer. Answers of models without a price are left out. `limit` is at most 180 days.
+         */
+        get: operations["getCosts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/organization/admin_api_keys": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The organization to act for, one of the key's. OpenAI-Organization wins if both are sent. */
+                "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
+                /** @description The project to act for, one of the key's. OpenAI-Project wins if both are sent. */
+                "Provider-Project"?: components["parameters"]["ProviderProject"];
+                /** @description The organization to act for, one of the key's. */
+                "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
+                /** @description The project to act for, one of the key's. */
+                "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
+                /** @description Names of trial features; accepted and ignored. */
+                "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
+                /** @description The client's own name for the request. It is logged and not sent back. */
+                "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** List operator's keys */
+        get: operations["listAdminApiKeys"];
+        put?: never;
+        /** Make an operator's key */
+        post: operations["createAdminApiKey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/organization/admin_api_keys/{key_id}": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The organization to act for, one of the key's. OpenAI-Organization wins if both are sent. */
+                "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
+                /** @description The project to act for, one of the key's. OpenAI-Project wins if both are sent. */
+                "Provider-Project"?: components["parameters"]["ProviderProject"];
+                /** @description The organization to act for, one of the key's. */
+                "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
+                /** @description The project to act for, one of the key's. */
+                "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
+                /** @description Names of trial features; accepted and ignored. */
+                "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
+                /** @description The client's own name for the request. It is logged and not sent back. */
+                "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** Retrieve an operator's key */
+        get: operations["getAdminApiKey"];
+        put?: never;
+        post?: never;
+        /** Revoke an operator's key */
+        delete: operations["deleteAdminApiKey"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/organization/projects/{project_id}/api_keys": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The organization to act for, one of the key's. OpenAI-Organization wins if both are sent. */
+                "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
+                /** @description The project to act for, one of the key's. OpenAI-Project wins if both are sent. */
+                "Provider-Project"?: components["parameters"]["ProviderProject"];
+                /** @description The organization to act for, one of the key's. */
+                "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
+                /** @description The project to act for, one of the key's. */
+                "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
+                /** @description Names of trial features; accepted and ignored. */
+                "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
+                /** @description The client's own name for the request. It is logged and not sent back. */
+                "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the keys of a project
+         * @description A project without keys has an empty list.
+         */
+        get: operations["listProjectApiKeys"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/organization/projects/{project_id}/api_keys/{api_key_id}": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The organization to act for, one of the key's. OpenAI-Organization wins if both are sent. */
+                "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
+                /** @description The project to act for, one of the key's. OpenAI-Project wins if both are sent. */
+                "Provider-Project"?: components["parameters"]["ProviderProject"];
+                /** @description The organization to act for, one of the key's. */
+                "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
+                /** @description The project to act for, one of the key's. */
+                "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
+                /** @description Names of trial features; accepted and ignored. */
+                "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
+                /** @description The client's own name for the request. It is logged and not sent back. */
+                "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** Retrieve a key of a project */
+        get: operations["getProjectApiKey"];
+        put?: never;
+        post?: never;
+        /**
+         * Revoke a key of a project
+         * @description The key stops working for its other projects too.
+         */
+        delete: operations["deleteProjectApiKey"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/organization/keys": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The organization to act for, one of the key's. OpenAI-Organization wins if both are sent. */
+                "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
+                /** @description The project to act for, one of the key's. OpenAI-Project wins if both are sent. */
+                "Provider-Project"?: components["parameters"]["ProviderProject"];
+                /** @description The organization to act for, one of the key's. */
+                "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
+                /** @description The project to act for, one of the key's. */
+                "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
+                /** @description Names of trial features; accepted and ignored. */
+                "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
+                /** @description The client's own name for the request. It is logged and not sent back. */
+                "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** List all keys */
+        get: operations["listKeys"];
+        put?: never;
+        /** Make a key */
+        post: operations["createKey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/organization/keys/{key_id}": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The organization to act for, one of the key's. OpenAI-Organization wins if both are sent. */
+                "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
+                /** @description The project to act for, one of the key's. OpenAI-Project wins if both are sent. */
+                "Provider-Project"?: components["parameters"]["ProviderProject"];
+                /** @description The organization to act for, one of the key's. */
+                "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
+                /** @description The project to act for, one of the key's. */
+                "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
+                /** @description Names of trial features; accepted and ignored. */
+                "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
+                /** @description The client's own name for the request. It is logged and not sent back. */
+                "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** Retrieve a key */
+        get: operations["getKey"];
+        put?: never;
+        /** Rename a key or change its budget */
+        post: operations["updateKey"];
+        /** Revoke a key */
+        delete: operations["deleteKey"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/healthz": {
         parameters: {
             query?: never;
@@ -5875,6 +6430,470 @@ export interface components {
             /** @constant */
             deleted: true;
         };
+        /** @description A page of usage or costs over time. */
+        UsageResponse: {
+            /** @constant */
+            object: "page";
+            /** @description The buckets of the page, oldest first, empty ones too. */
+            data: components["schemas"]["UsageTimeBucket"][];
+            has_more: boolean;
+            /** @description The `page` of the next request; null on the last page. */
+            next_page: string | null;
+        };
+        /** @description What was used in a span of time. */
+        UsageTimeBucket: {
+            /** @constant */
+            object: "bucket";
+            /** @description Unix seconds; inclusive. */
+            start_time: number;
+            /** @description Unix seconds; exclusive. */
+            end_time: number;
+            /** @description One for each group, or one for all; none if nothing was counted. */
+            results: components["schemas"]["UsageResult"][];
+        };
+        /** @description What was counted of one kind in one bucket. */
+        UsageResult: components["schemas"]["UsageCompletionsResult"] | components["schemas"]["UsageEmbeddingsResult"] | components["schemas"]["UsageModerationsResult"] | components["schemas"]["UsageImagesResult"] | components["schemas"]["UsageAudioSpeechesResult"] | components["schemas"]["UsageAudioTranscriptionsResult"] | components["schemas"]["UsageVectorStoresResult"] | components["schemas"]["UsageCodeInterpreterSessionsResult"] | components["schemas"]["UsageFileSearchCallsResult"] | components["schemas"]["UsageWebSearchCallsResult"] | components["schemas"]["CostsResult"];
+        /** @description Answers of models and their tokens. */
+        UsageCompletionsResult: {
+            /** @constant */
+            object: "organization.usage.completions.result";
+            /** @description Cached tokens included. */
+            input_tokens: number;
+            /** @description Input tokens that were read from a cache. */
+            input_cached_tokens: number;
+            /** @description Input tokens that were written to a cache. */
+            input_cache_write_tokens: number;
+            /** @description Input tokens that were not read from a cache. */
+            input_uncached_tokens: number;
+            /** @description Reasoning included. */
+            output_tokens: number;
+            /** @description How many answers were counted. */
+            num_model_requests: number;
+            /** @description The project, as organization/project; null unless grouped by it. */
+            project_id: string | null;
+            /** @description Always null: this server has no users. */
+            user_id: string | null;
+            /** @description The key; null unless grouped by it. */
+            api_key_id: string | null;
+            /** @description The model; null unless grouped by it. */
+            model: string | null;
+            /** @description False if grouped by it, because this server has no batches; otherwise null. */
+            batch: boolean | null;
+            /** @description The tier; null unless grouped by it. */
+            service_tier: string | null;
+        };
+        /** @description Tokens that were embedded. */
+        UsageEmbeddingsResult: {
+            /** @constant */
+            object: "organization.usage.embeddings.result";
+            /** @description The tokens. */
+            input_tokens: number;
+            /** @description How many answers were counted. */
+            num_model_requests: number;
+            /** @description The project, as organization/project; null unless grouped by it. */
+            project_id: string | null;
+            /** @description Always null: this server has no users. */
+            user_id: string | null;
+            /** @description The key; null unless grouped by it. */
+            api_key_id: string | null;
+            /** @description The model; null unless grouped by it. */
+            model: string | null;
+        };
+        /** @description Moderations. This server makes none. */
+        UsageModerationsResult: {
+            /** @constant */
+            object: "organization.usage.moderations.result";
+            /** @description The tokens. */
+            input_tokens: number;
+            /** @description How many answers were counted. */
+            num_model_requests: number;
+            /** @description The project, as organization/project; null unless grouped by it. */
+            project_id: string | null;
+            /** @description Always null: this server has no users. */
+            user_id: string | null;
+            /** @description The key; null unless grouped by it. */
+            api_key_id: string | null;
+            /** @description The model; null unless grouped by it. */
+            model: string | null;
+        };
+        /** @description Images. This server does not count them. */
+        UsageImagesResult: {
+            /** @constant */
+            object: "organization.usage.images.result";
+            /** @description How many. */
+            images: number;
+            /** @description How many answers were counted. */
+            num_model_requests: number;
+            /** @description The source; null unless grouped by it. */
+            source: string | null;
+            /** @description The size; null unless grouped by it. */
+            size: string | null;
+            /** @description The project, as organization/project; null unless grouped by it. */
+            project_id: string | null;
+            /** @description Always null: this server has no users. */
+            user_id: string | null;
+            /** @description The key; null unless grouped by it. */
+            api_key_id: string | null;
+            /** @description The model; null unless grouped by it. */
+            model: string | null;
+        };
+        /** @description Characters that were spoken. */
+        UsageAudioSpeechesResult: {
+            /** @constant */
+            object: "organization.usage.audio_speeches.result";
+            /** @description How many. */
+            characters: number;
+            /** @description How many answers were counted. */
+            num_model_requests: number;
+            /** @description The project, as organization/project; null unless grouped by it. */
+            project_id: string | null;
+            /** @description Always null: this server has no users. */
+            user_id: string | null;
+            /** @description The key; null unless grouped by it. */
+            api_key_id: string | null;
+            /** @description The model; null unless grouped by it. */
+            model: string | null;
+        };
+        /** @description Sound that was transcribed. */
+        UsageAudioTranscriptionsResult: {
+            /** @constant */
+            object: "organization.usage.audio_transcriptions.result";
+            /** @description How long. */
+            seconds: number;
+            /** @description How many answers were counted. */
+            num_model_requests: number;
+            /** @description The project, as organization/project; null unless grouped by it. */
+            project_id: string | null;
+            /** @description Always null: this server has no users. */
+            user_id: string | null;
+            /** @description The key; null unless grouped by it. */
+            api_key_id: string | null;
+            /** @description The model; null unless grouped by it. */
+            model: string | null;
+        };
+        /** @description What vector stores hold. */
+        UsageVectorStoresResult: {
+            /** @constant */
+            object: "organization.usage.vector_stores.result";
+            /** @description How many bytes. */
+            usage_bytes: number;
+            /** @description The project, as organization/project; null unless grouped by it. */
+            project_id: string | null;
+        };
+        /** @description Containers in which answers ran code. */
+        UsageCodeInterpreterSessionsResult: {
+            /** @constant */
+            object: "organization.usage.code_interpreter_sessions.result";
+            /** @description How many. */
+            num_sessions: number;
+            /** @description The project, as organization/project; null unless grouped by it. */
+            project_id: string | null;
+        };
+        /** @description Searches of vector stores by answers. */
+        UsageFileSearchCallsResult: {
+            /** @constant */
+            object: "organization.usage.file_searches.result";
+            /** @description How many calls. */
+            num_requests: number;
+            /** @description The project, as organization/project; null unless grouped by it. */
+            project_id: string | null;
+            /** @description Always null: this server has no users. */
+            user_id: string | null;
+            /** @description The key; null unless grouped by it. */
+            api_key_id: string | null;
+            /** @description Always null: a call searches all stores of its tool. */
+            vector_store_id: string | null;
+        };
+        /** @description Searches of the web by answers. */
+        UsageWebSearchCallsResult: {
+            /** @constant */
+            object: "organization.usage.web_searches.result";
+            /** @description How many answers searched. */
+            num_model_requests: number;
+            /** @description How many calls. */
+            num_requests: number;
+            /** @description The project, as organization/project; null unless grouped by it. */
+            project_id: string | null;
+            /** @description Always null: this server has no users. */
+            user_id: string | null;
+            /** @description The key; null unless grouped by it. */
+            api_key_id: string | null;
+            /** @description The model; null unless grouped by it. */
+            model: string | null;
+            /** @description Always null: the level is not counted. */
+            context_level: string | null;
+        };
+        /** @description What models cost. */
+        CostsResult: {
+            /** @constant */
+            object: "organization.costs.result";
+            amount: components["schemas"]["CostAmount"];
+            /** @description The model; null unless grouped by it. */
+            line_item: string | null;
+            /** @description The project, as organization/project; null unless grouped by it. */
+            project_id: string | null;
+            /** @description The key; null unless grouped by it. */
+            api_key_id: string | null;
+            /** @description How many tokens; null unless grouped by line_item. */
+            quantity: number | null;
+            /** @description `tokens`, or null beside a null quantity. */
+            quantity_unit: string | null;
+        };
+        /** @description Money. */
+        CostAmount: {
+            /** @description In units of the currency. Exact to a billionth for each answer. */
+            value: number;
+            /** @description As the prices name it, in lower case, such as usd. */
+            currency: string;
+        };
+        /** @description An operator's key. */
+        AdminApiKey: {
+            /** @constant */
+            object: "organization.admin_api_key";
+            id: string;
+            name: string | null;
+            /** @description The last characters of the key. */
+            redacted_value: string;
+            /** @description Unix seconds. */
+            created_at: number;
+            /** @description Unix seconds; null if it never expires. */
+            expires_at: number | null;
+            /** @description Always null: this is not recorded. */
+            last_used_at: number | null;
+            owner: components["schemas"]["AdminApiKeyOwner"];
+        };
+        /** @description Who holds the key. This server has no users, so it stands for the key itself. */
+        AdminApiKeyOwner: {
+            /** @description Always service_account. */
+            type: string;
+            /** @description Always organization.service_account. */
+            object: string;
+            /** @description The id of the key. */
+            id: string;
+            /** @description The name of the key. */
+            name: string;
+            /** @description Unix seconds. */
+            created_at: number;
+            /** @description Always owner. */
+            role: string;
+        };
+        /** @description A page of operator's keys. */
+        AdminApiKeyList: {
+            /** @constant */
+            object: "list";
+            data: components["schemas"]["AdminApiKey"][];
+            has_more: boolean;
+            first_id: string | null;
+            last_id: string | null;
+        };
+        /** @description A new operator's key. */
+        AdminApiKeyCreateRequest: {
+            name: components["schemas"]["KeyName"];
+            /** @description When it expires. */
+            expires_in_seconds?: number;
+        };
+        /** @description A new operator's key, with its text. */
+        AdminApiKeyCreateResponse: {
+            /** @constant */
+            object: "organization.admin_api_key";
+            id: string;
+            name: string | null;
+            /** @description The last characters of the key. */
+            redacted_value: string;
+            /** @description Unix seconds. */
+            created_at: number;
+            /** @description Unix seconds; null if it never expires. */
+            expires_at: number | null;
+            /** @description Always null: this is not recorded. */
+            last_used_at: number | null;
+            owner: components["schemas"]["AdminApiKeyOwner"];
+            /** @description The key. It is shown this once. */
+            value: string;
+        };
+        /** @description A revoked operator's key. */
+        AdminApiKeyDeleted: {
+            id: string;
+            /** @constant */
+            object: "organization.admin_api_key.deleted";
+            /** @constant */
+            deleted: true;
+        };
+        /** @description A key of a project. */
+        ProjectApiKey: {
+            /** @constant */
+            object: "organization.project.api_key";
+            /** @description The last characters of the key. */
+            redacted_value: string;
+            name: string;
+            /** @description Unix seconds. */
+            created_at: number;
+            /** @description Always null: this is not recorded. */
+            last_used_at: number | null;
+            id: string;
+            /**
+             * @description Always active.
+             * @enum {string}
+             */
+            owner_project_access: "active" | "inactive";
+            owner: components["schemas"]["ProjectApiKeyOwner"];
+        };
+        /** @description Who holds the key. This server has no users, so it stands for the key itself. */
+        ProjectApiKeyOwner: {
+            /**
+             * @description Always service_account.
+             * @enum {string}
+             */
+            type: "service_account" | "user";
+            service_account: components["schemas"]["ProjectApiKeyOwnerServiceAccount"];
+        };
+        /** @description The key as an account. */
+        ProjectApiKeyOwnerServiceAccount: {
+            /** @description The id of the key. */
+            id: string;
+            /** @description The name of the key. */
+            name: string;
+            /** @description Unix seconds. */
+            created_at: number;
+            /** @description `member`, or `owner` of an operator's key. */
+            role: string;
+        };
+        /** @description A page of keys of a project. */
+        ProjectApiKeyList: {
+            /** @constant */
+            object: "list";
+            data: components["schemas"]["ProjectApiKey"][];
+            first_id: string | null;
+            last_id: string | null;
+            has_more: boolean;
+        };
+        /** @description A revoked key of a project. */
+        ProjectApiKeyDeleted: {
+            /** @constant */
+            object: "organization.project.api_key.deleted";
+            id: string;
+            /** @constant */
+            deleted: true;
+        };
+        /** @description A name on one line. */
+        KeyName: string;
+        /** @description What a key may use in a period. One that is over it is refused before its run begins. */
+        KeyBudget: {
+            /**
+             * @description In UTC. A week begins on Monday. `total` is all the time of the key.
+             * @enum {string}
+             */
+            period: "day" | "month" | "total" | "week";
+            /** @description Money, in the currency of the prices. Null or absent: no limit. */
+            amount?: number | null;
+            /** @description Input and output tokens. Null or absent: no limit. */
+            tokens?: number | null;
+        };
+        /** @description What a key has used in the current period of its budget. */
+        KeySpending: {
+            /** @description Money. */
+            amount: number;
+            /** @description Input and output tokens. */
+            tokens: number;
+            /** @description When the next period begins, in Unix seconds; null for `total`. */
+            renews_at: number | null;
+        };
+        /** @description A key of this server. */
+        KeyRecord: {
+            /** @constant */
+            object: "key";
+            /** @description Begins with key_. */
+            id: string;
+            name: string;
+            /** @description The last characters of the key. */
+            redacted_value: string;
+            /** @description Whether it may see usage and change keys. */
+            is_operator: boolean;
+            /** @description The projects that it acts for, as organization/project. */
+            projects: string[];
+            /** @description Null for the server's default. */
+            requests_per_minute: number | null;
+            /** @description Null for the server's default. */
+            tokens_per_minute: number | null;
+            /** @description The kinds of tools that it may use; null for all. */
+            tools: string[] | null;
+            budget: components["schemas"]["KeyBudget"] | null;
+            /** @description Null without a budget. */
+            spending: components["schemas"]["KeySpending"] | null;
+            /** @description Unix seconds. */
+            created_at: number;
+            /** @description Unix seconds; null if it never expires. */
+            expires_at: number | null;
+            /** @description Unix seconds; null if it is not revoked. */
+            revoked_at: number | null;
+        };
+        /** @description A new key, with its text. */
+        NewKeyRecord: {
+            /** @constant */
+            object: "key";
+            /** @description Begins with key_. */
+            id: string;
+            name: string;
+            /** @description The last characters of the key. */
+            redacted_value: string;
+            /** @description Whether it may see usage and change keys. */
+            is_operator: boolean;
+            /** @description The projects that it acts for, as organization/project. */
+            projects: string[];
+            /** @description Null for the server's default. */
+            requests_per_minute: number | null;
+            /** @description Null for the server's default. */
+            tokens_per_minute: number | null;
+            /** @description The kinds of tools that it may use; null for all. */
+            tools: string[] | null;
+            budget: components["schemas"]["KeyBudget"] | null;
+            /** @description Null without a budget. */
+            spending: components["schemas"]["KeySpending"] | null;
+            /** @description Unix seconds. */
+            created_at: number;
+            /** @description Unix seconds; null if it never expires. */
+            expires_at: number | null;
+            /** @description Unix seconds; null if it is not revoked. */
+            revoked_at: number | null;
+            /** @description The key. It is shown this once. */
+            value: string;
+        };
+        /** @description All keys. */
+        KeyRecordList: {
+            /** @constant */
+            object: "list";
+            data: components["schemas"]["KeyRecord"][];
+            first_id: string | null;
+            has_more: boolean;
+            last_id: string | null;
+        };
+        /** @description A new key. */
+        KeyCreateRequest: {
+            name: components["schemas"]["KeyName"];
+            /** @description The projects that it acts for, as organization/project. default/default if absent. */
+            projects?: string[];
+            /** @description Whether it may see usage and change keys; false if absent. */
+            is_operator?: boolean | null;
+            requests_per_minute?: number | null;
+            tokens_per_minute?: number | null;
+            /** @description The kinds of tools that it may use. */
+            tools?: string[] | null;
+            budget?: components["schemas"]["KeyBudget"] | null;
+            expires_in_seconds?: number | null;
+        };
+        /** @description What changes of a key. What is absent stays. */
+        KeyUpdateRequest: {
+            name?: components["schemas"]["KeyName"];
+            /** @description Null removes it. */
+            budget?: components["schemas"]["KeyBudget"] | null;
+        };
+        /** @description A revoked key. */
+        KeyRevoked: {
+            /** @constant */
+            object: "key.deleted";
+            id: string;
+            /** @constant */
+            deleted: true;
+        };
         /** @description A model that requests can name. It has the members of the reference and those of Anthropic's API. */
         Model: {
             /** @description The value for `model` in requests. */
@@ -5959,6 +6978,34 @@ export interface components {
         };
         /** @description The request comes from the server's own machine for the name of another one, as those of a page do that has pointed its own name at this machine. Codes: host_not_allowed. */
         ForeignHost: {
+            headers: {
+                "x-request-id": components["headers"]["RequestId"];
+                "openai-processing-ms": components["headers"]["ProcessingMs"];
+                "openai-version": components["headers"]["Version"];
+                "openai-organization": components["headers"]["Organization"];
+                "openai-project": components["headers"]["Project"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorBody"];
+            };
+        };
+        /** @description The key is not an operator's. Codes: missing_scope. */
+        NotOperator: {
+            headers: {
+                "x-request-id": components["headers"]["RequestId"];
+                "openai-processing-ms": components["headers"]["ProcessingMs"];
+                "openai-version": components["headers"]["Version"];
+                "openai-organization": components["headers"]["Organization"];
+                "openai-project": components["headers"]["Project"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorBody"];
+            };
+        };
+        /** @description There is no such key, or it is revoked. Codes: invalid_request_error. */
+        NoApiKey: {
             headers: {
                 "x-request-id": components["headers"]["RequestId"];
                 "openai-processing-ms": components["headers"]["ProcessingMs"];
@@ -6139,7 +7186,7 @@ export interface components {
                 "application/json": components["schemas"]["ErrorBody"];
             };
         };
-        /** @description Too much was asked of the server (rate_limit_error) or of the model behind it (rate_limit_exceeded), or credit is used up (insufficient_quota), or the project has stored as much as it may (insufficient_quota, with x-should-retry false). The x-ratelimit headers come with rate_limit_error. */
+        /** @description Too much was asked of the server (rate_limit_error) or of the model behind it (rate_limit_exceeded), or credit is used up (insufficient_quota), or the key has used its budget, or the project has stored as much as it may (both insufficient_quota, with x-should-retry false). The x-ratelimit headers come with rate_limit_error. */
         TooMany: {
             headers: {
                 "x-request-id": components["headers"]["RequestId"];
@@ -6282,6 +7329,62 @@ export interface components {
         ContainerName: string;
         /** @description Only files in this state. */
         FileStatus: "cancelled" | "completed" | "failed" | "in_progress";
+        /** @description Unix seconds. The first bucket is the one that holds it. */
+        UsageStart: number;
+        /** @description Unix seconds; exclusive. Now if absent. */
+        UsageEnd: number;
+        /** @description A minute, an hour or a day. */
+        UsageWidth: "1m" | "1h" | "1d";
+        /** @description A day. */
+        CostsWidth: "1d";
+        /** @description Only batches (true), which this server does not have, or none of them (false). */
+        UsageBatch: boolean;
+        /** @description Most buckets on a page. */
+        UsageLimit: number;
+        /** @description Most buckets on a page. */
+        CostsLimit: number;
+        /** @description The `next_page` of the page before. */
+        UsagePage: string;
+        /** @description Only what these projects used, as organization/project. */
+        ProjectIds: string[];
+        /** @description Only what these users used. This server has no users, so nothing is left. */
+        UserIds: string[];
+        /** @description Only what these keys used. */
+        ApiKeyIds: string[];
+        /** @description Only what these models used. */
+        UsageModels: string[];
+        /** @description Only searches of these stores. The store is not counted, so nothing is left. */
+        UsageVectorStoreIds: string[];
+        /** @description Only searches of these levels. The level is not counted, so nothing is left. */
+        ContextLevels: ("low" | "medium" | "high")[];
+        /** @description Only images of these sources. */
+        ImageSources: ("image.generation" | "image.edit" | "image.variation")[];
+        /** @description Only images of these sizes. */
+        ImageSizes: ("256x256" | "512x512" | "1024x1024" | "1792x1792" | "1024x1792")[];
+        /** @description A result for each combination of these. */
+        CompletionsGroups: ("project_id" | "user_id" | "api_key_id" | "model" | "batch" | "service_tier")[];
+        /** @description A result for each combination of these. */
+        UsageGroups: ("project_id" | "user_id" | "api_key_id" | "model")[];
+        /** @description A result for each combination of these. */
+        ImageGroups: ("project_id" | "user_id" | "api_key_id" | "model" | "size" | "source")[];
+        /** @description A result for each combination of these. */
+        ProjectGroup: "project_id"[];
+        /** @description A result for each combination of these. */
+        FileSearchGroups: ("project_id" | "user_id" | "api_key_id" | "vector_store_id")[];
+        /** @description A result for each combination of these. */
+        WebSearchGroups: ("project_id" | "user_id" | "api_key_id" | "model" | "context_level")[];
+        /** @description A result for each combination of these. */
+        CostsGroups: ("project_id" | "line_item" | "api_key_id")[];
+        /** @description Oldest first by default. */
+        KeyOrder: components["schemas"]["ListOrder"];
+        /** @description Only keys whose holders may use the project. All may, so `inactive` leaves nothing. */
+        OwnerProjectAccess: "active" | "any" | "inactive";
+        /** @description The id of a key. */
+        KeyId: string;
+        /** @description The id of a key. */
+        ApiKeyId: string;
+        /** @description A project, as organization/project, with the slash encoded as %2F. */
+        ProjectId: string;
     };
     requestBodies: never;
     headers: {
@@ -6804,12 +7907,49 @@ export type ResponseNote = components['schemas']['ResponseNote'];
 export type ShownToolResult = components['schemas']['ShownToolResult'];
 export type ResponseExchangeList = components['schemas']['ResponseExchangeList'];
 export type DeletedExchanges = components['schemas']['DeletedExchanges'];
+export type UsageResponse = components['schemas']['UsageResponse'];
+export type UsageTimeBucket = components['schemas']['UsageTimeBucket'];
+export type UsageResult = components['schemas']['UsageResult'];
+export type UsageCompletionsResult = components['schemas']['UsageCompletionsResult'];
+export type UsageEmbeddingsResult = components['schemas']['UsageEmbeddingsResult'];
+export type UsageModerationsResult = components['schemas']['UsageModerationsResult'];
+export type UsageImagesResult = components['schemas']['UsageImagesResult'];
+export type UsageAudioSpeechesResult = components['schemas']['UsageAudioSpeechesResult'];
+export type UsageAudioTranscriptionsResult = components['schemas']['UsageAudioTranscriptionsResult'];
+export type UsageVectorStoresResult = components['schemas']['UsageVectorStoresResult'];
+export type UsageCodeInterpreterSessionsResult = components['schemas']['UsageCodeInterpreterSessionsResult'];
+export type UsageFileSearchCallsResult = components['schemas']['UsageFileSearchCallsResult'];
+export type UsageWebSearchCallsResult = components['schemas']['UsageWebSearchCallsResult'];
+export type CostsResult = components['schemas']['CostsResult'];
+export type CostAmount = components['schemas']['CostAmount'];
+export type AdminApiKey = components['schemas']['AdminApiKey'];
+export type AdminApiKeyOwner = components['schemas']['AdminApiKeyOwner'];
+export type AdminApiKeyList = components['schemas']['AdminApiKeyList'];
+export type AdminApiKeyCreateRequest = components['schemas']['AdminApiKeyCreateRequest'];
+export type AdminApiKeyCreateResponse = components['schemas']['AdminApiKeyCreateResponse'];
+export type AdminApiKeyDeleted = components['schemas']['AdminApiKeyDeleted'];
+export type ProjectApiKey = components['schemas']['ProjectApiKey'];
+export type ProjectApiKeyOwner = components['schemas']['ProjectApiKeyOwner'];
+export type ProjectApiKeyOwnerServiceAccount = components['schemas']['ProjectApiKeyOwnerServiceAccount'];
+export type ProjectApiKeyList = components['schemas']['ProjectApiKeyList'];
+export type ProjectApiKeyDeleted = components['schemas']['ProjectApiKeyDeleted'];
+export type KeyName = components['schemas']['KeyName'];
+export type KeyBudget = components['schemas']['KeyBudget'];
+export type KeySpending = components['schemas']['KeySpending'];
+export type KeyRecord = components['schemas']['KeyRecord'];
+export type NewKeyRecord = components['schemas']['NewKeyRecord'];
+export type KeyRecordList = components['schemas']['KeyRecordList'];
+export type KeyCreateRequest = components['schemas']['KeyCreateRequest'];
+export type KeyUpdateRequest = components['schemas']['KeyUpdateRequest'];
+export type KeyRevoked = components['schemas']['KeyRevoked'];
 export type Model = components['schemas']['Model'];
 export type ModelList = components['schemas']['ModelList'];
 export type ModelDeleted = components['schemas']['ModelDeleted'];
 export type ResponseUnauthorized = components['responses']['Unauthorized'];
 export type ResponseBadRequest = components['responses']['BadRequest'];
 export type ResponseForeignHost = components['responses']['ForeignHost'];
+export type ResponseNotOperator = components['responses']['NotOperator'];
+export type ResponseNoApiKey = components['responses']['NoApiKey'];
 export type ResponseNoVectorStore = components['responses']['NoVectorStore'];
 export type ResponseNoVectorStoreFile = components['responses']['NoVectorStoreFile'];
 export type ResponseNoVectorStoreOrFile = components['responses']['NoVectorStoreOrFile'];
@@ -6871,6 +8011,34 @@ export type ParameterFilePurpose = components['parameters']['FilePurpose'];
 export type ParameterFileLimit = components['parameters']['FileLimit'];
 export type ParameterContainerName = components['parameters']['ContainerName'];
 export type ParameterFileStatus = components['parameters']['FileStatus'];
+export type ParameterUsageStart = components['parameters']['UsageStart'];
+export type ParameterUsageEnd = components['parameters']['UsageEnd'];
+export type ParameterUsageWidth = components['parameters']['UsageWidth'];
+export type ParameterCostsWidth = components['parameters']['CostsWidth'];
+export type ParameterUsageBatch = components['parameters']['UsageBatch'];
+export type ParameterUsageLimit = components['parameters']['UsageLimit'];
+export type ParameterCostsLimit = components['parameters']['CostsLimit'];
+export type ParameterUsagePage = components['parameters']['UsagePage'];
+export type ParameterProjectIds = components['parameters']['ProjectIds'];
+export type ParameterUserIds = components['parameters']['UserIds'];
+export type ParameterApiKeyIds = components['parameters']['ApiKeyIds'];
+export type ParameterUsageModels = components['parameters']['UsageModels'];
+export type ParameterUsageVectorStoreIds = components['parameters']['UsageVectorStoreIds'];
+export type ParameterContextLevels = components['parameters']['ContextLevels'];
+export type ParameterImageSources = components['parameters']['ImageSources'];
+export type ParameterImageSizes = components['parameters']['ImageSizes'];
+export type ParameterCompletionsGroups = components['parameters']['CompletionsGroups'];
+export type ParameterUsageGroups = components['parameters']['UsageGroups'];
+export type ParameterImageGroups = components['parameters']['ImageGroups'];
+export type ParameterProjectGroup = components['parameters']['ProjectGroup'];
+export type ParameterFileSearchGroups = components['parameters']['FileSearchGroups'];
+export type ParameterWebSearchGroups = components['parameters']['WebSearchGroups'];
+export type ParameterCostsGroups = components['parameters']['CostsGroups'];
+export type ParameterKeyOrder = components['parameters']['KeyOrder'];
+export type ParameterOwnerProjectAccess = components['parameters']['OwnerProjectAccess'];
+export type ParameterKeyId = components['parameters']['KeyId'];
+export type ParameterApiKeyId = components['parameters']['ApiKeyId'];
+export type ParameterProjectId = components['parameters']['ProjectId'];
 export type HeaderRequestId = components['headers']['RequestId'];
 export type HeaderProcessingMs = components['headers']['ProcessingMs'];
 export type HeaderVersion = components['headers']['Version'];
@@ -10991,6 +12159,1645 @@ export interface operations {
             };
             401: components["responses"]["Unauthorized"];
             404: components["responses"]["NoContainerFile"];
+            429: components["responses"]["TooMany"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    getCompletionsUsage: {
+        parameters: {
+            query: {
+                /** @description Unix seconds. The first bucket is the one that holds it. */
+                start_time: components["parameters"]["UsageStart"];
+                /** @description Unix seconds; exclusive. Now if absent. */
+                end_time?: components["parameters"]["UsageEnd"];
+                /** @description A minute, an hour or a day. */
+                bucket_width?: components["parameters"]["UsageWidth"];
+                /** @description Only what these projects used, as organization/project. */
+                project_ids?: components["parameters"]["ProjectIds"];
+                /** @description Only what these users used. This server has no users, so nothing is left. */
+                user_ids?: components["parameters"]["UserIds"];
+                /** @description Only what these keys used. */
+                api_key_ids?: components["parameters"]["ApiKeyIds"];
+                /** @description Only what these models used. */
+                models?: components["parameters"]["UsageModels"];
+                /** @description Only batches (true), which this server does not have, or none of them (false). */
+                batch?: components["parameters"]["UsageBatch"];
+                /** @description A result for each combination of these. */
+                group_by?: components["parameters"]["CompletionsGroups"];
+                /** @description Most buckets on a page. */
+                limit?: components["parameters"]["UsageLimit"];
+                /** @description The `next_page` of the page before. */
+                page?: components["parameters"]["UsagePage"];
+            };
+            header?: {
+                /** @description The organization to act for, one of the key's. OpenAI-Organization wins if both are sent. */
+                "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
+                /** @description The project to act for, one of the key's. OpenAI-Project wins if both are sent. */
+                "Provider-Project"?: components["parameters"]["ProviderProject"];
+                /** @description The organization to act for, one of the key's. */
+                "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
+                /** @description The project to act for, one of the key's. */
+                "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
+                /** @description Names of trial features; accepted and ignored. */
+                "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
+                /** @description The client's own name for the request. It is logged and not sent back. */
+                "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of buckets. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "openai-version": components["headers"]["Version"];
+                    "openai-organization": components["headers"]["Organization"];
+                    "openai-project": components["headers"]["Project"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UsageResponse"];
+                };
+            };
+            /** @description A query parameter is missing or invalid. Codes: missing_required_parameter, invalid_type, invalid_value, integer_below_min_value, integer_above_max_value, string_above_max_length, array_above_max_length. */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "openai-version": components["headers"]["Version"];
+                    "openai-organization": components["headers"]["Organization"];
+                    "openai-project": components["headers"]["Project"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["NotOperator"];
+            429: components["responses"]["TooMany"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    getEmbeddingsUsage: {
+        parameters: {
+            query: {
+                /** @description Unix seconds. The first bucket is the one that holds it. */
+                start_time: components["parameters"]["UsageStart"];
+                /** @description Unix seconds; exclusive. Now if absent. */
+                end_time?: components["parameters"]["UsageEnd"];
+                /** @description A minute, an hour or a day. */
+                bucket_width?: components["parameters"]["UsageWidth"];
+                /** @description Only what these projects used, as organization/project. */
+                project_ids?: components["parameters"]["ProjectIds"];
+                /** @description Only what these users used. This server has no users, so nothing is left. */
+                user_ids?: components["parameters"]["UserIds"];
+                /** @description Only what these keys used. */
+                api_key_ids?: components["parameters"]["ApiKeyIds"];
+                /** @description Only what these models used. */
+                models?: components["parameters"]["UsageModels"];
+                /** @description A result for each combination of these. */
+                group_by?: components["parameters"]["UsageGroups"];
+                /** @description Most buckets on a page. */
+                limit?: components["parameters"]["UsageLimit"];
+                /** @description The `next_page` of the page before. */
+                page?: components["parameters"]["UsagePage"];
+            };
+            header?: {
+                /** @description The organization to act for, one of the key's. OpenAI-Organization wins if both are sent. */
+                "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
+                /** @description The project to act for, one of the key's. OpenAI-Project wins if both are sent. */
+                "Provider-Project"?: components["parameters"]["ProviderProject"];
+                /** @description The organization to act for, one of the key's. */
+                "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
+                /** @description The project to act for, one of the key's. */
+                "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
+                /** @description Names of trial features; accepted and ignored. */
+                "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
+                /** @description The client's own name for the request. It is logged and not sent back. */
+                "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of buckets. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "openai-version": components["headers"]["Version"];
+                    "openai-organization": components["headers"]["Organization"];
+                    "openai-project": components["headers"]["Project"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UsageResponse"];
+                };
+            };
+            /** @description A query parameter is missing or invalid. Codes: missing_required_parameter, invalid_type, invalid_value, integer_below_min_value, integer_above_max_value, string_above_max_length, array_above_max_length. */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "openai-version": components["headers"]["Version"];
+                    "openai-organization": components["headers"]["Organization"];
+                    "openai-project": components["headers"]["Project"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["NotOperator"];
+            429: components["responses"]["TooMany"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    getModerationsUsage: {
+        parameters: {
+            query: {
+                /** @description Unix seconds. The first bucket is the one that holds it. */
+                start_time: components["parameters"]["UsageStart"];
+                /** @description Unix seconds; exclusive. Now if absent. */
+                end_time?: components["parameters"]["UsageEnd"];
+                /** @description A minute, an hour or a day. */
+                bucket_width?: components["parameters"]["UsageWidth"];
+                /** @description Only what these projects used, as organization/project. */
+                project_ids?: components["parameters"]["ProjectIds"];
+                /** @description Only what these users used. This server has no users, so nothing is left. */
+                user_ids?: components["parameters"]["UserIds"];
+                /** @description Only what these keys used. */
+                api_key_ids?: components["parameters"]["ApiKeyIds"];
+                /** @description Only what these models used. */
+                models?: components["parameters"]["UsageModels"];
+                /** @description A result for each combination of these. */
+                group_by?: components["parameters"]["UsageGroups"];
+                /** @description Most buckets on a page. */
+                limit?: components["parameters"]["UsageLimit"];
+                /** @description The `next_page` of the page before. */
+                page?: components["parameters"]["UsagePage"];
+            };
+            header?: {
+                /** @description The organization to act for, one of the key's. OpenAI-Organization wins if both are sent. */
+                "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
+                /** @description The project to act for, one of the key's. OpenAI-Project wins if both are sent. */
+                "Provider-Project"?: components["parameters"]["ProviderProject"];
+                /** @description The organization to act for, one of the key's. */
+                "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
+                /** @description The project to act for, one of the key's. */
+                "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
+                /** @description Names of trial features; accepted and ignored. */
+                "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
+                /** @description The client's own name for the request. It is logged and not sent back. */
+                "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of buckets. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "openai-version": components["headers"]["Version"];
+                    "openai-organization": components["headers"]["Organization"];
+                    "openai-project": components["headers"]["Project"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UsageResponse"];
+                };
+            };
+            /** @description A query parameter is missing or invalid. Codes: missing_required_parameter, invalid_type, invalid_value, integer_below_min_value, integer_above_max_value, string_above_max_length, array_above_max_length. */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "openai-version": components["headers"]["Version"];
+                    "openai-organization": components["headers"]["Organization"];
+                    "openai-project": components["headers"]["Project"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["NotOperator"];
+            429: components["responses"]["TooMany"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    getImagesUsage: {
+        parameters: {
+            query: {
+                /** @description Unix seconds. The first bucket is the one that holds it. */
+                start_time: components["parameters"]["UsageStart"];
+                /** @description Unix seconds; exclusive. Now if absent. */
+                end_time?: components["parameters"]["UsageEnd"];
+                /** @description A minute, an hour or a day. */
+                bucket_width?: components["parameters"]["UsageWidth"];
+                /** @description Only images of these sources. */
+                sources?: components["parameters"]["ImageSources"];
+                /** @description Only images of these sizes. */
+                sizes?: components["parameters"]["ImageSizes"];
+                /** @description Only what these projects used, as organization/project. */
+                project_ids?: components["parameters"]["ProjectIds"];
+                /** @description Only what these users used. This server has no users, so nothing is left. */
+                user_ids?: components["parameters"]["UserIds"];
+                /** @description Only what these keys used. */
+                api_key_ids?: components["parameters"]["ApiKeyIds"];
+                /** @description Only what these models used. */
+                models?: components["parameters"]["UsageModels"];
+                /** @description A result for each combination of these. */
+                group_by?: components["parameters"]["ImageGroups"];
+                /** @description Most buckets on a page. */
+                limit?: components["parameters"]["UsageLimit"];
+                /** @description The `next_page` of the page before. */
+                page?: components["parameters"]["UsagePage"];
+            };
+            header?: {
+                /** @description The organization to act for, one of the key's. OpenAI-Organization wins if both are sent. */
+                "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
+                /** @description The project to act for, one of the key's. OpenAI-Project wins if both are sent. */
+                "Provider-Project"?: components["parameters"]["ProviderProject"];
+                /** @description The organization to act for, one of the key's. */
+                "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
+                /** @description The project to act for, one of the key's. */
+                "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
+                /** @description Names of trial features; accepted and ignored. */
+                "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
+                /** @description The client's own name for the request. It is logged and not sent back. */
+                "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of buckets. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "openai-version": components["headers"]["Version"];
+                    "openai-organization": components["headers"]["Organization"];
+                    "openai-project": components["headers"]["Project"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UsageResponse"];
+                };
+            };
+            /** @description A query parameter is missing or invalid. Codes: missing_required_parameter, invalid_type, invalid_value, integer_below_min_value, integer_above_max_value, string_above_max_length, array_above_max_length. */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "openai-version": components["headers"]["Version"];
+                    "openai-organization": components["headers"]["Organization"];
+                    "openai-project": components["headers"]["Project"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["NotOperator"];
+            429: components["responses"]["TooMany"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    getAudioSpeechesUsage: {
+        parameters: {
+            query: {
+                /** @description Unix seconds. The first bucket is the one that holds it. */
+                start_time: components["parameters"]["UsageStart"];
+                /** @description Unix seconds; exclusive. Now if absent. */
+                end_time?: components["parameters"]["UsageEnd"];
+                /** @description A minute, an hour or a day. */
+                bucket_width?: components["parameters"]["UsageWidth"];
+                /** @description Only what these projects used, as organization/project. */
+                project_ids?: components["parameters"]["ProjectIds"];
+                /** @description Only what these users used. This server has no users, so nothing is left. */
+                user_ids?: components["parameters"]["UserIds"];
+                /** @description Only what these keys used. */
+                api_key_ids?: components["parameters"]["ApiKeyIds"];
+                /** @description Only what these models used. */
+                models?: components["parameters"]["UsageModels"];
+                /** @description A result for each combination of these. */
+                group_by?: components["parameters"]["UsageGroups"];
+                /** @description Most buckets on a page. */
+                limit?: components["parameters"]["UsageLimit"];
+                /** @description The `next_page` of the page before. */
+                page?: components["parameters"]["UsagePage"];
+            };
+            header?: {
+                /** @description The organization to act for, one of the key's. OpenAI-Organization wins if both are sent. */
+                "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
+                /** @description The project to act for, one of the key's. OpenAI-Project wins if both are sent. */
+                "Provider-Project"?: components["parameters"]["ProviderProject"];
+                /** @description The organization to act for, one of the key's. */
+                "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
+                /** @description The project to act for, one of the key's. */
+                "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
+                /** @description Names of trial features; accepted and ignored. */
+                "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
+                /** @description The client's own name for the request. It is logged and not sent back. */
+                "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of buckets. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "openai-version": components["headers"]["Version"];
+                    "openai-organization": components["headers"]["Organization"];
+                    "openai-project": components["headers"]["Project"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UsageResponse"];
+                };
+            };
+            /** @description A query parameter is missing or invalid. Codes: missing_required_parameter, invalid_type, invalid_value, integer_below_min_value, integer_above_max_value, string_above_max_length, array_above_max_length. */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "openai-version": components["headers"]["Version"];
+                    "openai-organization": components["headers"]["Organization"];
+                    "openai-project": components["headers"]["Project"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["NotOperator"];
+            429: components["responses"]["TooMany"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    getAudioTranscriptionsUsage: {
+        parameters: {
+            query: {
+                /** @description Unix seconds. The first bucket is the one that holds it. */
+                start_time: components["parameters"]["UsageStart"];
+                /** @description Unix seconds; exclusive. Now if absent. */
+                end_time?: components["parameters"]["UsageEnd"];
+                /** @description A minute, an hour or a day. */
+                bucket_width?: components["parameters"]["UsageWidth"];
+                /** @description Only what these projects used, as organization/project. */
+                project_ids?: components["parameters"]["ProjectIds"];
+                /** @description Only what these users used. This server has no users, so nothing is left. */
+                user_ids?: components["parameters"]["UserIds"];
+                /** @description Only what these keys used. */
+                api_key_ids?: components["parameters"]["ApiKeyIds"];
+                /** @description Only what these models used. */
+                models?: components["parameters"]["UsageModels"];
+                /** @description A result for each combination of these. */
+                group_by?: components["parameters"]["UsageGroups"];
+                /** @description Most buckets on a page. */
+                limit?: components["parameters"]["UsageLimit"];
+                /** @description The `next_page` of the page before. */
+                page?: components["parameters"]["UsagePage"];
+            };
+            header?: {
+                /** @description The organization to act for, one of the key's. OpenAI-Organization wins if both are sent. */
+                "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
+                /** @description The project to act for, one of the key's. OpenAI-Project wins if both are sent. */
+                "Provider-Project"?: components["parameters"]["ProviderProject"];
+                /** @description The organization to act for, one of the key's. */
+                "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
+                /** @description The project to act for, one of the key's. */
+                "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
+                /** @description Names of trial features; accepted and ignored. */
+                "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
+                /** @description The client's own name for the request. It is logged and not sent back. */
+                "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of buckets. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "openai-version": components["headers"]["Version"];
+                    "openai-organization": components["headers"]["Organization"];
+                    "openai-project": components["headers"]["Project"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UsageResponse"];
+                };
+            };
+            /** @description A query parameter is missing or invalid. Codes: missing_required_parameter, invalid_type, invalid_value, integer_below_min_value, integer_above_max_value, string_above_max_length, array_above_max_length. */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "openai-version": components["headers"]["Version"];
+                    "openai-organization": components["headers"]["Organization"];
+                    "openai-project": components["headers"]["Project"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["NotOperator"];
+            429: components["responses"]["TooMany"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    getVectorStoresUsage: {
+        parameters: {
+            query: {
+                /** @description Unix seconds. The first bucket is the one that holds it. */
+                start_time: components["parameters"]["UsageStart"];
+                /** @description Unix seconds; exclusive. Now if absent. */
+                end_time?: components["parameters"]["UsageEnd"];
+                /** @description A minute, an hour or a day. */
+                bucket_width?: components["parameters"]["UsageWidth"];
+                /** @description Only what these projects used, as organization/project. */
+                project_ids?: components["parameters"]["ProjectIds"];
+                /** @description A result for each combination of these. */
+                group_by?: components["parameters"]["ProjectGroup"];
+                /** @description Most buckets on a page. */
+                limit?: components["parameters"]["UsageLimit"];
+                /** @description The `next_page` of the page before. */
+                page?: components["parameters"]["UsagePage"];
+            };
+            header?: {
+                /** @description The organization to act for, one of the key's. OpenAI-Organization wins if both are sent. */
+                "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
+                /** @description The project to act for, one of the key's. OpenAI-Project wins if both are sent. */
+                "Provider-Project"?: components["parameters"]["ProviderProject"];
+                /** @description The organization to act for, one of the key's. */
+                "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
+                /** @description The project to act for, one of the key's. */
+                "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
+                /** @description Names of trial features; accepted and ignored. */
+                "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
+                /** @description The client's own name for the request. It is logged and not sent back. */
+                "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of buckets. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "openai-version": components["headers"]["Version"];
+                    "openai-organization": components["headers"]["Organization"];
+                    "openai-project": components["headers"]["Project"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UsageResponse"];
+                };
+            };
+            /** @description A query parameter is missing or invalid. Codes: missing_required_parameter, invalid_type, invalid_value, integer_below_min_value, integer_above_max_value, string_above_max_length, array_above_max_length. */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "openai-version": components["headers"]["Version"];
+                    "openai-organization": components["headers"]["Organization"];
+                    "openai-project": components["headers"]["Project"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["NotOperator"];
+            429: components["responses"]["TooMany"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    getCodeInterpreterSessionsUsage: {
+        parameters: {
+            query: {
+                /** @description Unix seconds. The first bucket is the one that holds it. */
+                start_time: components["parameters"]["UsageStart"];
+                /** @description Unix seconds; exclusive. Now if absent. */
+                end_time?: components["parameters"]["UsageEnd"];
+                /** @description A minute, an hour or a day. */
+                bucket_width?: components["parameters"]["UsageWidth"];
+                /** @description Only what these projects used, as organization/project. */
+                project_ids?: components["parameters"]["ProjectIds"];
+                /** @description A result for each combination of these. */
+                group_by?: components["parameters"]["ProjectGroup"];
+                /** @description Most buckets on a page. */
+                limit?: components["parameters"]["UsageLimit"];
+                /** @description The `next_page` of the page before. */
+                page?: components["parameters"]["UsagePage"];
+            };
+            header?: {
+                /** @description The organization to act for, one of the key's. OpenAI-Organization wins if both are sent. */
+                "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
+                /** @description The project to act for, one of the key's. OpenAI-Project wins if both are sent. */
+                "Provider-Project"?: components["parameters"]["ProviderProject"];
+                /** @description The organization to act for, one of the key's. */
+                "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
+                /** @description The project to act for, one of the key's. */
+                "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
+                /** @description Names of trial features; accepted and ignored. */
+                "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
+                /** @description The client's own name for the request. It is logged and not sent back. */
+                "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of buckets. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "openai-version": components["headers"]["Version"];
+                    "openai-organization": components["headers"]["Organization"];
+                    "openai-project": components["headers"]["Project"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UsageResponse"];
+                };
+            };
+            /** @description A query parameter is missing or invalid. Codes: missing_required_parameter, invalid_type, invalid_value, integer_below_min_value, integer_above_max_value, string_above_max_length, array_above_max_length. */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "openai-version": components["headers"]["Version"];
+                    "openai-organization": components["headers"]["Organization"];
+                    "openai-project": components["headers"]["Project"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["NotOperator"];
+            429: components["responses"]["TooMany"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    getFileSearchCallsUsage: {
+        parameters: {
+            query: {
+                /** @description Unix seconds. The first bucket is the one that holds it. */
+                start_time: components["parameters"]["UsageStart"];
+                /** @description Unix seconds; exclusive. Now if absent. */
+                end_time?: components["parameters"]["UsageEnd"];
+                /** @description A minute, an hour or a day. */
+                bucket_width?: components["parameters"]["UsageWidth"];
+                /** @description Only what these projects used, as organization/project. */
+                project_ids?: components["parameters"]["ProjectIds"];
+                /** @description Only what these users used. This server has no users, so nothing is left. */
+                user_ids?: components["parameters"]["UserIds"];
+                /** @description Only what these keys used. */
+                api_key_ids?: components["parameters"]["ApiKeyIds"];
+                /** @description Only searches of these stores. The store is not counted, so nothing is left. */
+                vector_store_ids?: components["parameters"]["UsageVectorStoreIds"];
+                /** @description A result for each combination of these. */
+                group_by?: components["parameters"]["FileSearchGroups"];
+                /** @description Most buckets on a page. */
+                limit?: components["parameters"]["UsageLimit"];
+                /** @description The `next_page` of the page before. */
+                page?: components["parameters"]["UsagePage"];
+            };
+            header?: {
+                /** @description The organization to act for, one of the key's. OpenAI-Organization wins if both are sent. */
+                "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
+                /** @description The project to act for, one of the key's. OpenAI-Project wins if both are sent. */
+                "Provider-Project"?: components["parameters"]["ProviderProject"];
+                /** @description The organization to act for, one of the key's. */
+                "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
+                /** @description The project to act for, one of the key's. */
+                "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
+                /** @description Names of trial features; accepted and ignored. */
+                "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
+                /** @description The client's own name for the request. It is logged and not sent back. */
+                "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of buckets. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "openai-version": components["headers"]["Version"];
+                    "openai-organization": components["headers"]["Organization"];
+                    "openai-project": components["headers"]["Project"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UsageResponse"];
+                };
+            };
+            /** @description A query parameter is missing or invalid. Codes: missing_required_parameter, invalid_type, invalid_value, integer_below_min_value, integer_above_max_value, string_above_max_length, array_above_max_length. */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "openai-version": components["headers"]["Version"];
+                    "openai-organization": components["headers"]["Organization"];
+                    "openai-project": components["headers"]["Project"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["NotOperator"];
+            429: components["responses"]["TooMany"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    getWebSearchCallsUsage: {
+        parameters: {
+            query: {
+                /** @description Unix seconds. The first bucket is the one that holds it. */
+                start_time: components["parameters"]["UsageStart"];
+                /** @description Unix seconds; exclusive. Now if absent. */
+                end_time?: components["parameters"]["UsageEnd"];
+                /** @description A minute, an hour or a day. */
+                bucket_width?: components["parameters"]["UsageWidth"];
+                /** @description Only what these projects used, as organization/project. */
+                project_ids?: components["parameters"]["ProjectIds"];
+                /** @description Only what these users used. This server has no users, so nothing is left. */
+                user_ids?: components["parameters"]["UserIds"];
+                /** @description Only what these keys used. */
+                api_key_ids?: components["parameters"]["ApiKeyIds"];
+                /** @description Only what these models used. */
+                models?: components["parameters"]["UsageModels"];
+                /** @description Only searches of these levels. The level is not counted, so nothing is left. */
+                context_levels?: components["parameters"]["ContextLevels"];
+                /** @description A result for each combination of these. */
+                group_by?: components["parameters"]["WebSearchGroups"];
+                /** @description Most buckets on a page. */
+                limit?: components["parameters"]["UsageLimit"];
+                /** @description The `next_page` of the page before. */
+                page?: components["parameters"]["UsagePage"];
+            };
+            header?: {
+                /** @description The organization to act for, one of the key's. OpenAI-Organization wins if both are sent. */
+                "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
+                /** @description The project to act for, one of the key's. OpenAI-Project wins if both are sent. */
+                "Provider-Project"?: components["parameters"]["ProviderProject"];
+                /** @description The organization to act for, one of the key's. */
+                "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
+                /** @description The project to act for, one of the key's. */
+                "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
+                /** @description Names of trial features; accepted and ignored. */
+                "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
+                /** @description The client's own name for the request. It is logged and not sent back. */
+                "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of buckets. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "openai-version": components["headers"]["Version"];
+                    "openai-organization": components["headers"]["Organization"];
+                    "openai-project": components["headers"]["Project"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UsageResponse"];
+                };
+            };
+            /** @description A query parameter is missing or invalid. Codes: missing_required_parameter, invalid_type, invalid_value, integer_below_min_value, integer_above_max_value, string_above_max_length, array_above_max_length. */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "openai-version": components["headers"]["Version"];
+                    "openai-organization": components["headers"]["Organization"];
+                    "openai-project": components["headers"]["Project"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["NotOperator"];
+            429: components["responses"]["TooMany"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    getCosts: {
+        parameters: {
+            query: {
+                /** @description Unix seconds. The first bucket is the one that holds it. */
+                start_time: components["parameters"]["UsageStart"];
+                /** @description Unix seconds; exclusive. Now if absent. */
+                end_time?: components["parameters"]["UsageEnd"];
+                /** @description A day. */
+                bucket_width?: components["parameters"]["CostsWidth"];
+                /** @description Only what these projects used, as organization/project. */
+                project_ids?: components["parameters"]["ProjectIds"];
+                /** @description Only what these keys used. */
+                api_key_ids?: components["parameters"]["ApiKeyIds"];
+                /** @description A result for each combination of these. */
+                group_by?: components["parameters"]["CostsGroups"];
+                /** @description Most buckets on a page. */
+                limit?: components["parameters"]["CostsLimit"];
+                /** @description The `next_page` of the page before. */
+                page?: components["parameters"]["UsagePage"];
+            };
+            header?: {
+                /** @description The organization to act for, one of the key's. OpenAI-Organization wins if both are sent. */
+                "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
+                /** @description The project to act for, one of the key's. OpenAI-Project wins if both are sent. */
+                "Provider-Project"?: components["parameters"]["ProviderProject"];
+                /** @description The organization to act for, one of the key's. */
+                "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
+                /** @description The project to act for, one of the key's. */
+                "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
+                /** @description Names of trial features; accepted and ignored. */
+                "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
+                /** @description The client's own name for the request. It is logged and not sent back. */
+                "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of buckets. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "openai-version": components["headers"]["Version"];
+                    "openai-organization": components["headers"]["Organization"];
+                    "openai-project": components["headers"]["Project"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UsageResponse"];
+                };
+            };
+            /** @description A query parameter is missing or invalid. Codes: missing_required_parameter, invalid_type, invalid_value, integer_below_min_value, integer_above_max_value, string_above_max_length, array_above_max_length. */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "openai-version": components["headers"]["Version"];
+                    "openai-organization": components["headers"]["Organization"];
+                    "openai-project": components["headers"]["Project"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["NotOperator"];
+            429: components["responses"]["TooMany"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    listAdminApiKeys: {
+        parameters: {
+            query?: {
+                /** @description The page starts after the element with this id. */
+                after?: components["parameters"]["After"];
+                /** @description Oldest first by default. */
+                order?: components["parameters"]["KeyOrder"];
+                /** @description Most elements on a page. */
+                limit?: components["parameters"]["Limit"];
+            };
+            header?: {
+                /** @description The organization to act for, one of the key's. OpenAI-Organization wins if both are sent. */
+                "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
+                /** @description The project to act for, one of the key's. OpenAI-Project wins if both are sent. */
+                "Provider-Project"?: components["parameters"]["ProviderProject"];
+                /** @description The organization to act for, one of the key's. */
+                "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
+                /** @description The project to act for, one of the key's. */
+                "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
+                /** @description Names of trial features; accepted and ignored. */
+                "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
+                /** @description The client's own name for the request. It is logged and not sent back. */
+                "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of keys, without revoked and expired ones. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "openai-version": components["headers"]["Version"];
+                    "openai-organization": components["headers"]["Organization"];
+                    "openai-project": components["headers"]["Project"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AdminApiKeyList"];
+                };
+            };
+            /** @description Codes: invalid_type, invalid_value, integer_below_min_value, integer_above_max_value. */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "openai-version": components["headers"]["Version"];
+                    "openai-organization": components["headers"]["Organization"];
+                    "openai-project": components["headers"]["Project"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["NotOperator"];
+            429: components["responses"]["TooMany"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    createAdminApiKey: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The organization to act for, one of the key's. OpenAI-Organization wins if both are sent. */
+                "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
+                /** @description The project to act for, one of the key's. OpenAI-Project wins if both are sent. */
+                "Provider-Project"?: components["parameters"]["ProviderProject"];
+                /** @description The organization to act for, one of the key's. */
+                "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
+                /** @description The project to act for, one of the key's. */
+                "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
+                /** @description Names of trial features; accepted and ignored. */
+                "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
+                /** @description The client's own name for the request. It is logged and not sent back. */
+                "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
+                /** @description Accepted and ignored, as by the reference. A repeated create makes a new response. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "ops"
+                 *     }
+                 */
+                "application/json": components["schemas"]["AdminApiKeyCreateRequest"];
+            };
+        };
+        responses: {
+            /** @description The key. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "openai-version": components["headers"]["Version"];
+                    "openai-organization": components["headers"]["Organization"];
+                    "openai-project": components["headers"]["Project"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AdminApiKeyCreateResponse"];
+                };
+            };
+            /** @description Codes: invalid_json, missing_required_parameter, unknown_parameter, invalid_type, invalid_value, integer_below_min_value, integer_above_max_value, string_above_max_length, array_above_max_length. */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "openai-version": components["headers"]["Version"];
+                    "openai-organization": components["headers"]["Organization"];
+                    "openai-project": components["headers"]["Project"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["NotOperator"];
+            408: components["responses"]["TimedOut"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooMany"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    getAdminApiKey: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The organization to act for, one of the key's. OpenAI-Organization wins if both are sent. */
+                "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
+                /** @description The project to act for, one of the key's. OpenAI-Project wins if both are sent. */
+                "Provider-Project"?: components["parameters"]["ProviderProject"];
+                /** @description The organization to act for, one of the key's. */
+                "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
+                /** @description The project to act for, one of the key's. */
+                "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
+                /** @description Names of trial features; accepted and ignored. */
+                "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
+                /** @description The client's own name for the request. It is logged and not sent back. */
+                "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
+            };
+            path: {
+                /** @description The id of a key. */
+                key_id: components["parameters"]["KeyId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The key. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "openai-version": components["headers"]["Version"];
+                    "openai-organization": components["headers"]["Organization"];
+                    "openai-project": components["headers"]["Project"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AdminApiKey"];
+                };
+            };
+            /** @description Codes: invalid_value. */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "openai-version": components["headers"]["Version"];
+                    "openai-organization": components["headers"]["Organization"];
+                    "openai-project": components["headers"]["Project"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["NotOperator"];
+            404: components["responses"]["NoApiKey"];
+            429: components["responses"]["TooMany"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    deleteAdminApiKey: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The organization to act for, one of the key's. OpenAI-Organization wins if both are sent. */
+                "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
+                /** @description The project to act for, one of the key's. OpenAI-Project wins if both are sent. */
+                "Provider-Project"?: components["parameters"]["ProviderProject"];
+                /** @description The organization to act for, one of the key's. */
+                "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
+                /** @description The project to act for, one of the key's. */
+                "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
+                /** @description Names of trial features; accepted and ignored. */
+                "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
+                /** @description The client's own name for the request. It is logged and not sent back. */
+                "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
+            };
+            path: {
+                /** @description The id of a key. */
+                key_id: components["parameters"]["KeyId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The key is revoked. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "openai-version": components["headers"]["Version"];
+                    "openai-organization": components["headers"]["Organization"];
+                    "openai-project": components["headers"]["Project"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AdminApiKeyDeleted"];
+                };
+            };
+            /** @description It is the last operator's key. Codes: last_operator_key, invalid_value. */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "openai-version": components["headers"]["Version"];
+                    "openai-organization": components["headers"]["Organization"];
+                    "openai-project": components["headers"]["Project"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["NotOperator"];
+            404: components["responses"]["NoApiKey"];
+            429: components["responses"]["TooMany"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    listProjectApiKeys: {
+        parameters: {
+            query?: {
+                /** @description Most elements on a page. */
+                limit?: components["parameters"]["Limit"];
+                /** @description The page starts after the element with this id. */
+                after?: components["parameters"]["After"];
+                /** @description Only keys whose holders may use the project. All may, so `inactive` leaves nothing. */
+                owner_project_access?: components["parameters"]["OwnerProjectAccess"];
+            };
+            header?: {
+                /** @description The organization to act for, one of the key's. OpenAI-Organization wins if both are sent. */
+                "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
+                /** @description The project to act for, one of the key's. OpenAI-Project wins if both are sent. */
+                "Provider-Project"?: components["parameters"]["ProviderProject"];
+                /** @description The organization to act for, one of the key's. */
+                "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
+                /** @description The project to act for, one of the key's. */
+                "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
+                /** @description Names of trial features; accepted and ignored. */
+                "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
+                /** @description The client's own name for the request. It is logged and not sent back. */
+                "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
+            };
+            path: {
+                /** @description A project, as organization/project, with the slash encoded as %2F. */
+                project_id: components["parameters"]["ProjectId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of keys, without revoked and expired ones. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "openai-version": components["headers"]["Version"];
+                    "openai-organization": components["headers"]["Organization"];
+                    "openai-project": components["headers"]["Project"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProjectApiKeyList"];
+                };
+            };
+            /** @description Codes: invalid_type, invalid_value, integer_below_min_value, integer_above_max_value. */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "openai-version": components["headers"]["Version"];
+                    "openai-organization": components["headers"]["Organization"];
+                    "openai-project": components["headers"]["Project"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["NotOperator"];
+            429: components["responses"]["TooMany"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    getProjectApiKey: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The organization to act for, one of the key's. OpenAI-Organization wins if both are sent. */
+                "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
+                /** @description The project to act for, one of the key's. OpenAI-Project wins if both are sent. */
+                "Provider-Project"?: components["parameters"]["ProviderProject"];
+                /** @description The organization to act for, one of the key's. */
+                "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
+                /** @description The project to act for, one of the key's. */
+                "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
+                /** @description Names of trial features; accepted and ignored. */
+                "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
+                /** @description The client's own name for the request. It is logged and not sent back. */
+                "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
+            };
+            path: {
+                /** @description A project, as organization/project, with the slash encoded as %2F. */
+                project_id: components["parameters"]["ProjectId"];
+                /** @description The id of a key. */
+                api_key_id: components["parameters"]["ApiKeyId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The key. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "openai-version": components["headers"]["Version"];
+                    "openai-organization": components["headers"]["Organization"];
+                    "openai-project": components["headers"]["Project"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProjectApiKey"];
+                };
+            };
+            /** @description Codes: invalid_value. */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "openai-version": components["headers"]["Version"];
+                    "openai-organization": components["headers"]["Organization"];
+                    "openai-project": components["headers"]["Project"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["NotOperator"];
+            404: components["responses"]["NoApiKey"];
+            429: components["responses"]["TooMany"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    deleteProjectApiKey: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The organization to act for, one of the key's. OpenAI-Organization wins if both are sent. */
+                "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
+                /** @description The project to act for, one of the key's. OpenAI-Project wins if both are sent. */
+                "Provider-Project"?: components["parameters"]["ProviderProject"];
+                /** @description The organization to act for, one of the key's. */
+                "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
+                /** @description The project to act for, one of the key's. */
+                "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
+                /** @description Names of trial features; accepted and ignored. */
+                "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
+                /** @description The client's own name for the request. It is logged and not sent back. */
+                "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
+            };
+            path: {
+                /** @description A project, as organization/project, with the slash encoded as %2F. */
+                project_id: components["parameters"]["ProjectId"];
+                /** @description The id of a key. */
+                api_key_id: components["parameters"]["ApiKeyId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The key is revoked. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "openai-version": components["headers"]["Version"];
+                    "openai-organization": components["headers"]["Organization"];
+                    "openai-project": components["headers"]["Project"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProjectApiKeyDeleted"];
+                };
+            };
+            /** @description It is the last operator's key. Codes: last_operator_key, invalid_value. */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "openai-version": components["headers"]["Version"];
+                    "openai-organization": components["headers"]["Organization"];
+                    "openai-project": components["headers"]["Project"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["NotOperator"];
+            404: components["responses"]["NoApiKey"];
+            429: components["responses"]["TooMany"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    listKeys: {
+        parameters: {
+            query?: {
+                /** @description The page starts after the element with this id. */
+                after?: components["parameters"]["After"];
+                /** @description Oldest first by default. */
+                order?: components["parameters"]["KeyOrder"];
+                /** @description Most elements on a page. */
+                limit?: components["parameters"]["Limit"];
+            };
+            header?: {
+                /** @description The organization to act for, one of the key's. OpenAI-Organization wins if both are sent. */
+                "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
+                /** @description The project to act for, one of the key's. OpenAI-Project wins if both are sent. */
+                "Provider-Project"?: components["parameters"]["ProviderProject"];
+                /** @description The organization to act for, one of the key's. */
+                "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
+                /** @description The project to act for, one of the key's. */
+                "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
+                /** @description Names of trial features; accepted and ignored. */
+                "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
+                /** @description The client's own name for the request. It is logged and not sent back. */
+                "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of keys, with revoked and expired ones. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "openai-version": components["headers"]["Version"];
+                    "openai-organization": components["headers"]["Organization"];
+                    "openai-project": components["headers"]["Project"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["KeyRecordList"];
+                };
+            };
+            /** @description Codes: invalid_type, invalid_value, integer_below_min_value, integer_above_max_value. */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "openai-version": components["headers"]["Version"];
+                    "openai-organization": components["headers"]["Organization"];
+                    "openai-project": components["headers"]["Project"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["NotOperator"];
+            429: components["responses"]["TooMany"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    createKey: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The organization to act for, one of the key's. OpenAI-Organization wins if both are sent. */
+                "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
+                /** @description The project to act for, one of the key's. OpenAI-Project wins if both are sent. */
+                "Provider-Project"?: components["parameters"]["ProviderProject"];
+                /** @description The organization to act for, one of the key's. */
+                "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
+                /** @description The project to act for, one of the key's. */
+                "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
+                /** @description Names of trial features; accepted and ignored. */
+                "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
+                /** @description The client's own name for the request. It is logged and not sent back. */
+                "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
+                /** @description Accepted and ignored, as by the reference. A repeated create makes a new response. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "ci",
+                 *       "projects": [
+                 *         "acme/web"
+                 *       ],
+                 *       "budget": {
+                 *         "period": "month",
+                 *         "amount": 20
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["KeyCreateRequest"];
+            };
+        };
+        responses: {
+            /** @description The key. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "openai-version": components["headers"]["Version"];
+                    "openai-organization": components["headers"]["Organization"];
+                    "openai-project": components["headers"]["Project"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NewKeyRecord"];
+                };
+            };
+            /** @description Codes: invalid_json, missing_required_parameter, unknown_parameter, invalid_type, invalid_value, integer_below_min_value, integer_above_max_value, string_above_max_length, array_above_max_length. */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "openai-version": components["headers"]["Version"];
+                    "openai-organization": components["headers"]["Organization"];
+                    "openai-project": components["headers"]["Project"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["NotOperator"];
+            408: components["responses"]["TimedOut"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooMany"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    getKey: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The organization to act for, one of the key's. OpenAI-Organization wins if both are sent. */
+                "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
+                /** @description The project to act for, one of the key's. OpenAI-Project wins if both are sent. */
+                "Provider-Project"?: components["parameters"]["ProviderProject"];
+                /** @description The organization to act for, one of the key's. */
+                "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
+                /** @description The project to act for, one of the key's. */
+                "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
+                /** @description Names of trial features; accepted and ignored. */
+                "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
+                /** @description The client's own name for the request. It is logged and not sent back. */
+                "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
+            };
+            path: {
+                /** @description The id of a key. */
+                key_id: components["parameters"]["KeyId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The key. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "openai-version": components["headers"]["Version"];
+                    "openai-organization": components["headers"]["Organization"];
+                    "openai-project": components["headers"]["Project"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["KeyRecord"];
+                };
+            };
+            /** @description Codes: invalid_value. */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "openai-version": components["headers"]["Version"];
+                    "openai-organization": components["headers"]["Organization"];
+                    "openai-project": components["headers"]["Project"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["NotOperator"];
+            404: components["responses"]["NoApiKey"];
+            429: components["responses"]["TooMany"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    updateKey: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The organization to act for, one of the key's. OpenAI-Organization wins if both are sent. */
+                "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
+                /** @description The project to act for, one of the key's. OpenAI-Project wins if both are sent. */
+                "Provider-Project"?: components["parameters"]["ProviderProject"];
+                /** @description The organization to act for, one of the key's. */
+                "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
+                /** @description The project to act for, one of the key's. */
+                "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
+                /** @description Names of trial features; accepted and ignored. */
+                "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
+                /** @description The client's own name for the request. It is logged and not sent back. */
+                "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
+                /** @description Accepted and ignored, as by the reference. A repeated create makes a new response. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @description The id of a key. */
+                key_id: components["parameters"]["KeyId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "continuous integration"
+                 *     }
+                 */
+                "application/json": components["schemas"]["KeyUpdateRequest"];
+            };
+        };
+        responses: {
+            /** @description The key. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "openai-version": components["headers"]["Version"];
+                    "openai-organization": components["headers"]["Organization"];
+                    "openai-project": components["headers"]["Project"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["KeyRecord"];
+                };
+            };
+            /** @description Codes: invalid_json, missing_required_parameter, unknown_parameter, invalid_type, invalid_value, integer_below_min_value, integer_above_max_value, string_above_max_length, array_above_max_length. */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "openai-version": components["headers"]["Version"];
+                    "openai-organization": components["headers"]["Organization"];
+                    "openai-project": components["headers"]["Project"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["NotOperator"];
+            404: components["responses"]["NoApiKey"];
+            408: components["responses"]["TimedOut"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooMany"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    deleteKey: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The organization to act for, one of the key's. OpenAI-Organization wins if both are sent. */
+                "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
+                /** @description The project to act for, one of the key's. OpenAI-Project wins if both are sent. */
+                "Provider-Project"?: components["parameters"]["ProviderProject"];
+                /** @description The organization to act for, one of the key's. */
+                "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
+                /** @description The project to act for, one of the key's. */
+                "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
+                /** @description Names of trial features; accepted and ignored. */
+                "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
+                /** @description The client's own name for the request. It is logged and not sent back. */
+                "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
+            };
+            path: {
+                /** @description The id of a key. */
+                key_id: components["parameters"]["KeyId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The key is revoked. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "openai-version": components["headers"]["Version"];
+                    "openai-organization": components["headers"]["Organization"];
+                    "openai-project": components["headers"]["Project"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["KeyRevoked"];
+                };
+            };
+            /** @description It is the last operator's key. Codes: last_operator_key, invalid_value. */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "openai-version": components["headers"]["Version"];
+                    "openai-organization": components["headers"]["Organization"];
+                    "openai-project": components["headers"]["Project"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["NotOperator"];
+            404: components["responses"]["NoApiKey"];
             429: components["responses"]["TooMany"];
             500: components["responses"]["ServerError"];
             503: components["responses"]["Overloaded"];

@@ -72017,34 +72017,41 @@ validate1470.errors = vErrors;
 return errors === 0;
 }
 
-export const validateModel = validate1471;
-const schema563 = {"type":"object","additionalProperties":false,"required":["id","object","created","owned_by","type","display_name","created_at"],"properties":{"id":{"type":"string"},"object":{"type":"string","const":"model"},"created":{"type":"integer"},"owned_by":{"type":"string"},"shutdown_date":{"type":["string","null"]},"type":{"type":"string","const":"model"},"display_name":{"type":"string"},"created_at":{"type":"string"},"description":{"type":"string"}}};
+export const validateUsageResponse = validate1471;
+const schema563 = {"type":"object","additionalProperties":false,"required":["object","data","has_more","next_page"],"properties":{"object":{"type":"string","const":"page"},"data":{"type":"array","items":{"$ref":"#/components/schemas/UsageTimeBucket"}},"has_more":{"type":"boolean"},"next_page":{"type":["string","null"]}}};
+const schema564 = {"type":"object","additionalProperties":false,"required":["object","start_time","end_time","results"],"properties":{"object":{"type":"string","const":"bucket"},"start_time":{"type":"integer"},"end_time":{"type":"integer"},"results":{"type":"array","items":{"$ref":"#/components/schemas/UsageResult"}}}};
+const schema565 = {"type":"object","required":["object"],"discriminator":{"propertyName":"object"},"oneOf":[{"$ref":"#/components/schemas/UsageCompletionsResult"},{"$ref":"#/components/schemas/UsageEmbeddingsResult"},{"$ref":"#/components/schemas/UsageModerationsResult"},{"$ref":"#/components/schemas/UsageImagesResult"},{"$ref":"#/components/schemas/UsageAudioSpeechesResult"},{"$ref":"#/components/schemas/UsageAudioTranscriptionsResult"},{"$ref":"#/components/schemas/UsageVectorStoresResult"},{"$ref":"#/components/schemas/UsageCodeInterpreterSessionsResult"},{"$ref":"#/components/schemas/UsageFileSearchCallsResult"},{"$ref":"#/components/schemas/UsageWebSearchCallsResult"},{"$ref":"#/components/schemas/CostsResult"}],"x-tags":["organization.usage.completions.result","organization.usage.embeddings.result","organization.usage.moderations.result","organization.usage.images.result","organization.usage.audio_speeches.result","organization.usage.audio_transcriptions.result","organization.usage.vector_stores.result","organization.usage.code_interpreter_sessions.result","organization.usage.file_searches.result","organization.usage.web_searches.result","organization.costs.result"]};
+const schema566 = {"type":"object","additionalProperties":false,"required":["object","input_tokens","input_cached_tokens","input_cache_write_tokens","input_uncached_tokens","output_tokens","num_model_requests","project_id","user_id","api_key_id","model","batch","service_tier"],"properties":{"object":{"type":"string","const":"organization.usage.completions.result"},"input_tokens":{"type":"integer","minimum":0},"input_cached_tokens":{"type":"integer","minimum":0},"input_cache_write_tokens":{"type":"integer","minimum":0},"input_uncached_tokens":{"type":"integer","minimum":0},"output_tokens":{"type":"integer","minimum":0},"num_model_requests":{"type":"integer","minimum":0},"project_id":{"type":["string","null"]},"user_id":{"type":["string","null"]},"api_key_id":{"type":["string","null"]},"model":{"type":["string","null"]},"batch":{"type":["boolean","null"]},"service_tier":{"type":["string","null"]}}};
 
-function validate1471(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1474(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
-if((((((((data.id === undefined) && (missing0 = "id")) || ((data.object === undefined) && (missing0 = "object"))) || ((data.created === undefined) && (missing0 = "created"))) || ((data.owned_by === undefined) && (missing0 = "owned_by"))) || ((data.type === undefined) && (missing0 = "type"))) || ((data.display_name === undefined) && (missing0 = "display_name"))) || ((data.created_at === undefined) && (missing0 = "created_at"))){
-validate1471.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema563.required,parentSchema:schema563,data}];
+if((((((((((((((data.object === undefined) && (missing0 = "object")) || ((data.input_tokens === undefined) && (missing0 = "input_tokens"))) || ((data.input_cached_tokens === undefined) && (missing0 = "input_cached_tokens"))) || ((data.input_cache_write_tokens === undefined) && (missing0 = "input_cache_write_tokens"))) || ((data.input_uncached_tokens === undefined) && (missing0 = "input_uncached_tokens"))) || ((data.output_tokens === undefined) && (missing0 = "output_tokens"))) || ((data.num_model_requests === undefined) && (missing0 = "num_model_requests"))) || ((data.project_id === undefined) && (missing0 = "project_id"))) || ((data.user_id === undefined) && (missing0 = "user_id"))) || ((data.api_key_id === undefined) && (missing0 = "api_key_id"))) || ((data.model === undefined) && (missing0 = "model"))) || ((data.batch === undefined) && (missing0 = "batch"))) || ((data.service_tier === undefined) && (missing0 = "service_tier"))){
+validate1474.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema566.required,parentSchema:schema566,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
-if(!(func26.call(schema563.properties, key0))){
-validate1471.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema563,data}];
+if(!(func26.call(schema566.properties, key0))){
+validate1474.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema566,data}];
 return false;
 break;
 }
 }
 if(_errs1 === errors){
-if(data.id !== undefined){
-let data0 = data.id;
+if(data.object !== undefined){
+let data0 = data.object;
 const _errs2 = errors;
 if(typeof data0 !== "string"){
-validate1471.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema563.properties.id.type,parentSchema:schema563.properties.id,data:data0}];
+validate1474.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema566.properties.object.type,parentSchema:schema566.properties.object,data:data0}];
+return false;
+}
+if("organization.usage.completions.result" !== data0){
+validate1474.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.completions.result"},message:"must be equal to constant",schema:"organization.usage.completions.result",parentSchema:schema566.properties.object,data:data0}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -72053,16 +72060,20 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.object !== undefined){
-let data1 = data.object;
+if(data.input_tokens !== undefined){
+let data1 = data.input_tokens;
 const _errs4 = errors;
-if(typeof data1 !== "string"){
-validate1471.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema563.properties.object.type,parentSchema:schema563.properties.object,data:data1}];
+if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
+validate1474.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema566.properties.input_tokens.type,parentSchema:schema566.properties.input_tokens,data:data1}];
 return false;
 }
-if("model" !== data1){
-validate1471.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "model"},message:"must be equal to constant",schema:"model",parentSchema:schema563.properties.object,data:data1}];
+if(errors === _errs4){
+if((typeof data1 == "number") && (isFinite(data1))){
+if(data1 < 0 || isNaN(data1)){
+validate1474.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema566.properties.input_tokens,data:data1}];
 return false;
+}
+}
 }
 var valid0 = _errs4 === errors;
 }
@@ -72070,12 +72081,20 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.created !== undefined){
-let data2 = data.created;
+if(data.input_cached_tokens !== undefined){
+let data2 = data.input_cached_tokens;
 const _errs6 = errors;
 if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate1471.errors = [{instancePath:instancePath+"/created",schemaPath:"#/properties/created/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema563.properties.created.type,parentSchema:schema563.properties.created,data:data2}];
+validate1474.errors = [{instancePath:instancePath+"/input_cached_tokens",schemaPath:"#/properties/input_cached_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema566.properties.input_cached_tokens.type,parentSchema:schema566.properties.input_cached_tokens,data:data2}];
 return false;
+}
+if(errors === _errs6){
+if((typeof data2 == "number") && (isFinite(data2))){
+if(data2 < 0 || isNaN(data2)){
+validate1474.errors = [{instancePath:instancePath+"/input_cached_tokens",schemaPath:"#/properties/input_cached_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema566.properties.input_cached_tokens,data:data2}];
+return false;
+}
+}
 }
 var valid0 = _errs6 === errors;
 }
@@ -72083,12 +72102,20 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.owned_by !== undefined){
-let data3 = data.owned_by;
+if(data.input_cache_write_tokens !== undefined){
+let data3 = data.input_cache_write_tokens;
 const _errs8 = errors;
-if(typeof data3 !== "string"){
-validate1471.errors = [{instancePath:instancePath+"/owned_by",schemaPath:"#/properties/owned_by/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema563.properties.owned_by.type,parentSchema:schema563.properties.owned_by,data:data3}];
+if(!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))){
+validate1474.errors = [{instancePath:instancePath+"/input_cache_write_tokens",schemaPath:"#/properties/input_cache_write_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema566.properties.input_cache_write_tokens.type,parentSchema:schema566.properties.input_cache_write_tokens,data:data3}];
 return false;
+}
+if(errors === _errs8){
+if((typeof data3 == "number") && (isFinite(data3))){
+if(data3 < 0 || isNaN(data3)){
+validate1474.errors = [{instancePath:instancePath+"/input_cache_write_tokens",schemaPath:"#/properties/input_cache_write_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema566.properties.input_cache_write_tokens,data:data3}];
+return false;
+}
+}
 }
 var valid0 = _errs8 === errors;
 }
@@ -72096,12 +72123,20 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.shutdown_date !== undefined){
-let data4 = data.shutdown_date;
+if(data.input_uncached_tokens !== undefined){
+let data4 = data.input_uncached_tokens;
 const _errs10 = errors;
-if((typeof data4 !== "string") && (data4 !== null)){
-validate1471.errors = [{instancePath:instancePath+"/shutdown_date",schemaPath:"#/properties/shutdown_date/type",keyword:"type",params:{type: schema563.properties.shutdown_date.type},message:"must be string,null",schema:schema563.properties.shutdown_date.type,parentSchema:schema563.properties.shutdown_date,data:data4}];
+if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
+validate1474.errors = [{instancePath:instancePath+"/input_uncached_tokens",schemaPath:"#/properties/input_uncached_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema566.properties.input_uncached_tokens.type,parentSchema:schema566.properties.input_uncached_tokens,data:data4}];
 return false;
+}
+if(errors === _errs10){
+if((typeof data4 == "number") && (isFinite(data4))){
+if(data4 < 0 || isNaN(data4)){
+validate1474.errors = [{instancePath:instancePath+"/input_uncached_tokens",schemaPath:"#/properties/input_uncached_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema566.properties.input_uncached_tokens,data:data4}];
+return false;
+}
+}
 }
 var valid0 = _errs10 === errors;
 }
@@ -72109,16 +72144,20 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.type !== undefined){
-let data5 = data.type;
+if(data.output_tokens !== undefined){
+let data5 = data.output_tokens;
 const _errs12 = errors;
-if(typeof data5 !== "string"){
-validate1471.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema563.properties.type.type,parentSchema:schema563.properties.type,data:data5}];
+if(!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))){
+validate1474.errors = [{instancePath:instancePath+"/output_tokens",schemaPath:"#/properties/output_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema566.properties.output_tokens.type,parentSchema:schema566.properties.output_tokens,data:data5}];
 return false;
 }
-if("model" !== data5){
-validate1471.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "model"},message:"must be equal to constant",schema:"model",parentSchema:schema563.properties.type,data:data5}];
+if(errors === _errs12){
+if((typeof data5 == "number") && (isFinite(data5))){
+if(data5 < 0 || isNaN(data5)){
+validate1474.errors = [{instancePath:instancePath+"/output_tokens",schemaPath:"#/properties/output_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema566.properties.output_tokens,data:data5}];
 return false;
+}
+}
 }
 var valid0 = _errs12 === errors;
 }
@@ -72126,12 +72165,20 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.display_name !== undefined){
-let data6 = data.display_name;
+if(data.num_model_requests !== undefined){
+let data6 = data.num_model_requests;
 const _errs14 = errors;
-if(typeof data6 !== "string"){
-validate1471.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema563.properties.display_name.type,parentSchema:schema563.properties.display_name,data:data6}];
+if(!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinite(data6)))){
+validate1474.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema566.properties.num_model_requests.type,parentSchema:schema566.properties.num_model_requests,data:data6}];
 return false;
+}
+if(errors === _errs14){
+if((typeof data6 == "number") && (isFinite(data6))){
+if(data6 < 0 || isNaN(data6)){
+validate1474.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema566.properties.num_model_requests,data:data6}];
+return false;
+}
+}
 }
 var valid0 = _errs14 === errors;
 }
@@ -72139,11 +72186,11 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.created_at !== undefined){
-let data7 = data.created_at;
+if(data.project_id !== undefined){
+let data7 = data.project_id;
 const _errs16 = errors;
-if(typeof data7 !== "string"){
-validate1471.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema563.properties.created_at.type,parentSchema:schema563.properties.created_at,data:data7}];
+if((typeof data7 !== "string") && (data7 !== null)){
+validate1474.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema566.properties.project_id.type},message:"must be string,null",schema:schema566.properties.project_id.type,parentSchema:schema566.properties.project_id,data:data7}];
 return false;
 }
 var valid0 = _errs16 === errors;
@@ -72152,11 +72199,545 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.description !== undefined){
-let data8 = data.description;
+if(data.user_id !== undefined){
+let data8 = data.user_id;
 const _errs18 = errors;
-if(typeof data8 !== "string"){
-validate1471.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema563.properties.description.type,parentSchema:schema563.properties.description,data:data8}];
+if((typeof data8 !== "string") && (data8 !== null)){
+validate1474.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema566.properties.user_id.type},message:"must be string,null",schema:schema566.properties.user_id.type,parentSchema:schema566.properties.user_id,data:data8}];
+return false;
+}
+var valid0 = _errs18 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.api_key_id !== undefined){
+let data9 = data.api_key_id;
+const _errs20 = errors;
+if((typeof data9 !== "string") && (data9 !== null)){
+validate1474.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema566.properties.api_key_id.type},message:"must be string,null",schema:schema566.properties.api_key_id.type,parentSchema:schema566.properties.api_key_id,data:data9}];
+return false;
+}
+var valid0 = _errs20 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.model !== undefined){
+let data10 = data.model;
+const _errs22 = errors;
+if((typeof data10 !== "string") && (data10 !== null)){
+validate1474.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema566.properties.model.type},message:"must be string,null",schema:schema566.properties.model.type,parentSchema:schema566.properties.model,data:data10}];
+return false;
+}
+var valid0 = _errs22 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.batch !== undefined){
+let data11 = data.batch;
+const _errs24 = errors;
+if((typeof data11 !== "boolean") && (data11 !== null)){
+validate1474.errors = [{instancePath:instancePath+"/batch",schemaPath:"#/properties/batch/type",keyword:"type",params:{type: schema566.properties.batch.type},message:"must be boolean,null",schema:schema566.properties.batch.type,parentSchema:schema566.properties.batch,data:data11}];
+return false;
+}
+var valid0 = _errs24 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.service_tier !== undefined){
+let data12 = data.service_tier;
+const _errs26 = errors;
+if((typeof data12 !== "string") && (data12 !== null)){
+validate1474.errors = [{instancePath:instancePath+"/service_tier",schemaPath:"#/properties/service_tier/type",keyword:"type",params:{type: schema566.properties.service_tier.type},message:"must be string,null",schema:schema566.properties.service_tier.type,parentSchema:schema566.properties.service_tier,data:data12}];
+return false;
+}
+var valid0 = _errs26 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1474.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema566.type,parentSchema:schema566,data}];
+return false;
+}
+}
+validate1474.errors = vErrors;
+return errors === 0;
+}
+
+const schema567 = {"type":"object","additionalProperties":false,"required":["object","input_tokens","num_model_requests","project_id","user_id","api_key_id","model"],"properties":{"object":{"type":"string","const":"organization.usage.embeddings.result"},"input_tokens":{"type":"integer","minimum":0},"num_model_requests":{"type":"integer","minimum":0},"project_id":{"type":["string","null"]},"user_id":{"type":["string","null"]},"api_key_id":{"type":["string","null"]},"model":{"type":["string","null"]}}};
+
+function validate1475(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((((((((data.object === undefined) && (missing0 = "object")) || ((data.input_tokens === undefined) && (missing0 = "input_tokens"))) || ((data.num_model_requests === undefined) && (missing0 = "num_model_requests"))) || ((data.project_id === undefined) && (missing0 = "project_id"))) || ((data.user_id === undefined) && (missing0 = "user_id"))) || ((data.api_key_id === undefined) && (missing0 = "api_key_id"))) || ((data.model === undefined) && (missing0 = "model"))){
+validate1475.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema567.required,parentSchema:schema567,data}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!(((((((key0 === "object") || (key0 === "input_tokens")) || (key0 === "num_model_requests")) || (key0 === "project_id")) || (key0 === "user_id")) || (key0 === "api_key_id")) || (key0 === "model"))){
+validate1475.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema567,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.object !== undefined){
+let data0 = data.object;
+const _errs2 = errors;
+if(typeof data0 !== "string"){
+validate1475.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema567.properties.object.type,parentSchema:schema567.properties.object,data:data0}];
+return false;
+}
+if("organization.usage.embeddings.result" !== data0){
+validate1475.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.embeddings.result"},message:"must be equal to constant",schema:"organization.usage.embeddings.result",parentSchema:schema567.properties.object,data:data0}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.input_tokens !== undefined){
+let data1 = data.input_tokens;
+const _errs4 = errors;
+if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
+validate1475.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema567.properties.input_tokens.type,parentSchema:schema567.properties.input_tokens,data:data1}];
+return false;
+}
+if(errors === _errs4){
+if((typeof data1 == "number") && (isFinite(data1))){
+if(data1 < 0 || isNaN(data1)){
+validate1475.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema567.properties.input_tokens,data:data1}];
+return false;
+}
+}
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.num_model_requests !== undefined){
+let data2 = data.num_model_requests;
+const _errs6 = errors;
+if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
+validate1475.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema567.properties.num_model_requests.type,parentSchema:schema567.properties.num_model_requests,data:data2}];
+return false;
+}
+if(errors === _errs6){
+if((typeof data2 == "number") && (isFinite(data2))){
+if(data2 < 0 || isNaN(data2)){
+validate1475.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema567.properties.num_model_requests,data:data2}];
+return false;
+}
+}
+}
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.project_id !== undefined){
+let data3 = data.project_id;
+const _errs8 = errors;
+if((typeof data3 !== "string") && (data3 !== null)){
+validate1475.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema567.properties.project_id.type},message:"must be string,null",schema:schema567.properties.project_id.type,parentSchema:schema567.properties.project_id,data:data3}];
+return false;
+}
+var valid0 = _errs8 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.user_id !== undefined){
+let data4 = data.user_id;
+const _errs10 = errors;
+if((typeof data4 !== "string") && (data4 !== null)){
+validate1475.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema567.properties.user_id.type},message:"must be string,null",schema:schema567.properties.user_id.type,parentSchema:schema567.properties.user_id,data:data4}];
+return false;
+}
+var valid0 = _errs10 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.api_key_id !== undefined){
+let data5 = data.api_key_id;
+const _errs12 = errors;
+if((typeof data5 !== "string") && (data5 !== null)){
+validate1475.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema567.properties.api_key_id.type},message:"must be string,null",schema:schema567.properties.api_key_id.type,parentSchema:schema567.properties.api_key_id,data:data5}];
+return false;
+}
+var valid0 = _errs12 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.model !== undefined){
+let data6 = data.model;
+const _errs14 = errors;
+if((typeof data6 !== "string") && (data6 !== null)){
+validate1475.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema567.properties.model.type},message:"must be string,null",schema:schema567.properties.model.type,parentSchema:schema567.properties.model,data:data6}];
+return false;
+}
+var valid0 = _errs14 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1475.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema567.type,parentSchema:schema567,data}];
+return false;
+}
+}
+validate1475.errors = vErrors;
+return errors === 0;
+}
+
+const schema568 = {"type":"object","additionalProperties":false,"required":["object","input_tokens","num_model_requests","project_id","user_id","api_key_id","model"],"properties":{"object":{"type":"string","const":"organization.usage.moderations.result"},"input_tokens":{"type":"integer","minimum":0},"num_model_requests":{"type":"integer","minimum":0},"project_id":{"type":["string","null"]},"user_id":{"type":["string","null"]},"api_key_id":{"type":["string","null"]},"model":{"type":["string","null"]}}};
+
+function validate1476(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((((((((data.object === undefined) && (missing0 = "object")) || ((data.input_tokens === undefined) && (missing0 = "input_tokens"))) || ((data.num_model_requests === undefined) && (missing0 = "num_model_requests"))) || ((data.project_id === undefined) && (missing0 = "project_id"))) || ((data.user_id === undefined) && (missing0 = "user_id"))) || ((data.api_key_id === undefined) && (missing0 = "api_key_id"))) || ((data.model === undefined) && (missing0 = "model"))){
+validate1476.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema568.required,parentSchema:schema568,data}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!(((((((key0 === "object") || (key0 === "input_tokens")) || (key0 === "num_model_requests")) || (key0 === "project_id")) || (key0 === "user_id")) || (key0 === "api_key_id")) || (key0 === "model"))){
+validate1476.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema568,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.object !== undefined){
+let data0 = data.object;
+const _errs2 = errors;
+if(typeof data0 !== "string"){
+validate1476.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema568.properties.object.type,parentSchema:schema568.properties.object,data:data0}];
+return false;
+}
+if("organization.usage.moderations.result" !== data0){
+validate1476.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.moderations.result"},message:"must be equal to constant",schema:"organization.usage.moderations.result",parentSchema:schema568.properties.object,data:data0}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.input_tokens !== undefined){
+let data1 = data.input_tokens;
+const _errs4 = errors;
+if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
+validate1476.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema568.properties.input_tokens.type,parentSchema:schema568.properties.input_tokens,data:data1}];
+return false;
+}
+if(errors === _errs4){
+if((typeof data1 == "number") && (isFinite(data1))){
+if(data1 < 0 || isNaN(data1)){
+validate1476.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema568.properties.input_tokens,data:data1}];
+return false;
+}
+}
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.num_model_requests !== undefined){
+let data2 = data.num_model_requests;
+const _errs6 = errors;
+if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
+validate1476.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema568.properties.num_model_requests.type,parentSchema:schema568.properties.num_model_requests,data:data2}];
+return false;
+}
+if(errors === _errs6){
+if((typeof data2 == "number") && (isFinite(data2))){
+if(data2 < 0 || isNaN(data2)){
+validate1476.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema568.properties.num_model_requests,data:data2}];
+return false;
+}
+}
+}
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.project_id !== undefined){
+let data3 = data.project_id;
+const _errs8 = errors;
+if((typeof data3 !== "string") && (data3 !== null)){
+validate1476.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema568.properties.project_id.type},message:"must be string,null",schema:schema568.properties.project_id.type,parentSchema:schema568.properties.project_id,data:data3}];
+return false;
+}
+var valid0 = _errs8 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.user_id !== undefined){
+let data4 = data.user_id;
+const _errs10 = errors;
+if((typeof data4 !== "string") && (data4 !== null)){
+validate1476.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema568.properties.user_id.type},message:"must be string,null",schema:schema568.properties.user_id.type,parentSchema:schema568.properties.user_id,data:data4}];
+return false;
+}
+var valid0 = _errs10 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.api_key_id !== undefined){
+let data5 = data.api_key_id;
+const _errs12 = errors;
+if((typeof data5 !== "string") && (data5 !== null)){
+validate1476.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema568.properties.api_key_id.type},message:"must be string,null",schema:schema568.properties.api_key_id.type,parentSchema:schema568.properties.api_key_id,data:data5}];
+return false;
+}
+var valid0 = _errs12 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.model !== undefined){
+let data6 = data.model;
+const _errs14 = errors;
+if((typeof data6 !== "string") && (data6 !== null)){
+validate1476.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema568.properties.model.type},message:"must be string,null",schema:schema568.properties.model.type,parentSchema:schema568.properties.model,data:data6}];
+return false;
+}
+var valid0 = _errs14 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1476.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema568.type,parentSchema:schema568,data}];
+return false;
+}
+}
+validate1476.errors = vErrors;
+return errors === 0;
+}
+
+const schema569 = {"type":"object","additionalProperties":false,"required":["object","images","num_model_requests","source","size","project_id","user_id","api_key_id","model"],"properties":{"object":{"type":"string","const":"organization.usage.images.result"},"images":{"type":"integer","minimum":0},"num_model_requests":{"type":"integer","minimum":0},"source":{"type":["string","null"]},"size":{"type":["string","null"]},"project_id":{"type":["string","null"]},"user_id":{"type":["string","null"]},"api_key_id":{"type":["string","null"]},"model":{"type":["string","null"]}}};
+
+function validate1477(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((((((((((data.object === undefined) && (missing0 = "object")) || ((data.images === undefined) && (missing0 = "images"))) || ((data.num_model_requests === undefined) && (missing0 = "num_model_requests"))) || ((data.source === undefined) && (missing0 = "source"))) || ((data.size === undefined) && (missing0 = "size"))) || ((data.project_id === undefined) && (missing0 = "project_id"))) || ((data.user_id === undefined) && (missing0 = "user_id"))) || ((data.api_key_id === undefined) && (missing0 = "api_key_id"))) || ((data.model === undefined) && (missing0 = "model"))){
+validate1477.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema569.required,parentSchema:schema569,data}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!(func26.call(schema569.properties, key0))){
+validate1477.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema569,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.object !== undefined){
+let data0 = data.object;
+const _errs2 = errors;
+if(typeof data0 !== "string"){
+validate1477.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema569.properties.object.type,parentSchema:schema569.properties.object,data:data0}];
+return false;
+}
+if("organization.usage.images.result" !== data0){
+validate1477.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.images.result"},message:"must be equal to constant",schema:"organization.usage.images.result",parentSchema:schema569.properties.object,data:data0}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.images !== undefined){
+let data1 = data.images;
+const _errs4 = errors;
+if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
+validate1477.errors = [{instancePath:instancePath+"/images",schemaPath:"#/properties/images/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema569.properties.images.type,parentSchema:schema569.properties.images,data:data1}];
+return false;
+}
+if(errors === _errs4){
+if((typeof data1 == "number") && (isFinite(data1))){
+if(data1 < 0 || isNaN(data1)){
+validate1477.errors = [{instancePath:instancePath+"/images",schemaPath:"#/properties/images/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema569.properties.images,data:data1}];
+return false;
+}
+}
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.num_model_requests !== undefined){
+let data2 = data.num_model_requests;
+const _errs6 = errors;
+if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
+validate1477.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema569.properties.num_model_requests.type,parentSchema:schema569.properties.num_model_requests,data:data2}];
+return false;
+}
+if(errors === _errs6){
+if((typeof data2 == "number") && (isFinite(data2))){
+if(data2 < 0 || isNaN(data2)){
+validate1477.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema569.properties.num_model_requests,data:data2}];
+return false;
+}
+}
+}
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.source !== undefined){
+let data3 = data.source;
+const _errs8 = errors;
+if((typeof data3 !== "string") && (data3 !== null)){
+validate1477.errors = [{instancePath:instancePath+"/source",schemaPath:"#/properties/source/type",keyword:"type",params:{type: schema569.properties.source.type},message:"must be string,null",schema:schema569.properties.source.type,parentSchema:schema569.properties.source,data:data3}];
+return false;
+}
+var valid0 = _errs8 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.size !== undefined){
+let data4 = data.size;
+const _errs10 = errors;
+if((typeof data4 !== "string") && (data4 !== null)){
+validate1477.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/type",keyword:"type",params:{type: schema569.properties.size.type},message:"must be string,null",schema:schema569.properties.size.type,parentSchema:schema569.properties.size,data:data4}];
+return false;
+}
+var valid0 = _errs10 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.project_id !== undefined){
+let data5 = data.project_id;
+const _errs12 = errors;
+if((typeof data5 !== "string") && (data5 !== null)){
+validate1477.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema569.properties.project_id.type},message:"must be string,null",schema:schema569.properties.project_id.type,parentSchema:schema569.properties.project_id,data:data5}];
+return false;
+}
+var valid0 = _errs12 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.user_id !== undefined){
+let data6 = data.user_id;
+const _errs14 = errors;
+if((typeof data6 !== "string") && (data6 !== null)){
+validate1477.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema569.properties.user_id.type},message:"must be string,null",schema:schema569.properties.user_id.type,parentSchema:schema569.properties.user_id,data:data6}];
+return false;
+}
+var valid0 = _errs14 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.api_key_id !== undefined){
+let data7 = data.api_key_id;
+const _errs16 = errors;
+if((typeof data7 !== "string") && (data7 !== null)){
+validate1477.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema569.properties.api_key_id.type},message:"must be string,null",schema:schema569.properties.api_key_id.type,parentSchema:schema569.properties.api_key_id,data:data7}];
+return false;
+}
+var valid0 = _errs16 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.model !== undefined){
+let data8 = data.model;
+const _errs18 = errors;
+if((typeof data8 !== "string") && (data8 !== null)){
+validate1477.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema569.properties.model.type},message:"must be string,null",schema:schema569.properties.model.type,parentSchema:schema569.properties.model,data:data8}];
 return false;
 }
 var valid0 = _errs18 === errors;
@@ -72176,16 +72757,1079 @@ var valid0 = true;
 }
 }
 else {
-validate1471.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema563.type,parentSchema:schema563,data}];
+validate1477.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema569.type,parentSchema:schema569,data}];
 return false;
 }
 }
-validate1471.errors = vErrors;
+validate1477.errors = vErrors;
 return errors === 0;
 }
 
-export const validateModelList = validate1472;
-const schema564 = {"type":"object","additionalProperties":false,"required":["object","data","has_more","first_id","last_id"],"properties":{"object":{"type":"string","const":"list"},"data":{"type":"array","items":{"$ref":"#/components/schemas/Model"}},"has_more":{"type":"boolean","const":false},"first_id":{"type":["string","null"]},"last_id":{"type":["string","null"]}}};
+const schema570 = {"type":"object","additionalProperties":false,"required":["object","characters","num_model_requests","project_id","user_id","api_key_id","model"],"properties":{"object":{"type":"string","const":"organization.usage.audio_speeches.result"},"characters":{"type":"integer","minimum":0},"num_model_requests":{"type":"integer","minimum":0},"project_id":{"type":["string","null"]},"user_id":{"type":["string","null"]},"api_key_id":{"type":["string","null"]},"model":{"type":["string","null"]}}};
+
+function validate1478(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((((((((data.object === undefined) && (missing0 = "object")) || ((data.characters === undefined) && (missing0 = "characters"))) || ((data.num_model_requests === undefined) && (missing0 = "num_model_requests"))) || ((data.project_id === undefined) && (missing0 = "project_id"))) || ((data.user_id === undefined) && (missing0 = "user_id"))) || ((data.api_key_id === undefined) && (missing0 = "api_key_id"))) || ((data.model === undefined) && (missing0 = "model"))){
+validate1478.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema570.required,parentSchema:schema570,data}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!(((((((key0 === "object") || (key0 === "characters")) || (key0 === "num_model_requests")) || (key0 === "project_id")) || (key0 === "user_id")) || (key0 === "api_key_id")) || (key0 === "model"))){
+validate1478.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema570,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.object !== undefined){
+let data0 = data.object;
+const _errs2 = errors;
+if(typeof data0 !== "string"){
+validate1478.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema570.properties.object.type,parentSchema:schema570.properties.object,data:data0}];
+return false;
+}
+if("organization.usage.audio_speeches.result" !== data0){
+validate1478.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.audio_speeches.result"},message:"must be equal to constant",schema:"organization.usage.audio_speeches.result",parentSchema:schema570.properties.object,data:data0}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.characters !== undefined){
+let data1 = data.characters;
+const _errs4 = errors;
+if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
+validate1478.errors = [{instancePath:instancePath+"/characters",schemaPath:"#/properties/characters/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema570.properties.characters.type,parentSchema:schema570.properties.characters,data:data1}];
+return false;
+}
+if(errors === _errs4){
+if((typeof data1 == "number") && (isFinite(data1))){
+if(data1 < 0 || isNaN(data1)){
+validate1478.errors = [{instancePath:instancePath+"/characters",schemaPath:"#/properties/characters/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema570.properties.characters,data:data1}];
+return false;
+}
+}
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.num_model_requests !== undefined){
+let data2 = data.num_model_requests;
+const _errs6 = errors;
+if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
+validate1478.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema570.properties.num_model_requests.type,parentSchema:schema570.properties.num_model_requests,data:data2}];
+return false;
+}
+if(errors === _errs6){
+if((typeof data2 == "number") && (isFinite(data2))){
+if(data2 < 0 || isNaN(data2)){
+validate1478.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema570.properties.num_model_requests,data:data2}];
+return false;
+}
+}
+}
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.project_id !== undefined){
+let data3 = data.project_id;
+const _errs8 = errors;
+if((typeof data3 !== "string") && (data3 !== null)){
+validate1478.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema570.properties.project_id.type},message:"must be string,null",schema:schema570.properties.project_id.type,parentSchema:schema570.properties.project_id,data:data3}];
+return false;
+}
+var valid0 = _errs8 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.user_id !== undefined){
+let data4 = data.user_id;
+const _errs10 = errors;
+if((typeof data4 !== "string") && (data4 !== null)){
+validate1478.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema570.properties.user_id.type},message:"must be string,null",schema:schema570.properties.user_id.type,parentSchema:schema570.properties.user_id,data:data4}];
+return false;
+}
+var valid0 = _errs10 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.api_key_id !== undefined){
+let data5 = data.api_key_id;
+const _errs12 = errors;
+if((typeof data5 !== "string") && (data5 !== null)){
+validate1478.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema570.properties.api_key_id.type},message:"must be string,null",schema:schema570.properties.api_key_id.type,parentSchema:schema570.properties.api_key_id,data:data5}];
+return false;
+}
+var valid0 = _errs12 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.model !== undefined){
+let data6 = data.model;
+const _errs14 = errors;
+if((typeof data6 !== "string") && (data6 !== null)){
+validate1478.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema570.properties.model.type},message:"must be string,null",schema:schema570.properties.model.type,parentSchema:schema570.properties.model,data:data6}];
+return false;
+}
+var valid0 = _errs14 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1478.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema570.type,parentSchema:schema570,data}];
+return false;
+}
+}
+validate1478.errors = vErrors;
+return errors === 0;
+}
+
+const schema571 = {"type":"object","additionalProperties":false,"required":["object","seconds","num_model_requests","project_id","user_id","api_key_id","model"],"properties":{"object":{"type":"string","const":"organization.usage.audio_transcriptions.result"},"seconds":{"type":"integer","minimum":0},"num_model_requests":{"type":"integer","minimum":0},"project_id":{"type":["string","null"]},"user_id":{"type":["string","null"]},"api_key_id":{"type":["string","null"]},"model":{"type":["string","null"]}}};
+
+function validate1479(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((((((((data.object === undefined) && (missing0 = "object")) || ((data.seconds === undefined) && (missing0 = "seconds"))) || ((data.num_model_requests === undefined) && (missing0 = "num_model_requests"))) || ((data.project_id === undefined) && (missing0 = "project_id"))) || ((data.user_id === undefined) && (missing0 = "user_id"))) || ((data.api_key_id === undefined) && (missing0 = "api_key_id"))) || ((data.model === undefined) && (missing0 = "model"))){
+validate1479.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema571.required,parentSchema:schema571,data}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!(((((((key0 === "object") || (key0 === "seconds")) || (key0 === "num_model_requests")) || (key0 === "project_id")) || (key0 === "user_id")) || (key0 === "api_key_id")) || (key0 === "model"))){
+validate1479.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema571,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.object !== undefined){
+let data0 = data.object;
+const _errs2 = errors;
+if(typeof data0 !== "string"){
+validate1479.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema571.properties.object.type,parentSchema:schema571.properties.object,data:data0}];
+return false;
+}
+if("organization.usage.audio_transcriptions.result" !== data0){
+validate1479.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.audio_transcriptions.result"},message:"must be equal to constant",schema:"organization.usage.audio_transcriptions.result",parentSchema:schema571.properties.object,data:data0}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.seconds !== undefined){
+let data1 = data.seconds;
+const _errs4 = errors;
+if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
+validate1479.errors = [{instancePath:instancePath+"/seconds",schemaPath:"#/properties/seconds/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema571.properties.seconds.type,parentSchema:schema571.properties.seconds,data:data1}];
+return false;
+}
+if(errors === _errs4){
+if((typeof data1 == "number") && (isFinite(data1))){
+if(data1 < 0 || isNaN(data1)){
+validate1479.errors = [{instancePath:instancePath+"/seconds",schemaPath:"#/properties/seconds/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema571.properties.seconds,data:data1}];
+return false;
+}
+}
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.num_model_requests !== undefined){
+let data2 = data.num_model_requests;
+const _errs6 = errors;
+if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
+validate1479.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema571.properties.num_model_requests.type,parentSchema:schema571.properties.num_model_requests,data:data2}];
+return false;
+}
+if(errors === _errs6){
+if((typeof data2 == "number") && (isFinite(data2))){
+if(data2 < 0 || isNaN(data2)){
+validate1479.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema571.properties.num_model_requests,data:data2}];
+return false;
+}
+}
+}
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.project_id !== undefined){
+let data3 = data.project_id;
+const _errs8 = errors;
+if((typeof data3 !== "string") && (data3 !== null)){
+validate1479.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema571.properties.project_id.type},message:"must be string,null",schema:schema571.properties.project_id.type,parentSchema:schema571.properties.project_id,data:data3}];
+return false;
+}
+var valid0 = _errs8 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.user_id !== undefined){
+let data4 = data.user_id;
+const _errs10 = errors;
+if((typeof data4 !== "string") && (data4 !== null)){
+validate1479.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema571.properties.user_id.type},message:"must be string,null",schema:schema571.properties.user_id.type,parentSchema:schema571.properties.user_id,data:data4}];
+return false;
+}
+var valid0 = _errs10 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.api_key_id !== undefined){
+let data5 = data.api_key_id;
+const _errs12 = errors;
+if((typeof data5 !== "string") && (data5 !== null)){
+validate1479.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema571.properties.api_key_id.type},message:"must be string,null",schema:schema571.properties.api_key_id.type,parentSchema:schema571.properties.api_key_id,data:data5}];
+return false;
+}
+var valid0 = _errs12 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.model !== undefined){
+let data6 = data.model;
+const _errs14 = errors;
+if((typeof data6 !== "string") && (data6 !== null)){
+validate1479.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema571.properties.model.type},message:"must be string,null",schema:schema571.properties.model.type,parentSchema:schema571.properties.model,data:data6}];
+return false;
+}
+var valid0 = _errs14 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1479.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema571.type,parentSchema:schema571,data}];
+return false;
+}
+}
+validate1479.errors = vErrors;
+return errors === 0;
+}
+
+const schema572 = {"type":"object","additionalProperties":false,"required":["object","usage_bytes","project_id"],"properties":{"object":{"type":"string","const":"organization.usage.vector_stores.result"},"usage_bytes":{"type":"integer","minimum":0},"project_id":{"type":["string","null"]}}};
+
+function validate1480(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((((data.object === undefined) && (missing0 = "object")) || ((data.usage_bytes === undefined) && (missing0 = "usage_bytes"))) || ((data.project_id === undefined) && (missing0 = "project_id"))){
+validate1480.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema572.required,parentSchema:schema572,data}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!(((key0 === "object") || (key0 === "usage_bytes")) || (key0 === "project_id"))){
+validate1480.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema572,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.object !== undefined){
+let data0 = data.object;
+const _errs2 = errors;
+if(typeof data0 !== "string"){
+validate1480.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema572.properties.object.type,parentSchema:schema572.properties.object,data:data0}];
+return false;
+}
+if("organization.usage.vector_stores.result" !== data0){
+validate1480.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.vector_stores.result"},message:"must be equal to constant",schema:"organization.usage.vector_stores.result",parentSchema:schema572.properties.object,data:data0}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.usage_bytes !== undefined){
+let data1 = data.usage_bytes;
+const _errs4 = errors;
+if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
+validate1480.errors = [{instancePath:instancePath+"/usage_bytes",schemaPath:"#/properties/usage_bytes/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema572.properties.usage_bytes.type,parentSchema:schema572.properties.usage_bytes,data:data1}];
+return false;
+}
+if(errors === _errs4){
+if((typeof data1 == "number") && (isFinite(data1))){
+if(data1 < 0 || isNaN(data1)){
+validate1480.errors = [{instancePath:instancePath+"/usage_bytes",schemaPath:"#/properties/usage_bytes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema572.properties.usage_bytes,data:data1}];
+return false;
+}
+}
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.project_id !== undefined){
+let data2 = data.project_id;
+const _errs6 = errors;
+if((typeof data2 !== "string") && (data2 !== null)){
+validate1480.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema572.properties.project_id.type},message:"must be string,null",schema:schema572.properties.project_id.type,parentSchema:schema572.properties.project_id,data:data2}];
+return false;
+}
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+else {
+validate1480.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema572.type,parentSchema:schema572,data}];
+return false;
+}
+}
+validate1480.errors = vErrors;
+return errors === 0;
+}
+
+const schema573 = {"type":"object","additionalProperties":false,"required":["object","num_sessions","project_id"],"properties":{"object":{"type":"string","const":"organization.usage.code_interpreter_sessions.result"},"num_sessions":{"type":"integer","minimum":0},"project_id":{"type":["string","null"]}}};
+
+function validate1481(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((((data.object === undefined) && (missing0 = "object")) || ((data.num_sessions === undefined) && (missing0 = "num_sessions"))) || ((data.project_id === undefined) && (missing0 = "project_id"))){
+validate1481.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema573.required,parentSchema:schema573,data}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!(((key0 === "object") || (key0 === "num_sessions")) || (key0 === "project_id"))){
+validate1481.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema573,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.object !== undefined){
+let data0 = data.object;
+const _errs2 = errors;
+if(typeof data0 !== "string"){
+validate1481.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema573.properties.object.type,parentSchema:schema573.properties.object,data:data0}];
+return false;
+}
+if("organization.usage.code_interpreter_sessions.result" !== data0){
+validate1481.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.code_interpreter_sessions.result"},message:"must be equal to constant",schema:"organization.usage.code_interpreter_sessions.result",parentSchema:schema573.properties.object,data:data0}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.num_sessions !== undefined){
+let data1 = data.num_sessions;
+const _errs4 = errors;
+if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
+validate1481.errors = [{instancePath:instancePath+"/num_sessions",schemaPath:"#/properties/num_sessions/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema573.properties.num_sessions.type,parentSchema:schema573.properties.num_sessions,data:data1}];
+return false;
+}
+if(errors === _errs4){
+if((typeof data1 == "number") && (isFinite(data1))){
+if(data1 < 0 || isNaN(data1)){
+validate1481.errors = [{instancePath:instancePath+"/num_sessions",schemaPath:"#/properties/num_sessions/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema573.properties.num_sessions,data:data1}];
+return false;
+}
+}
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.project_id !== undefined){
+let data2 = data.project_id;
+const _errs6 = errors;
+if((typeof data2 !== "string") && (data2 !== null)){
+validate1481.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema573.properties.project_id.type},message:"must be string,null",schema:schema573.properties.project_id.type,parentSchema:schema573.properties.project_id,data:data2}];
+return false;
+}
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+else {
+validate1481.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema573.type,parentSchema:schema573,data}];
+return false;
+}
+}
+validate1481.errors = vErrors;
+return errors === 0;
+}
+
+const schema574 = {"type":"object","additionalProperties":false,"required":["object","num_requests","project_id","user_id","api_key_id","vector_store_id"],"properties":{"object":{"type":"string","const":"organization.usage.file_searches.result"},"num_requests":{"type":"integer","minimum":0},"project_id":{"type":["string","null"]},"user_id":{"type":["string","null"]},"api_key_id":{"type":["string","null"]},"vector_store_id":{"type":["string","null"]}}};
+
+function validate1482(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((((((data.object === undefined) && (missing0 = "object")) || ((data.num_requests === undefined) && (missing0 = "num_requests"))) || ((data.project_id === undefined) && (missing0 = "project_id"))) || ((data.user_id === undefined) && (missing0 = "user_id"))) || ((data.api_key_id === undefined) && (missing0 = "api_key_id"))) || ((data.vector_store_id === undefined) && (missing0 = "vector_store_id"))){
+validate1482.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema574.required,parentSchema:schema574,data}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!((((((key0 === "object") || (key0 === "num_requests")) || (key0 === "project_id")) || (key0 === "user_id")) || (key0 === "api_key_id")) || (key0 === "vector_store_id"))){
+validate1482.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema574,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.object !== undefined){
+let data0 = data.object;
+const _errs2 = errors;
+if(typeof data0 !== "string"){
+validate1482.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema574.properties.object.type,parentSchema:schema574.properties.object,data:data0}];
+return false;
+}
+if("organization.usage.file_searches.result" !== data0){
+validate1482.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.file_searches.result"},message:"must be equal to constant",schema:"organization.usage.file_searches.result",parentSchema:schema574.properties.object,data:data0}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.num_requests !== undefined){
+let data1 = data.num_requests;
+const _errs4 = errors;
+if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
+validate1482.errors = [{instancePath:instancePath+"/num_requests",schemaPath:"#/properties/num_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema574.properties.num_requests.type,parentSchema:schema574.properties.num_requests,data:data1}];
+return false;
+}
+if(errors === _errs4){
+if((typeof data1 == "number") && (isFinite(data1))){
+if(data1 < 0 || isNaN(data1)){
+validate1482.errors = [{instancePath:instancePath+"/num_requests",schemaPath:"#/properties/num_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema574.properties.num_requests,data:data1}];
+return false;
+}
+}
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.project_id !== undefined){
+let data2 = data.project_id;
+const _errs6 = errors;
+if((typeof data2 !== "string") && (data2 !== null)){
+validate1482.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema574.properties.project_id.type},message:"must be string,null",schema:schema574.properties.project_id.type,parentSchema:schema574.properties.project_id,data:data2}];
+return false;
+}
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.user_id !== undefined){
+let data3 = data.user_id;
+const _errs8 = errors;
+if((typeof data3 !== "string") && (data3 !== null)){
+validate1482.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema574.properties.user_id.type},message:"must be string,null",schema:schema574.properties.user_id.type,parentSchema:schema574.properties.user_id,data:data3}];
+return false;
+}
+var valid0 = _errs8 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.api_key_id !== undefined){
+let data4 = data.api_key_id;
+const _errs10 = errors;
+if((typeof data4 !== "string") && (data4 !== null)){
+validate1482.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema574.properties.api_key_id.type},message:"must be string,null",schema:schema574.properties.api_key_id.type,parentSchema:schema574.properties.api_key_id,data:data4}];
+return false;
+}
+var valid0 = _errs10 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.vector_store_id !== undefined){
+let data5 = data.vector_store_id;
+const _errs12 = errors;
+if((typeof data5 !== "string") && (data5 !== null)){
+validate1482.errors = [{instancePath:instancePath+"/vector_store_id",schemaPath:"#/properties/vector_store_id/type",keyword:"type",params:{type: schema574.properties.vector_store_id.type},message:"must be string,null",schema:schema574.properties.vector_store_id.type,parentSchema:schema574.properties.vector_store_id,data:data5}];
+return false;
+}
+var valid0 = _errs12 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1482.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema574.type,parentSchema:schema574,data}];
+return false;
+}
+}
+validate1482.errors = vErrors;
+return errors === 0;
+}
+
+const schema575 = {"type":"object","additionalProperties":false,"required":["object","num_model_requests","num_requests","project_id","user_id","api_key_id","model","context_level"],"properties":{"object":{"type":"string","const":"organization.usage.web_searches.result"},"num_model_requests":{"type":"integer","minimum":0},"num_requests":{"type":"integer","minimum":0},"project_id":{"type":["string","null"]},"user_id":{"type":["string","null"]},"api_key_id":{"type":["string","null"]},"model":{"type":["string","null"]},"context_level":{"type":["string","null"]}}};
+
+function validate1483(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((((((((data.object === undefined) && (missing0 = "object")) || ((data.num_model_requests === undefined) && (missing0 = "num_model_requests"))) || ((data.num_requests === undefined) && (missing0 = "num_requests"))) || ((data.project_id === undefined) && (missing0 = "project_id"))) || ((data.user_id === undefined) && (missing0 = "user_id"))) || ((data.api_key_id === undefined) && (missing0 = "api_key_id"))) || ((data.model === undefined) && (missing0 = "model"))) || ((data.context_level === undefined) && (missing0 = "context_level"))){
+validate1483.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema575.required,parentSchema:schema575,data}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!((((((((key0 === "object") || (key0 === "num_model_requests")) || (key0 === "num_requests")) || (key0 === "project_id")) || (key0 === "user_id")) || (key0 === "api_key_id")) || (key0 === "model")) || (key0 === "context_level"))){
+validate1483.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema575,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.object !== undefined){
+let data0 = data.object;
+const _errs2 = errors;
+if(typeof data0 !== "string"){
+validate1483.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema575.properties.object.type,parentSchema:schema575.properties.object,data:data0}];
+return false;
+}
+if("organization.usage.web_searches.result" !== data0){
+validate1483.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.web_searches.result"},message:"must be equal to constant",schema:"organization.usage.web_searches.result",parentSchema:schema575.properties.object,data:data0}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.num_model_requests !== undefined){
+let data1 = data.num_model_requests;
+const _errs4 = errors;
+if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
+validate1483.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema575.properties.num_model_requests.type,parentSchema:schema575.properties.num_model_requests,data:data1}];
+return false;
+}
+if(errors === _errs4){
+if((typeof data1 == "number") && (isFinite(data1))){
+if(data1 < 0 || isNaN(data1)){
+validate1483.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema575.properties.num_model_requests,data:data1}];
+return false;
+}
+}
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.num_requests !== undefined){
+let data2 = data.num_requests;
+const _errs6 = errors;
+if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
+validate1483.errors = [{instancePath:instancePath+"/num_requests",schemaPath:"#/properties/num_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema575.properties.num_requests.type,parentSchema:schema575.properties.num_requests,data:data2}];
+return false;
+}
+if(errors === _errs6){
+if((typeof data2 == "number") && (isFinite(data2))){
+if(data2 < 0 || isNaN(data2)){
+validate1483.errors = [{instancePath:instancePath+"/num_requests",schemaPath:"#/properties/num_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema575.properties.num_requests,data:data2}];
+return false;
+}
+}
+}
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.project_id !== undefined){
+let data3 = data.project_id;
+const _errs8 = errors;
+if((typeof data3 !== "string") && (data3 !== null)){
+validate1483.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema575.properties.project_id.type},message:"must be string,null",schema:schema575.properties.project_id.type,parentSchema:schema575.properties.project_id,data:data3}];
+return false;
+}
+var valid0 = _errs8 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.user_id !== undefined){
+let data4 = data.user_id;
+const _errs10 = errors;
+if((typeof data4 !== "string") && (data4 !== null)){
+validate1483.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema575.properties.user_id.type},message:"must be string,null",schema:schema575.properties.user_id.type,parentSchema:schema575.properties.user_id,data:data4}];
+return false;
+}
+var valid0 = _errs10 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.api_key_id !== undefined){
+let data5 = data.api_key_id;
+const _errs12 = errors;
+if((typeof data5 !== "string") && (data5 !== null)){
+validate1483.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema575.properties.api_key_id.type},message:"must be string,null",schema:schema575.properties.api_key_id.type,parentSchema:schema575.properties.api_key_id,data:data5}];
+return false;
+}
+var valid0 = _errs12 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.model !== undefined){
+let data6 = data.model;
+const _errs14 = errors;
+if((typeof data6 !== "string") && (data6 !== null)){
+validate1483.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema575.properties.model.type},message:"must be string,null",schema:schema575.properties.model.type,parentSchema:schema575.properties.model,data:data6}];
+return false;
+}
+var valid0 = _errs14 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.context_level !== undefined){
+let data7 = data.context_level;
+const _errs16 = errors;
+if((typeof data7 !== "string") && (data7 !== null)){
+validate1483.errors = [{instancePath:instancePath+"/context_level",schemaPath:"#/properties/context_level/type",keyword:"type",params:{type: schema575.properties.context_level.type},message:"must be string,null",schema:schema575.properties.context_level.type,parentSchema:schema575.properties.context_level,data:data7}];
+return false;
+}
+var valid0 = _errs16 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1483.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema575.type,parentSchema:schema575,data}];
+return false;
+}
+}
+validate1483.errors = vErrors;
+return errors === 0;
+}
+
+const schema576 = {"type":"object","additionalProperties":false,"required":["object","amount","line_item","project_id","api_key_id","quantity","quantity_unit"],"properties":{"object":{"type":"string","const":"organization.costs.result"},"amount":{"$ref":"#/components/schemas/CostAmount"},"line_item":{"type":["string","null"]},"project_id":{"type":["string","null"]},"api_key_id":{"type":["string","null"]},"quantity":{"type":["number","null"]},"quantity_unit":{"type":["string","null"]}}};
+const schema577 = {"type":"object","additionalProperties":false,"required":["value","currency"],"properties":{"value":{"type":"number","minimum":0},"currency":{"type":"string"}}};
+
+function validate1485(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((data.value === undefined) && (missing0 = "value")) || ((data.currency === undefined) && (missing0 = "currency"))){
+validate1485.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema577.required,parentSchema:schema577,data}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!((key0 === "value") || (key0 === "currency"))){
+validate1485.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema577,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.value !== undefined){
+let data0 = data.value;
+const _errs2 = errors;
+if(errors === _errs2){
+if((typeof data0 == "number") && (isFinite(data0))){
+if(data0 < 0 || isNaN(data0)){
+validate1485.errors = [{instancePath:instancePath+"/value",schemaPath:"#/properties/value/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema577.properties.value,data:data0}];
+return false;
+}
+}
+else {
+validate1485.errors = [{instancePath:instancePath+"/value",schemaPath:"#/properties/value/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema577.properties.value.type,parentSchema:schema577.properties.value,data:data0}];
+return false;
+}
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.currency !== undefined){
+let data1 = data.currency;
+const _errs4 = errors;
+if(typeof data1 !== "string"){
+validate1485.errors = [{instancePath:instancePath+"/currency",schemaPath:"#/properties/currency/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema577.properties.currency.type,parentSchema:schema577.properties.currency,data:data1}];
+return false;
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+else {
+validate1485.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema577.type,parentSchema:schema577,data}];
+return false;
+}
+}
+validate1485.errors = vErrors;
+return errors === 0;
+}
+
+
+function validate1484(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((((((((data.object === undefined) && (missing0 = "object")) || ((data.amount === undefined) && (missing0 = "amount"))) || ((data.line_item === undefined) && (missing0 = "line_item"))) || ((data.project_id === undefined) && (missing0 = "project_id"))) || ((data.api_key_id === undefined) && (missing0 = "api_key_id"))) || ((data.quantity === undefined) && (missing0 = "quantity"))) || ((data.quantity_unit === undefined) && (missing0 = "quantity_unit"))){
+validate1484.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema576.required,parentSchema:schema576,data}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!(((((((key0 === "object") || (key0 === "amount")) || (key0 === "line_item")) || (key0 === "project_id")) || (key0 === "api_key_id")) || (key0 === "quantity")) || (key0 === "quantity_unit"))){
+validate1484.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema576,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.object !== undefined){
+let data0 = data.object;
+const _errs2 = errors;
+if(typeof data0 !== "string"){
+validate1484.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema576.properties.object.type,parentSchema:schema576.properties.object,data:data0}];
+return false;
+}
+if("organization.costs.result" !== data0){
+validate1484.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.costs.result"},message:"must be equal to constant",schema:"organization.costs.result",parentSchema:schema576.properties.object,data:data0}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.amount !== undefined){
+const _errs4 = errors;
+if(!(validate1485(data.amount, {instancePath:instancePath+"/amount",parentData:data,parentDataProperty:"amount",rootData}))){
+vErrors = vErrors === null ? validate1485.errors : vErrors.concat(validate1485.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.line_item !== undefined){
+let data2 = data.line_item;
+const _errs5 = errors;
+if((typeof data2 !== "string") && (data2 !== null)){
+validate1484.errors = [{instancePath:instancePath+"/line_item",schemaPath:"#/properties/line_item/type",keyword:"type",params:{type: schema576.properties.line_item.type},message:"must be string,null",schema:schema576.properties.line_item.type,parentSchema:schema576.properties.line_item,data:data2}];
+return false;
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.project_id !== undefined){
+let data3 = data.project_id;
+const _errs7 = errors;
+if((typeof data3 !== "string") && (data3 !== null)){
+validate1484.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema576.properties.project_id.type},message:"must be string,null",schema:schema576.properties.project_id.type,parentSchema:schema576.properties.project_id,data:data3}];
+return false;
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.api_key_id !== undefined){
+let data4 = data.api_key_id;
+const _errs9 = errors;
+if((typeof data4 !== "string") && (data4 !== null)){
+validate1484.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema576.properties.api_key_id.type},message:"must be string,null",schema:schema576.properties.api_key_id.type,parentSchema:schema576.properties.api_key_id,data:data4}];
+return false;
+}
+var valid0 = _errs9 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.quantity !== undefined){
+let data5 = data.quantity;
+const _errs11 = errors;
+if((!((typeof data5 == "number") && (isFinite(data5)))) && (data5 !== null)){
+validate1484.errors = [{instancePath:instancePath+"/quantity",schemaPath:"#/properties/quantity/type",keyword:"type",params:{type: schema576.properties.quantity.type},message:"must be number,null",schema:schema576.properties.quantity.type,parentSchema:schema576.properties.quantity,data:data5}];
+return false;
+}
+var valid0 = _errs11 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.quantity_unit !== undefined){
+let data6 = data.quantity_unit;
+const _errs13 = errors;
+if((typeof data6 !== "string") && (data6 !== null)){
+validate1484.errors = [{instancePath:instancePath+"/quantity_unit",schemaPath:"#/properties/quantity_unit/type",keyword:"type",params:{type: schema576.properties.quantity_unit.type},message:"must be string,null",schema:schema576.properties.quantity_unit.type,parentSchema:schema576.properties.quantity_unit,data:data6}];
+return false;
+}
+var valid0 = _errs13 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1484.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema576.type,parentSchema:schema576,data}];
+return false;
+}
+}
+validate1484.errors = vErrors;
+return errors === 0;
+}
+
+
+function validate1473(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.object === undefined) && (missing0 = "object")){
+validate1473.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema565.required,parentSchema:schema565,data}];
+return false;
+}
+else {
+const tag0 = data.object;
+if(typeof tag0 == "string"){
+if(tag0 === "organization.usage.completions.result"){
+if(!(validate1474(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate1474.errors : vErrors.concat(validate1474.errors);
+errors = vErrors.length;
+}
+}
+else if(tag0 === "organization.usage.embeddings.result"){
+if(!(validate1475(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate1475.errors : vErrors.concat(validate1475.errors);
+errors = vErrors.length;
+}
+}
+else if(tag0 === "organization.usage.moderations.result"){
+if(!(validate1476(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate1476.errors : vErrors.concat(validate1476.errors);
+errors = vErrors.length;
+}
+}
+else if(tag0 === "organization.usage.images.result"){
+if(!(validate1477(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate1477.errors : vErrors.concat(validate1477.errors);
+errors = vErrors.length;
+}
+}
+else if(tag0 === "organization.usage.audio_speeches.result"){
+if(!(validate1478(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate1478.errors : vErrors.concat(validate1478.errors);
+errors = vErrors.length;
+}
+}
+else if(tag0 === "organization.usage.audio_transcriptions.result"){
+if(!(validate1479(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate1479.errors : vErrors.concat(validate1479.errors);
+errors = vErrors.length;
+}
+}
+else if(tag0 === "organization.usage.vector_stores.result"){
+if(!(validate1480(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate1480.errors : vErrors.concat(validate1480.errors);
+errors = vErrors.length;
+}
+}
+else if(tag0 === "organization.usage.code_interpreter_sessions.result"){
+if(!(validate1481(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate1481.errors : vErrors.concat(validate1481.errors);
+errors = vErrors.length;
+}
+}
+else if(tag0 === "organization.usage.file_searches.result"){
+if(!(validate1482(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate1482.errors : vErrors.concat(validate1482.errors);
+errors = vErrors.length;
+}
+}
+else if(tag0 === "organization.usage.web_searches.result"){
+if(!(validate1483(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate1483.errors : vErrors.concat(validate1483.errors);
+errors = vErrors.length;
+}
+}
+else if(tag0 === "organization.costs.result"){
+if(!(validate1484(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate1484.errors : vErrors.concat(validate1484.errors);
+errors = vErrors.length;
+}
+}
+else {
+validate1473.errors = [{instancePath,schemaPath:"#/discriminator",keyword:"discriminator",params:{error: "mapping", tag: "object", tagValue: tag0},message:"value of tag \"object\" must be in oneOf",schema:schema565.discriminator,parentSchema:schema565,data}];
+return false;
+}
+}
+else {
+validate1473.errors = [{instancePath,schemaPath:"#/discriminator",keyword:"discriminator",params:{error: "tag", tag: "object", tagValue: tag0},message:"tag \"object\" must be string",schema:schema565.discriminator,parentSchema:schema565,data}];
+return false;
+}
+}
+}
+else {
+validate1473.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema565.type,parentSchema:schema565,data}];
+return false;
+}
+}
+validate1473.errors = vErrors;
+return errors === 0;
+}
+
 
 function validate1472(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -72193,14 +73837,14 @@ let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
-if((((((data.object === undefined) && (missing0 = "object")) || ((data.data === undefined) && (missing0 = "data"))) || ((data.has_more === undefined) && (missing0 = "has_more"))) || ((data.first_id === undefined) && (missing0 = "first_id"))) || ((data.last_id === undefined) && (missing0 = "last_id"))){
+if(((((data.object === undefined) && (missing0 = "object")) || ((data.start_time === undefined) && (missing0 = "start_time"))) || ((data.end_time === undefined) && (missing0 = "end_time"))) || ((data.results === undefined) && (missing0 = "results"))){
 validate1472.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema564.required,parentSchema:schema564,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
-if(!(((((key0 === "object") || (key0 === "data")) || (key0 === "has_more")) || (key0 === "first_id")) || (key0 === "last_id"))){
+if(!((((key0 === "object") || (key0 === "start_time")) || (key0 === "end_time")) || (key0 === "results"))){
 validate1472.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema564,data}];
 return false;
 break;
@@ -72214,8 +73858,116 @@ if(typeof data0 !== "string"){
 validate1472.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema564.properties.object.type,parentSchema:schema564.properties.object,data:data0}];
 return false;
 }
-if("list" !== data0){
-validate1472.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "list"},message:"must be equal to constant",schema:"list",parentSchema:schema564.properties.object,data:data0}];
+if("bucket" !== data0){
+validate1472.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "bucket"},message:"must be equal to constant",schema:"bucket",parentSchema:schema564.properties.object,data:data0}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.start_time !== undefined){
+let data1 = data.start_time;
+const _errs4 = errors;
+if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
+validate1472.errors = [{instancePath:instancePath+"/start_time",schemaPath:"#/properties/start_time/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema564.properties.start_time.type,parentSchema:schema564.properties.start_time,data:data1}];
+return false;
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.end_time !== undefined){
+let data2 = data.end_time;
+const _errs6 = errors;
+if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
+validate1472.errors = [{instancePath:instancePath+"/end_time",schemaPath:"#/properties/end_time/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema564.properties.end_time.type,parentSchema:schema564.properties.end_time,data:data2}];
+return false;
+}
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.results !== undefined){
+let data3 = data.results;
+const _errs8 = errors;
+if(errors === _errs8){
+if(Array.isArray(data3)){
+var valid1 = true;
+const len0 = data3.length;
+for(let i0=0; i0<len0; i0++){
+const _errs10 = errors;
+if(!(validate1473(data3[i0], {instancePath:instancePath+"/results/" + i0,parentData:data3,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate1473.errors : vErrors.concat(validate1473.errors);
+errors = vErrors.length;
+}
+var valid1 = _errs10 === errors;
+if(!valid1){
+break;
+}
+}
+}
+else {
+validate1472.errors = [{instancePath:instancePath+"/results",schemaPath:"#/properties/results/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema564.properties.results.type,parentSchema:schema564.properties.results,data:data3}];
+return false;
+}
+}
+var valid0 = _errs8 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1472.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema564.type,parentSchema:schema564,data}];
+return false;
+}
+}
+validate1472.errors = vErrors;
+return errors === 0;
+}
+
+
+function validate1471(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((((data.object === undefined) && (missing0 = "object")) || ((data.data === undefined) && (missing0 = "data"))) || ((data.has_more === undefined) && (missing0 = "has_more"))) || ((data.next_page === undefined) && (missing0 = "next_page"))){
+validate1471.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema563.required,parentSchema:schema563,data}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!((((key0 === "object") || (key0 === "data")) || (key0 === "has_more")) || (key0 === "next_page"))){
+validate1471.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema563,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.object !== undefined){
+let data0 = data.object;
+const _errs2 = errors;
+if(typeof data0 !== "string"){
+validate1471.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema563.properties.object.type,parentSchema:schema563.properties.object,data:data0}];
+return false;
+}
+if("page" !== data0){
+validate1471.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "page"},message:"must be equal to constant",schema:"page",parentSchema:schema563.properties.object,data:data0}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -72233,8 +73985,8 @@ var valid1 = true;
 const len0 = data1.length;
 for(let i0=0; i0<len0; i0++){
 const _errs6 = errors;
-if(!(validate1471(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate1471.errors : vErrors.concat(validate1471.errors);
+if(!(validate1472(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate1472.errors : vErrors.concat(validate1472.errors);
 errors = vErrors.length;
 }
 var valid1 = _errs6 === errors;
@@ -72244,7 +73996,7 @@ break;
 }
 }
 else {
-validate1472.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema564.properties.data.type,parentSchema:schema564.properties.data,data:data1}];
+validate1471.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema563.properties.data.type,parentSchema:schema563.properties.data,data:data1}];
 return false;
 }
 }
@@ -72258,11 +74010,2416 @@ if(data.has_more !== undefined){
 let data3 = data.has_more;
 const _errs7 = errors;
 if(typeof data3 !== "boolean"){
-validate1472.errors = [{instancePath:instancePath+"/has_more",schemaPath:"#/properties/has_more/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema564.properties.has_more.type,parentSchema:schema564.properties.has_more,data:data3}];
+validate1471.errors = [{instancePath:instancePath+"/has_more",schemaPath:"#/properties/has_more/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema563.properties.has_more.type,parentSchema:schema563.properties.has_more,data:data3}];
 return false;
 }
-if(false !== data3){
-validate1472.errors = [{instancePath:instancePath+"/has_more",schemaPath:"#/properties/has_more/const",keyword:"const",params:{allowedValue: false},message:"must be equal to constant",schema:false,parentSchema:schema564.properties.has_more,data:data3}];
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.next_page !== undefined){
+let data4 = data.next_page;
+const _errs9 = errors;
+if((typeof data4 !== "string") && (data4 !== null)){
+validate1471.errors = [{instancePath:instancePath+"/next_page",schemaPath:"#/properties/next_page/type",keyword:"type",params:{type: schema563.properties.next_page.type},message:"must be string,null",schema:schema563.properties.next_page.type,parentSchema:schema563.properties.next_page,data:data4}];
+return false;
+}
+var valid0 = _errs9 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1471.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema563.type,parentSchema:schema563,data}];
+return false;
+}
+}
+validate1471.errors = vErrors;
+return errors === 0;
+}
+
+export const validateUsageTimeBucket = validate1500;
+
+function validate1500(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((((data.object === undefined) && (missing0 = "object")) || ((data.start_time === undefined) && (missing0 = "start_time"))) || ((data.end_time === undefined) && (missing0 = "end_time"))) || ((data.results === undefined) && (missing0 = "results"))){
+validate1500.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema564.required,parentSchema:schema564,data}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!((((key0 === "object") || (key0 === "start_time")) || (key0 === "end_time")) || (key0 === "results"))){
+validate1500.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema564,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.object !== undefined){
+let data0 = data.object;
+const _errs2 = errors;
+if(typeof data0 !== "string"){
+validate1500.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema564.properties.object.type,parentSchema:schema564.properties.object,data:data0}];
+return false;
+}
+if("bucket" !== data0){
+validate1500.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "bucket"},message:"must be equal to constant",schema:"bucket",parentSchema:schema564.properties.object,data:data0}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.start_time !== undefined){
+let data1 = data.start_time;
+const _errs4 = errors;
+if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
+validate1500.errors = [{instancePath:instancePath+"/start_time",schemaPath:"#/properties/start_time/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema564.properties.start_time.type,parentSchema:schema564.properties.start_time,data:data1}];
+return false;
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.end_time !== undefined){
+let data2 = data.end_time;
+const _errs6 = errors;
+if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
+validate1500.errors = [{instancePath:instancePath+"/end_time",schemaPath:"#/properties/end_time/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema564.properties.end_time.type,parentSchema:schema564.properties.end_time,data:data2}];
+return false;
+}
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.results !== undefined){
+let data3 = data.results;
+const _errs8 = errors;
+if(errors === _errs8){
+if(Array.isArray(data3)){
+var valid1 = true;
+const len0 = data3.length;
+for(let i0=0; i0<len0; i0++){
+const _errs10 = errors;
+if(!(validate1473(data3[i0], {instancePath:instancePath+"/results/" + i0,parentData:data3,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate1473.errors : vErrors.concat(validate1473.errors);
+errors = vErrors.length;
+}
+var valid1 = _errs10 === errors;
+if(!valid1){
+break;
+}
+}
+}
+else {
+validate1500.errors = [{instancePath:instancePath+"/results",schemaPath:"#/properties/results/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema564.properties.results.type,parentSchema:schema564.properties.results,data:data3}];
+return false;
+}
+}
+var valid0 = _errs8 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1500.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema564.type,parentSchema:schema564,data}];
+return false;
+}
+}
+validate1500.errors = vErrors;
+return errors === 0;
+}
+
+export const validateUsageResult = validate1502;
+
+function validate1502(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.object === undefined) && (missing0 = "object")){
+validate1502.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema565.required,parentSchema:schema565,data}];
+return false;
+}
+else {
+const tag0 = data.object;
+if(typeof tag0 == "string"){
+if(tag0 === "organization.usage.completions.result"){
+if(!(validate1474(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate1474.errors : vErrors.concat(validate1474.errors);
+errors = vErrors.length;
+}
+}
+else if(tag0 === "organization.usage.embeddings.result"){
+if(!(validate1475(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate1475.errors : vErrors.concat(validate1475.errors);
+errors = vErrors.length;
+}
+}
+else if(tag0 === "organization.usage.moderations.result"){
+if(!(validate1476(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate1476.errors : vErrors.concat(validate1476.errors);
+errors = vErrors.length;
+}
+}
+else if(tag0 === "organization.usage.images.result"){
+if(!(validate1477(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate1477.errors : vErrors.concat(validate1477.errors);
+errors = vErrors.length;
+}
+}
+else if(tag0 === "organization.usage.audio_speeches.result"){
+if(!(validate1478(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate1478.errors : vErrors.concat(validate1478.errors);
+errors = vErrors.length;
+}
+}
+else if(tag0 === "organization.usage.audio_transcriptions.result"){
+if(!(validate1479(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate1479.errors : vErrors.concat(validate1479.errors);
+errors = vErrors.length;
+}
+}
+else if(tag0 === "organization.usage.vector_stores.result"){
+if(!(validate1480(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate1480.errors : vErrors.concat(validate1480.errors);
+errors = vErrors.length;
+}
+}
+else if(tag0 === "organization.usage.code_interpreter_sessions.result"){
+if(!(validate1481(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate1481.errors : vErrors.concat(validate1481.errors);
+errors = vErrors.length;
+}
+}
+else if(tag0 === "organization.usage.file_searches.result"){
+if(!(validate1482(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate1482.errors : vErrors.concat(validate1482.errors);
+errors = vErrors.length;
+}
+}
+else if(tag0 === "organization.usage.web_searches.result"){
+if(!(validate1483(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate1483.errors : vErrors.concat(validate1483.errors);
+errors = vErrors.length;
+}
+}
+else if(tag0 === "organization.costs.result"){
+if(!(validate1484(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate1484.errors : vErrors.concat(validate1484.errors);
+errors = vErrors.length;
+}
+}
+else {
+validate1502.errors = [{instancePath,schemaPath:"#/discriminator",keyword:"discriminator",params:{error: "mapping", tag: "object", tagValue: tag0},message:"value of tag \"object\" must be in oneOf",schema:schema565.discriminator,parentSchema:schema565,data}];
+return false;
+}
+}
+else {
+validate1502.errors = [{instancePath,schemaPath:"#/discriminator",keyword:"discriminator",params:{error: "tag", tag: "object", tagValue: tag0},message:"tag \"object\" must be string",schema:schema565.discriminator,parentSchema:schema565,data}];
+return false;
+}
+}
+}
+else {
+validate1502.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema565.type,parentSchema:schema565,data}];
+return false;
+}
+}
+validate1502.errors = vErrors;
+return errors === 0;
+}
+
+export const validateUsageCompletionsResult = validate1514;
+
+function validate1514(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((((((((((((((data.object === undefined) && (missing0 = "object")) || ((data.input_tokens === undefined) && (missing0 = "input_tokens"))) || ((data.input_cached_tokens === undefined) && (missing0 = "input_cached_tokens"))) || ((data.input_cache_write_tokens === undefined) && (missing0 = "input_cache_write_tokens"))) || ((data.input_uncached_tokens === undefined) && (missing0 = "input_uncached_tokens"))) || ((data.output_tokens === undefined) && (missing0 = "output_tokens"))) || ((data.num_model_requests === undefined) && (missing0 = "num_model_requests"))) || ((data.project_id === undefined) && (missing0 = "project_id"))) || ((data.user_id === undefined) && (missing0 = "user_id"))) || ((data.api_key_id === undefined) && (missing0 = "api_key_id"))) || ((data.model === undefined) && (missing0 = "model"))) || ((data.batch === undefined) && (missing0 = "batch"))) || ((data.service_tier === undefined) && (missing0 = "service_tier"))){
+validate1514.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema566.required,parentSchema:schema566,data}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!(func26.call(schema566.properties, key0))){
+validate1514.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema566,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.object !== undefined){
+let data0 = data.object;
+const _errs2 = errors;
+if(typeof data0 !== "string"){
+validate1514.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema566.properties.object.type,parentSchema:schema566.properties.object,data:data0}];
+return false;
+}
+if("organization.usage.completions.result" !== data0){
+validate1514.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.completions.result"},message:"must be equal to constant",schema:"organization.usage.completions.result",parentSchema:schema566.properties.object,data:data0}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.input_tokens !== undefined){
+let data1 = data.input_tokens;
+const _errs4 = errors;
+if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
+validate1514.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema566.properties.input_tokens.type,parentSchema:schema566.properties.input_tokens,data:data1}];
+return false;
+}
+if(errors === _errs4){
+if((typeof data1 == "number") && (isFinite(data1))){
+if(data1 < 0 || isNaN(data1)){
+validate1514.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema566.properties.input_tokens,data:data1}];
+return false;
+}
+}
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.input_cached_tokens !== undefined){
+let data2 = data.input_cached_tokens;
+const _errs6 = errors;
+if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
+validate1514.errors = [{instancePath:instancePath+"/input_cached_tokens",schemaPath:"#/properties/input_cached_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema566.properties.input_cached_tokens.type,parentSchema:schema566.properties.input_cached_tokens,data:data2}];
+return false;
+}
+if(errors === _errs6){
+if((typeof data2 == "number") && (isFinite(data2))){
+if(data2 < 0 || isNaN(data2)){
+validate1514.errors = [{instancePath:instancePath+"/input_cached_tokens",schemaPath:"#/properties/input_cached_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema566.properties.input_cached_tokens,data:data2}];
+return false;
+}
+}
+}
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.input_cache_write_tokens !== undefined){
+let data3 = data.input_cache_write_tokens;
+const _errs8 = errors;
+if(!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))){
+validate1514.errors = [{instancePath:instancePath+"/input_cache_write_tokens",schemaPath:"#/properties/input_cache_write_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema566.properties.input_cache_write_tokens.type,parentSchema:schema566.properties.input_cache_write_tokens,data:data3}];
+return false;
+}
+if(errors === _errs8){
+if((typeof data3 == "number") && (isFinite(data3))){
+if(data3 < 0 || isNaN(data3)){
+validate1514.errors = [{instancePath:instancePath+"/input_cache_write_tokens",schemaPath:"#/properties/input_cache_write_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema566.properties.input_cache_write_tokens,data:data3}];
+return false;
+}
+}
+}
+var valid0 = _errs8 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.input_uncached_tokens !== undefined){
+let data4 = data.input_uncached_tokens;
+const _errs10 = errors;
+if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
+validate1514.errors = [{instancePath:instancePath+"/input_uncached_tokens",schemaPath:"#/properties/input_uncached_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema566.properties.input_uncached_tokens.type,parentSchema:schema566.properties.input_uncached_tokens,data:data4}];
+return false;
+}
+if(errors === _errs10){
+if((typeof data4 == "number") && (isFinite(data4))){
+if(data4 < 0 || isNaN(data4)){
+validate1514.errors = [{instancePath:instancePath+"/input_uncached_tokens",schemaPath:"#/properties/input_uncached_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema566.properties.input_uncached_tokens,data:data4}];
+return false;
+}
+}
+}
+var valid0 = _errs10 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.output_tokens !== undefined){
+let data5 = data.output_tokens;
+const _errs12 = errors;
+if(!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))){
+validate1514.errors = [{instancePath:instancePath+"/output_tokens",schemaPath:"#/properties/output_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema566.properties.output_tokens.type,parentSchema:schema566.properties.output_tokens,data:data5}];
+return false;
+}
+if(errors === _errs12){
+if((typeof data5 == "number") && (isFinite(data5))){
+if(data5 < 0 || isNaN(data5)){
+validate1514.errors = [{instancePath:instancePath+"/output_tokens",schemaPath:"#/properties/output_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema566.properties.output_tokens,data:data5}];
+return false;
+}
+}
+}
+var valid0 = _errs12 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.num_model_requests !== undefined){
+let data6 = data.num_model_requests;
+const _errs14 = errors;
+if(!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinite(data6)))){
+validate1514.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema566.properties.num_model_requests.type,parentSchema:schema566.properties.num_model_requests,data:data6}];
+return false;
+}
+if(errors === _errs14){
+if((typeof data6 == "number") && (isFinite(data6))){
+if(data6 < 0 || isNaN(data6)){
+validate1514.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema566.properties.num_model_requests,data:data6}];
+return false;
+}
+}
+}
+var valid0 = _errs14 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.project_id !== undefined){
+let data7 = data.project_id;
+const _errs16 = errors;
+if((typeof data7 !== "string") && (data7 !== null)){
+validate1514.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema566.properties.project_id.type},message:"must be string,null",schema:schema566.properties.project_id.type,parentSchema:schema566.properties.project_id,data:data7}];
+return false;
+}
+var valid0 = _errs16 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.user_id !== undefined){
+let data8 = data.user_id;
+const _errs18 = errors;
+if((typeof data8 !== "string") && (data8 !== null)){
+validate1514.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema566.properties.user_id.type},message:"must be string,null",schema:schema566.properties.user_id.type,parentSchema:schema566.properties.user_id,data:data8}];
+return false;
+}
+var valid0 = _errs18 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.api_key_id !== undefined){
+let data9 = data.api_key_id;
+const _errs20 = errors;
+if((typeof data9 !== "string") && (data9 !== null)){
+validate1514.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema566.properties.api_key_id.type},message:"must be string,null",schema:schema566.properties.api_key_id.type,parentSchema:schema566.properties.api_key_id,data:data9}];
+return false;
+}
+var valid0 = _errs20 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.model !== undefined){
+let data10 = data.model;
+const _errs22 = errors;
+if((typeof data10 !== "string") && (data10 !== null)){
+validate1514.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema566.properties.model.type},message:"must be string,null",schema:schema566.properties.model.type,parentSchema:schema566.properties.model,data:data10}];
+return false;
+}
+var valid0 = _errs22 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.batch !== undefined){
+let data11 = data.batch;
+const _errs24 = errors;
+if((typeof data11 !== "boolean") && (data11 !== null)){
+validate1514.errors = [{instancePath:instancePath+"/batch",schemaPath:"#/properties/batch/type",keyword:"type",params:{type: schema566.properties.batch.type},message:"must be boolean,null",schema:schema566.properties.batch.type,parentSchema:schema566.properties.batch,data:data11}];
+return false;
+}
+var valid0 = _errs24 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.service_tier !== undefined){
+let data12 = data.service_tier;
+const _errs26 = errors;
+if((typeof data12 !== "string") && (data12 !== null)){
+validate1514.errors = [{instancePath:instancePath+"/service_tier",schemaPath:"#/properties/service_tier/type",keyword:"type",params:{type: schema566.properties.service_tier.type},message:"must be string,null",schema:schema566.properties.service_tier.type,parentSchema:schema566.properties.service_tier,data:data12}];
+return false;
+}
+var valid0 = _errs26 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1514.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema566.type,parentSchema:schema566,data}];
+return false;
+}
+}
+validate1514.errors = vErrors;
+return errors === 0;
+}
+
+export const validateUsageEmbeddingsResult = validate1515;
+
+function validate1515(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((((((((data.object === undefined) && (missing0 = "object")) || ((data.input_tokens === undefined) && (missing0 = "input_tokens"))) || ((data.num_model_requests === undefined) && (missing0 = "num_model_requests"))) || ((data.project_id === undefined) && (missing0 = "project_id"))) || ((data.user_id === undefined) && (missing0 = "user_id"))) || ((data.api_key_id === undefined) && (missing0 = "api_key_id"))) || ((data.model === undefined) && (missing0 = "model"))){
+validate1515.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema567.required,parentSchema:schema567,data}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!(((((((key0 === "object") || (key0 === "input_tokens")) || (key0 === "num_model_requests")) || (key0 === "project_id")) || (key0 === "user_id")) || (key0 === "api_key_id")) || (key0 === "model"))){
+validate1515.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema567,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.object !== undefined){
+let data0 = data.object;
+const _errs2 = errors;
+if(typeof data0 !== "string"){
+validate1515.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema567.properties.object.type,parentSchema:schema567.properties.object,data:data0}];
+return false;
+}
+if("organization.usage.embeddings.result" !== data0){
+validate1515.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.embeddings.result"},message:"must be equal to constant",schema:"organization.usage.embeddings.result",parentSchema:schema567.properties.object,data:data0}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.input_tokens !== undefined){
+let data1 = data.input_tokens;
+const _errs4 = errors;
+if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
+validate1515.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema567.properties.input_tokens.type,parentSchema:schema567.properties.input_tokens,data:data1}];
+return false;
+}
+if(errors === _errs4){
+if((typeof data1 == "number") && (isFinite(data1))){
+if(data1 < 0 || isNaN(data1)){
+validate1515.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema567.properties.input_tokens,data:data1}];
+return false;
+}
+}
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.num_model_requests !== undefined){
+let data2 = data.num_model_requests;
+const _errs6 = errors;
+if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
+validate1515.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema567.properties.num_model_requests.type,parentSchema:schema567.properties.num_model_requests,data:data2}];
+return false;
+}
+if(errors === _errs6){
+if((typeof data2 == "number") && (isFinite(data2))){
+if(data2 < 0 || isNaN(data2)){
+validate1515.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema567.properties.num_model_requests,data:data2}];
+return false;
+}
+}
+}
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.project_id !== undefined){
+let data3 = data.project_id;
+const _errs8 = errors;
+if((typeof data3 !== "string") && (data3 !== null)){
+validate1515.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema567.properties.project_id.type},message:"must be string,null",schema:schema567.properties.project_id.type,parentSchema:schema567.properties.project_id,data:data3}];
+return false;
+}
+var valid0 = _errs8 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.user_id !== undefined){
+let data4 = data.user_id;
+const _errs10 = errors;
+if((typeof data4 !== "string") && (data4 !== null)){
+validate1515.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema567.properties.user_id.type},message:"must be string,null",schema:schema567.properties.user_id.type,parentSchema:schema567.properties.user_id,data:data4}];
+return false;
+}
+var valid0 = _errs10 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.api_key_id !== undefined){
+let data5 = data.api_key_id;
+const _errs12 = errors;
+if((typeof data5 !== "string") && (data5 !== null)){
+validate1515.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema567.properties.api_key_id.type},message:"must be string,null",schema:schema567.properties.api_key_id.type,parentSchema:schema567.properties.api_key_id,data:data5}];
+return false;
+}
+var valid0 = _errs12 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.model !== undefined){
+let data6 = data.model;
+const _errs14 = errors;
+if((typeof data6 !== "string") && (data6 !== null)){
+validate1515.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema567.properties.model.type},message:"must be string,null",schema:schema567.properties.model.type,parentSchema:schema567.properties.model,data:data6}];
+return false;
+}
+var valid0 = _errs14 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1515.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema567.type,parentSchema:schema567,data}];
+return false;
+}
+}
+validate1515.errors = vErrors;
+return errors === 0;
+}
+
+export const validateUsageModerationsResult = validate1516;
+
+function validate1516(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((((((((data.object === undefined) && (missing0 = "object")) || ((data.input_tokens === undefined) && (missing0 = "input_tokens"))) || ((data.num_model_requests === undefined) && (missing0 = "num_model_requests"))) || ((data.project_id === undefined) && (missing0 = "project_id"))) || ((data.user_id === undefined) && (missing0 = "user_id"))) || ((data.api_key_id === undefined) && (missing0 = "api_key_id"))) || ((data.model === undefined) && (missing0 = "model"))){
+validate1516.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema568.required,parentSchema:schema568,data}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!(((((((key0 === "object") || (key0 === "input_tokens")) || (key0 === "num_model_requests")) || (key0 === "project_id")) || (key0 === "user_id")) || (key0 === "api_key_id")) || (key0 === "model"))){
+validate1516.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema568,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.object !== undefined){
+let data0 = data.object;
+const _errs2 = errors;
+if(typeof data0 !== "string"){
+validate1516.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema568.properties.object.type,parentSchema:schema568.properties.object,data:data0}];
+return false;
+}
+if("organization.usage.moderations.result" !== data0){
+validate1516.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.moderations.result"},message:"must be equal to constant",schema:"organization.usage.moderations.result",parentSchema:schema568.properties.object,data:data0}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.input_tokens !== undefined){
+let data1 = data.input_tokens;
+const _errs4 = errors;
+if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
+validate1516.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema568.properties.input_tokens.type,parentSchema:schema568.properties.input_tokens,data:data1}];
+return false;
+}
+if(errors === _errs4){
+if((typeof data1 == "number") && (isFinite(data1))){
+if(data1 < 0 || isNaN(data1)){
+validate1516.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema568.properties.input_tokens,data:data1}];
+return false;
+}
+}
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.num_model_requests !== undefined){
+let data2 = data.num_model_requests;
+const _errs6 = errors;
+if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
+validate1516.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema568.properties.num_model_requests.type,parentSchema:schema568.properties.num_model_requests,data:data2}];
+return false;
+}
+if(errors === _errs6){
+if((typeof data2 == "number") && (isFinite(data2))){
+if(data2 < 0 || isNaN(data2)){
+validate1516.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema568.properties.num_model_requests,data:data2}];
+return false;
+}
+}
+}
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.project_id !== undefined){
+let data3 = data.project_id;
+const _errs8 = errors;
+if((typeof data3 !== "string") && (data3 !== null)){
+validate1516.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema568.properties.project_id.type},message:"must be string,null",schema:schema568.properties.project_id.type,parentSchema:schema568.properties.project_id,data:data3}];
+return false;
+}
+var valid0 = _errs8 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.user_id !== undefined){
+let data4 = data.user_id;
+const _errs10 = errors;
+if((typeof data4 !== "string") && (data4 !== null)){
+validate1516.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema568.properties.user_id.type},message:"must be string,null",schema:schema568.properties.user_id.type,parentSchema:schema568.properties.user_id,data:data4}];
+return false;
+}
+var valid0 = _errs10 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.api_key_id !== undefined){
+let data5 = data.api_key_id;
+const _errs12 = errors;
+if((typeof data5 !== "string") && (data5 !== null)){
+validate1516.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema568.properties.api_key_id.type},message:"must be string,null",schema:schema568.properties.api_key_id.type,parentSchema:schema568.properties.api_key_id,data:data5}];
+return false;
+}
+var valid0 = _errs12 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.model !== undefined){
+let data6 = data.model;
+const _errs14 = errors;
+if((typeof data6 !== "string") && (data6 !== null)){
+validate1516.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema568.properties.model.type},message:"must be string,null",schema:schema568.properties.model.type,parentSchema:schema568.properties.model,data:data6}];
+return false;
+}
+var valid0 = _errs14 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1516.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema568.type,parentSchema:schema568,data}];
+return false;
+}
+}
+validate1516.errors = vErrors;
+return errors === 0;
+}
+
+export const validateUsageImagesResult = validate1517;
+
+function validate1517(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((((((((((data.object === undefined) && (missing0 = "object")) || ((data.images === undefined) && (missing0 = "images"))) || ((data.num_model_requests === undefined) && (missing0 = "num_model_requests"))) || ((data.source === undefined) && (missing0 = "source"))) || ((data.size === undefined) && (missing0 = "size"))) || ((data.project_id === undefined) && (missing0 = "project_id"))) || ((data.user_id === undefined) && (missing0 = "user_id"))) || ((data.api_key_id === undefined) && (missing0 = "api_key_id"))) || ((data.model === undefined) && (missing0 = "model"))){
+validate1517.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema569.required,parentSchema:schema569,data}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!(func26.call(schema569.properties, key0))){
+validate1517.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema569,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.object !== undefined){
+let data0 = data.object;
+const _errs2 = errors;
+if(typeof data0 !== "string"){
+validate1517.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema569.properties.object.type,parentSchema:schema569.properties.object,data:data0}];
+return false;
+}
+if("organization.usage.images.result" !== data0){
+validate1517.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.images.result"},message:"must be equal to constant",schema:"organization.usage.images.result",parentSchema:schema569.properties.object,data:data0}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.images !== undefined){
+let data1 = data.images;
+const _errs4 = errors;
+if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
+validate1517.errors = [{instancePath:instancePath+"/images",schemaPath:"#/properties/images/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema569.properties.images.type,parentSchema:schema569.properties.images,data:data1}];
+return false;
+}
+if(errors === _errs4){
+if((typeof data1 == "number") && (isFinite(data1))){
+if(data1 < 0 || isNaN(data1)){
+validate1517.errors = [{instancePath:instancePath+"/images",schemaPath:"#/properties/images/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema569.properties.images,data:data1}];
+return false;
+}
+}
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.num_model_requests !== undefined){
+let data2 = data.num_model_requests;
+const _errs6 = errors;
+if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
+validate1517.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema569.properties.num_model_requests.type,parentSchema:schema569.properties.num_model_requests,data:data2}];
+return false;
+}
+if(errors === _errs6){
+if((typeof data2 == "number") && (isFinite(data2))){
+if(data2 < 0 || isNaN(data2)){
+validate1517.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema569.properties.num_model_requests,data:data2}];
+return false;
+}
+}
+}
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.source !== undefined){
+let data3 = data.source;
+const _errs8 = errors;
+if((typeof data3 !== "string") && (data3 !== null)){
+validate1517.errors = [{instancePath:instancePath+"/source",schemaPath:"#/properties/source/type",keyword:"type",params:{type: schema569.properties.source.type},message:"must be string,null",schema:schema569.properties.source.type,parentSchema:schema569.properties.source,data:data3}];
+return false;
+}
+var valid0 = _errs8 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.size !== undefined){
+let data4 = data.size;
+const _errs10 = errors;
+if((typeof data4 !== "string") && (data4 !== null)){
+validate1517.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/type",keyword:"type",params:{type: schema569.properties.size.type},message:"must be string,null",schema:schema569.properties.size.type,parentSchema:schema569.properties.size,data:data4}];
+return false;
+}
+var valid0 = _errs10 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.project_id !== undefined){
+let data5 = data.project_id;
+const _errs12 = errors;
+if((typeof data5 !== "string") && (data5 !== null)){
+validate1517.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema569.properties.project_id.type},message:"must be string,null",schema:schema569.properties.project_id.type,parentSchema:schema569.properties.project_id,data:data5}];
+return false;
+}
+var valid0 = _errs12 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.user_id !== undefined){
+let data6 = data.user_id;
+const _errs14 = errors;
+if((typeof data6 !== "string") && (data6 !== null)){
+validate1517.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema569.properties.user_id.type},message:"must be string,null",schema:schema569.properties.user_id.type,parentSchema:schema569.properties.user_id,data:data6}];
+return false;
+}
+var valid0 = _errs14 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.api_key_id !== undefined){
+let data7 = data.api_key_id;
+const _errs16 = errors;
+if((typeof data7 !== "string") && (data7 !== null)){
+validate1517.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema569.properties.api_key_id.type},message:"must be string,null",schema:schema569.properties.api_key_id.type,parentSchema:schema569.properties.api_key_id,data:data7}];
+return false;
+}
+var valid0 = _errs16 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.model !== undefined){
+let data8 = data.model;
+const _errs18 = errors;
+if((typeof data8 !== "string") && (data8 !== null)){
+validate1517.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema569.properties.model.type},message:"must be string,null",schema:schema569.properties.model.type,parentSchema:schema569.properties.model,data:data8}];
+return false;
+}
+var valid0 = _errs18 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1517.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema569.type,parentSchema:schema569,data}];
+return false;
+}
+}
+validate1517.errors = vErrors;
+return errors === 0;
+}
+
+export const validateUsageAudioSpeechesResult = validate1518;
+
+function validate1518(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((((((((data.object === undefined) && (missing0 = "object")) || ((data.characters === undefined) && (missing0 = "characters"))) || ((data.num_model_requests === undefined) && (missing0 = "num_model_requests"))) || ((data.project_id === undefined) && (missing0 = "project_id"))) || ((data.user_id === undefined) && (missing0 = "user_id"))) || ((data.api_key_id === undefined) && (missing0 = "api_key_id"))) || ((data.model === undefined) && (missing0 = "model"))){
+validate1518.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema570.required,parentSchema:schema570,data}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!(((((((key0 === "object") || (key0 === "characters")) || (key0 === "num_model_requests")) || (key0 === "project_id")) || (key0 === "user_id")) || (key0 === "api_key_id")) || (key0 === "model"))){
+validate1518.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema570,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.object !== undefined){
+let data0 = data.object;
+const _errs2 = errors;
+if(typeof data0 !== "string"){
+validate1518.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema570.properties.object.type,parentSchema:schema570.properties.object,data:data0}];
+return false;
+}
+if("organization.usage.audio_speeches.result" !== data0){
+validate1518.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.audio_speeches.result"},message:"must be equal to constant",schema:"organization.usage.audio_speeches.result",parentSchema:schema570.properties.object,data:data0}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.characters !== undefined){
+let data1 = data.characters;
+const _errs4 = errors;
+if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
+validate1518.errors = [{instancePath:instancePath+"/characters",schemaPath:"#/properties/characters/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema570.properties.characters.type,parentSchema:schema570.properties.characters,data:data1}];
+return false;
+}
+if(errors === _errs4){
+if((typeof data1 == "number") && (isFinite(data1))){
+if(data1 < 0 || isNaN(data1)){
+validate1518.errors = [{instancePath:instancePath+"/characters",schemaPath:"#/properties/characters/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema570.properties.characters,data:data1}];
+return false;
+}
+}
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.num_model_requests !== undefined){
+let data2 = data.num_model_requests;
+const _errs6 = errors;
+if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
+validate1518.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema570.properties.num_model_requests.type,parentSchema:schema570.properties.num_model_requests,data:data2}];
+return false;
+}
+if(errors === _errs6){
+if((typeof data2 == "number") && (isFinite(data2))){
+if(data2 < 0 || isNaN(data2)){
+validate1518.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema570.properties.num_model_requests,data:data2}];
+return false;
+}
+}
+}
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.project_id !== undefined){
+let data3 = data.project_id;
+const _errs8 = errors;
+if((typeof data3 !== "string") && (data3 !== null)){
+validate1518.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema570.properties.project_id.type},message:"must be string,null",schema:schema570.properties.project_id.type,parentSchema:schema570.properties.project_id,data:data3}];
+return false;
+}
+var valid0 = _errs8 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.user_id !== undefined){
+let data4 = data.user_id;
+const _errs10 = errors;
+if((typeof data4 !== "string") && (data4 !== null)){
+validate1518.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema570.properties.user_id.type},message:"must be string,null",schema:schema570.properties.user_id.type,parentSchema:schema570.properties.user_id,data:data4}];
+return false;
+}
+var valid0 = _errs10 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.api_key_id !== undefined){
+let data5 = data.api_key_id;
+const _errs12 = errors;
+if((typeof data5 !== "string") && (data5 !== null)){
+validate1518.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema570.properties.api_key_id.type},message:"must be string,null",schema:schema570.properties.api_key_id.type,parentSchema:schema570.properties.api_key_id,data:data5}];
+return false;
+}
+var valid0 = _errs12 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.model !== undefined){
+let data6 = data.model;
+const _errs14 = errors;
+if((typeof data6 !== "string") && (data6 !== null)){
+validate1518.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema570.properties.model.type},message:"must be string,null",schema:schema570.properties.model.type,parentSchema:schema570.properties.model,data:data6}];
+return false;
+}
+var valid0 = _errs14 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1518.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema570.type,parentSchema:schema570,data}];
+return false;
+}
+}
+validate1518.errors = vErrors;
+return errors === 0;
+}
+
+export const validateUsageAudioTranscriptionsResult = validate1519;
+
+function validate1519(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((((((((data.object === undefined) && (missing0 = "object")) || ((data.seconds === undefined) && (missing0 = "seconds"))) || ((data.num_model_requests === undefined) && (missing0 = "num_model_requests"))) || ((data.project_id === undefined) && (missing0 = "project_id"))) || ((data.user_id === undefined) && (missing0 = "user_id"))) || ((data.api_key_id === undefined) && (missing0 = "api_key_id"))) || ((data.model === undefined) && (missing0 = "model"))){
+validate1519.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema571.required,parentSchema:schema571,data}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!(((((((key0 === "object") || (key0 === "seconds")) || (key0 === "num_model_requests")) || (key0 === "project_id")) || (key0 === "user_id")) || (key0 === "api_key_id")) || (key0 === "model"))){
+validate1519.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema571,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.object !== undefined){
+let data0 = data.object;
+const _errs2 = errors;
+if(typeof data0 !== "string"){
+validate1519.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema571.properties.object.type,parentSchema:schema571.properties.object,data:data0}];
+return false;
+}
+if("organization.usage.audio_transcriptions.result" !== data0){
+validate1519.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.audio_transcriptions.result"},message:"must be equal to constant",schema:"organization.usage.audio_transcriptions.result",parentSchema:schema571.properties.object,data:data0}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.seconds !== undefined){
+let data1 = data.seconds;
+const _errs4 = errors;
+if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
+validate1519.errors = [{instancePath:instancePath+"/seconds",schemaPath:"#/properties/seconds/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema571.properties.seconds.type,parentSchema:schema571.properties.seconds,data:data1}];
+return false;
+}
+if(errors === _errs4){
+if((typeof data1 == "number") && (isFinite(data1))){
+if(data1 < 0 || isNaN(data1)){
+validate1519.errors = [{instancePath:instancePath+"/seconds",schemaPath:"#/properties/seconds/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema571.properties.seconds,data:data1}];
+return false;
+}
+}
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.num_model_requests !== undefined){
+let data2 = data.num_model_requests;
+const _errs6 = errors;
+if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
+validate1519.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema571.properties.num_model_requests.type,parentSchema:schema571.properties.num_model_requests,data:data2}];
+return false;
+}
+if(errors === _errs6){
+if((typeof data2 == "number") && (isFinite(data2))){
+if(data2 < 0 || isNaN(data2)){
+validate1519.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema571.properties.num_model_requests,data:data2}];
+return false;
+}
+}
+}
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.project_id !== undefined){
+let data3 = data.project_id;
+const _errs8 = errors;
+if((typeof data3 !== "string") && (data3 !== null)){
+validate1519.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema571.properties.project_id.type},message:"must be string,null",schema:schema571.properties.project_id.type,parentSchema:schema571.properties.project_id,data:data3}];
+return false;
+}
+var valid0 = _errs8 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.user_id !== undefined){
+let data4 = data.user_id;
+const _errs10 = errors;
+if((typeof data4 !== "string") && (data4 !== null)){
+validate1519.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema571.properties.user_id.type},message:"must be string,null",schema:schema571.properties.user_id.type,parentSchema:schema571.properties.user_id,data:data4}];
+return false;
+}
+var valid0 = _errs10 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.api_key_id !== undefined){
+let data5 = data.api_key_id;
+const _errs12 = errors;
+if((typeof data5 !== "string") && (data5 !== null)){
+validate1519.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema571.properties.api_key_id.type},message:"must be string,null",schema:schema571.properties.api_key_id.type,parentSchema:schema571.properties.api_key_id,data:data5}];
+return false;
+}
+var valid0 = _errs12 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.model !== undefined){
+let data6 = data.model;
+const _errs14 = errors;
+if((typeof data6 !== "string") && (data6 !== null)){
+validate1519.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema571.properties.model.type},message:"must be string,null",schema:schema571.properties.model.type,parentSchema:schema571.properties.model,data:data6}];
+return false;
+}
+var valid0 = _errs14 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1519.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema571.type,parentSchema:schema571,data}];
+return false;
+}
+}
+validate1519.errors = vErrors;
+return errors === 0;
+}
+
+export const validateUsageVectorStoresResult = validate1520;
+
+function validate1520(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((((data.object === undefined) && (missing0 = "object")) || ((data.usage_bytes === undefined) && (missing0 = "usage_bytes"))) || ((data.project_id === undefined) && (missing0 = "project_id"))){
+validate1520.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema572.required,parentSchema:schema572,data}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!(((key0 === "object") || (key0 === "usage_bytes")) || (key0 === "project_id"))){
+validate1520.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema572,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.object !== undefined){
+let data0 = data.object;
+const _errs2 = errors;
+if(typeof data0 !== "string"){
+validate1520.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema572.properties.object.type,parentSchema:schema572.properties.object,data:data0}];
+return false;
+}
+if("organization.usage.vector_stores.result" !== data0){
+validate1520.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.vector_stores.result"},message:"must be equal to constant",schema:"organization.usage.vector_stores.result",parentSchema:schema572.properties.object,data:data0}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.usage_bytes !== undefined){
+let data1 = data.usage_bytes;
+const _errs4 = errors;
+if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
+validate1520.errors = [{instancePath:instancePath+"/usage_bytes",schemaPath:"#/properties/usage_bytes/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema572.properties.usage_bytes.type,parentSchema:schema572.properties.usage_bytes,data:data1}];
+return false;
+}
+if(errors === _errs4){
+if((typeof data1 == "number") && (isFinite(data1))){
+if(data1 < 0 || isNaN(data1)){
+validate1520.errors = [{instancePath:instancePath+"/usage_bytes",schemaPath:"#/properties/usage_bytes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema572.properties.usage_bytes,data:data1}];
+return false;
+}
+}
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.project_id !== undefined){
+let data2 = data.project_id;
+const _errs6 = errors;
+if((typeof data2 !== "string") && (data2 !== null)){
+validate1520.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema572.properties.project_id.type},message:"must be string,null",schema:schema572.properties.project_id.type,parentSchema:schema572.properties.project_id,data:data2}];
+return false;
+}
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+else {
+validate1520.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema572.type,parentSchema:schema572,data}];
+return false;
+}
+}
+validate1520.errors = vErrors;
+return errors === 0;
+}
+
+export const validateUsageCodeInterpreterSessionsResult = validate1521;
+
+function validate1521(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((((data.object === undefined) && (missing0 = "object")) || ((data.num_sessions === undefined) && (missing0 = "num_sessions"))) || ((data.project_id === undefined) && (missing0 = "project_id"))){
+validate1521.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema573.required,parentSchema:schema573,data}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!(((key0 === "object") || (key0 === "num_sessions")) || (key0 === "project_id"))){
+validate1521.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema573,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.object !== undefined){
+let data0 = data.object;
+const _errs2 = errors;
+if(typeof data0 !== "string"){
+validate1521.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema573.properties.object.type,parentSchema:schema573.properties.object,data:data0}];
+return false;
+}
+if("organization.usage.code_interpreter_sessions.result" !== data0){
+validate1521.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.code_interpreter_sessions.result"},message:"must be equal to constant",schema:"organization.usage.code_interpreter_sessions.result",parentSchema:schema573.properties.object,data:data0}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.num_sessions !== undefined){
+let data1 = data.num_sessions;
+const _errs4 = errors;
+if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
+validate1521.errors = [{instancePath:instancePath+"/num_sessions",schemaPath:"#/properties/num_sessions/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema573.properties.num_sessions.type,parentSchema:schema573.properties.num_sessions,data:data1}];
+return false;
+}
+if(errors === _errs4){
+if((typeof data1 == "number") && (isFinite(data1))){
+if(data1 < 0 || isNaN(data1)){
+validate1521.errors = [{instancePath:instancePath+"/num_sessions",schemaPath:"#/properties/num_sessions/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema573.properties.num_sessions,data:data1}];
+return false;
+}
+}
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.project_id !== undefined){
+let data2 = data.project_id;
+const _errs6 = errors;
+if((typeof data2 !== "string") && (data2 !== null)){
+validate1521.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema573.properties.project_id.type},message:"must be string,null",schema:schema573.properties.project_id.type,parentSchema:schema573.properties.project_id,data:data2}];
+return false;
+}
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+else {
+validate1521.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema573.type,parentSchema:schema573,data}];
+return false;
+}
+}
+validate1521.errors = vErrors;
+return errors === 0;
+}
+
+export const validateUsageFileSearchCallsResult = validate1522;
+
+function validate1522(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((((((data.object === undefined) && (missing0 = "object")) || ((data.num_requests === undefined) && (missing0 = "num_requests"))) || ((data.project_id === undefined) && (missing0 = "project_id"))) || ((data.user_id === undefined) && (missing0 = "user_id"))) || ((data.api_key_id === undefined) && (missing0 = "api_key_id"))) || ((data.vector_store_id === undefined) && (missing0 = "vector_store_id"))){
+validate1522.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema574.required,parentSchema:schema574,data}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!((((((key0 === "object") || (key0 === "num_requests")) || (key0 === "project_id")) || (key0 === "user_id")) || (key0 === "api_key_id")) || (key0 === "vector_store_id"))){
+validate1522.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema574,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.object !== undefined){
+let data0 = data.object;
+const _errs2 = errors;
+if(typeof data0 !== "string"){
+validate1522.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema574.properties.object.type,parentSchema:schema574.properties.object,data:data0}];
+return false;
+}
+if("organization.usage.file_searches.result" !== data0){
+validate1522.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.file_searches.result"},message:"must be equal to constant",schema:"organization.usage.file_searches.result",parentSchema:schema574.properties.object,data:data0}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.num_requests !== undefined){
+let data1 = data.num_requests;
+const _errs4 = errors;
+if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
+validate1522.errors = [{instancePath:instancePath+"/num_requests",schemaPath:"#/properties/num_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema574.properties.num_requests.type,parentSchema:schema574.properties.num_requests,data:data1}];
+return false;
+}
+if(errors === _errs4){
+if((typeof data1 == "number") && (isFinite(data1))){
+if(data1 < 0 || isNaN(data1)){
+validate1522.errors = [{instancePath:instancePath+"/num_requests",schemaPath:"#/properties/num_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema574.properties.num_requests,data:data1}];
+return false;
+}
+}
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.project_id !== undefined){
+let data2 = data.project_id;
+const _errs6 = errors;
+if((typeof data2 !== "string") && (data2 !== null)){
+validate1522.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema574.properties.project_id.type},message:"must be string,null",schema:schema574.properties.project_id.type,parentSchema:schema574.properties.project_id,data:data2}];
+return false;
+}
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.user_id !== undefined){
+let data3 = data.user_id;
+const _errs8 = errors;
+if((typeof data3 !== "string") && (data3 !== null)){
+validate1522.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema574.properties.user_id.type},message:"must be string,null",schema:schema574.properties.user_id.type,parentSchema:schema574.properties.user_id,data:data3}];
+return false;
+}
+var valid0 = _errs8 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.api_key_id !== undefined){
+let data4 = data.api_key_id;
+const _errs10 = errors;
+if((typeof data4 !== "string") && (data4 !== null)){
+validate1522.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema574.properties.api_key_id.type},message:"must be string,null",schema:schema574.properties.api_key_id.type,parentSchema:schema574.properties.api_key_id,data:data4}];
+return false;
+}
+var valid0 = _errs10 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.vector_store_id !== undefined){
+let data5 = data.vector_store_id;
+const _errs12 = errors;
+if((typeof data5 !== "string") && (data5 !== null)){
+validate1522.errors = [{instancePath:instancePath+"/vector_store_id",schemaPath:"#/properties/vector_store_id/type",keyword:"type",params:{type: schema574.properties.vector_store_id.type},message:"must be string,null",schema:schema574.properties.vector_store_id.type,parentSchema:schema574.properties.vector_store_id,data:data5}];
+return false;
+}
+var valid0 = _errs12 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1522.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema574.type,parentSchema:schema574,data}];
+return false;
+}
+}
+validate1522.errors = vErrors;
+return errors === 0;
+}
+
+export const validateUsageWebSearchCallsResult = validate1523;
+
+function validate1523(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((((((((data.object === undefined) && (missing0 = "object")) || ((data.num_model_requests === undefined) && (missing0 = "num_model_requests"))) || ((data.num_requests === undefined) && (missing0 = "num_requests"))) || ((data.project_id === undefined) && (missing0 = "project_id"))) || ((data.user_id === undefined) && (missing0 = "user_id"))) || ((data.api_key_id === undefined) && (missing0 = "api_key_id"))) || ((data.model === undefined) && (missing0 = "model"))) || ((data.context_level === undefined) && (missing0 = "context_level"))){
+validate1523.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema575.required,parentSchema:schema575,data}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!((((((((key0 === "object") || (key0 === "num_model_requests")) || (key0 === "num_requests")) || (key0 === "project_id")) || (key0 === "user_id")) || (key0 === "api_key_id")) || (key0 === "model")) || (key0 === "context_level"))){
+validate1523.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema575,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.object !== undefined){
+let data0 = data.object;
+const _errs2 = errors;
+if(typeof data0 !== "string"){
+validate1523.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema575.properties.object.type,parentSchema:schema575.properties.object,data:data0}];
+return false;
+}
+if("organization.usage.web_searches.result" !== data0){
+validate1523.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.web_searches.result"},message:"must be equal to constant",schema:"organization.usage.web_searches.result",parentSchema:schema575.properties.object,data:data0}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.num_model_requests !== undefined){
+let data1 = data.num_model_requests;
+const _errs4 = errors;
+if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
+validate1523.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema575.properties.num_model_requests.type,parentSchema:schema575.properties.num_model_requests,data:data1}];
+return false;
+}
+if(errors === _errs4){
+if((typeof data1 == "number") && (isFinite(data1))){
+if(data1 < 0 || isNaN(data1)){
+validate1523.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema575.properties.num_model_requests,data:data1}];
+return false;
+}
+}
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.num_requests !== undefined){
+let data2 = data.num_requests;
+const _errs6 = errors;
+if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
+validate1523.errors = [{instancePath:instancePath+"/num_requests",schemaPath:"#/properties/num_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema575.properties.num_requests.type,parentSchema:schema575.properties.num_requests,data:data2}];
+return false;
+}
+if(errors === _errs6){
+if((typeof data2 == "number") && (isFinite(data2))){
+if(data2 < 0 || isNaN(data2)){
+validate1523.errors = [{instancePath:instancePath+"/num_requests",schemaPath:"#/properties/num_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema575.properties.num_requests,data:data2}];
+return false;
+}
+}
+}
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.project_id !== undefined){
+let data3 = data.project_id;
+const _errs8 = errors;
+if((typeof data3 !== "string") && (data3 !== null)){
+validate1523.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema575.properties.project_id.type},message:"must be string,null",schema:schema575.properties.project_id.type,parentSchema:schema575.properties.project_id,data:data3}];
+return false;
+}
+var valid0 = _errs8 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.user_id !== undefined){
+let data4 = data.user_id;
+const _errs10 = errors;
+if((typeof data4 !== "string") && (data4 !== null)){
+validate1523.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema575.properties.user_id.type},message:"must be string,null",schema:schema575.properties.user_id.type,parentSchema:schema575.properties.user_id,data:data4}];
+return false;
+}
+var valid0 = _errs10 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.api_key_id !== undefined){
+let data5 = data.api_key_id;
+const _errs12 = errors;
+if((typeof data5 !== "string") && (data5 !== null)){
+validate1523.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema575.properties.api_key_id.type},message:"must be string,null",schema:schema575.properties.api_key_id.type,parentSchema:schema575.properties.api_key_id,data:data5}];
+return false;
+}
+var valid0 = _errs12 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.model !== undefined){
+let data6 = data.model;
+const _errs14 = errors;
+if((typeof data6 !== "string") && (data6 !== null)){
+validate1523.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema575.properties.model.type},message:"must be string,null",schema:schema575.properties.model.type,parentSchema:schema575.properties.model,data:data6}];
+return false;
+}
+var valid0 = _errs14 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.context_level !== undefined){
+let data7 = data.context_level;
+const _errs16 = errors;
+if((typeof data7 !== "string") && (data7 !== null)){
+validate1523.errors = [{instancePath:instancePath+"/context_level",schemaPath:"#/properties/context_level/type",keyword:"type",params:{type: schema575.properties.context_level.type},message:"must be string,null",schema:schema575.properties.context_level.type,parentSchema:schema575.properties.context_level,data:data7}];
+return false;
+}
+var valid0 = _errs16 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1523.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema575.type,parentSchema:schema575,data}];
+return false;
+}
+}
+validate1523.errors = vErrors;
+return errors === 0;
+}
+
+export const validateCostsResult = validate1524;
+
+function validate1524(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((((((((data.object === undefined) && (missing0 = "object")) || ((data.amount === undefined) && (missing0 = "amount"))) || ((data.line_item === undefined) && (missing0 = "line_item"))) || ((data.project_id === undefined) && (missing0 = "project_id"))) || ((data.api_key_id === undefined) && (missing0 = "api_key_id"))) || ((data.quantity === undefined) && (missing0 = "quantity"))) || ((data.quantity_unit === undefined) && (missing0 = "quantity_unit"))){
+validate1524.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema576.required,parentSchema:schema576,data}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!(((((((key0 === "object") || (key0 === "amount")) || (key0 === "line_item")) || (key0 === "project_id")) || (key0 === "api_key_id")) || (key0 === "quantity")) || (key0 === "quantity_unit"))){
+validate1524.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema576,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.object !== undefined){
+let data0 = data.object;
+const _errs2 = errors;
+if(typeof data0 !== "string"){
+validate1524.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema576.properties.object.type,parentSchema:schema576.properties.object,data:data0}];
+return false;
+}
+if("organization.costs.result" !== data0){
+validate1524.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.costs.result"},message:"must be equal to constant",schema:"organization.costs.result",parentSchema:schema576.properties.object,data:data0}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.amount !== undefined){
+const _errs4 = errors;
+if(!(validate1485(data.amount, {instancePath:instancePath+"/amount",parentData:data,parentDataProperty:"amount",rootData}))){
+vErrors = vErrors === null ? validate1485.errors : vErrors.concat(validate1485.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.line_item !== undefined){
+let data2 = data.line_item;
+const _errs5 = errors;
+if((typeof data2 !== "string") && (data2 !== null)){
+validate1524.errors = [{instancePath:instancePath+"/line_item",schemaPath:"#/properties/line_item/type",keyword:"type",params:{type: schema576.properties.line_item.type},message:"must be string,null",schema:schema576.properties.line_item.type,parentSchema:schema576.properties.line_item,data:data2}];
+return false;
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.project_id !== undefined){
+let data3 = data.project_id;
+const _errs7 = errors;
+if((typeof data3 !== "string") && (data3 !== null)){
+validate1524.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema576.properties.project_id.type},message:"must be string,null",schema:schema576.properties.project_id.type,parentSchema:schema576.properties.project_id,data:data3}];
+return false;
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.api_key_id !== undefined){
+let data4 = data.api_key_id;
+const _errs9 = errors;
+if((typeof data4 !== "string") && (data4 !== null)){
+validate1524.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema576.properties.api_key_id.type},message:"must be string,null",schema:schema576.properties.api_key_id.type,parentSchema:schema576.properties.api_key_id,data:data4}];
+return false;
+}
+var valid0 = _errs9 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.quantity !== undefined){
+let data5 = data.quantity;
+const _errs11 = errors;
+if((!((typeof data5 == "number") && (isFinite(data5)))) && (data5 !== null)){
+validate1524.errors = [{instancePath:instancePath+"/quantity",schemaPath:"#/properties/quantity/type",keyword:"type",params:{type: schema576.properties.quantity.type},message:"must be number,null",schema:schema576.properties.quantity.type,parentSchema:schema576.properties.quantity,data:data5}];
+return false;
+}
+var valid0 = _errs11 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.quantity_unit !== undefined){
+let data6 = data.quantity_unit;
+const _errs13 = errors;
+if((typeof data6 !== "string") && (data6 !== null)){
+validate1524.errors = [{instancePath:instancePath+"/quantity_unit",schemaPath:"#/properties/quantity_unit/type",keyword:"type",params:{type: schema576.properties.quantity_unit.type},message:"must be string,null",schema:schema576.properties.quantity_unit.type,parentSchema:schema576.properties.quantity_unit,data:data6}];
+return false;
+}
+var valid0 = _errs13 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1524.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema576.type,parentSchema:schema576,data}];
+return false;
+}
+}
+validate1524.errors = vErrors;
+return errors === 0;
+}
+
+export const validateCostAmount = validate1526;
+
+function validate1526(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((data.value === undefined) && (missing0 = "value")) || ((data.currency === undefined) && (missing0 = "currency"))){
+validate1526.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema577.required,parentSchema:schema577,data}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!((key0 === "value") || (key0 === "currency"))){
+validate1526.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema577,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.value !== undefined){
+let data0 = data.value;
+const _errs2 = errors;
+if(errors === _errs2){
+if((typeof data0 == "number") && (isFinite(data0))){
+if(data0 < 0 || isNaN(data0)){
+validate1526.errors = [{instancePath:instancePath+"/value",schemaPath:"#/properties/value/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema577.properties.value,data:data0}];
+return false;
+}
+}
+else {
+validate1526.errors = [{instancePath:instancePath+"/value",schemaPath:"#/properties/value/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema577.properties.value.type,parentSchema:schema577.properties.value,data:data0}];
+return false;
+}
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.currency !== undefined){
+let data1 = data.currency;
+const _errs4 = errors;
+if(typeof data1 !== "string"){
+validate1526.errors = [{instancePath:instancePath+"/currency",schemaPath:"#/properties/currency/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema577.properties.currency.type,parentSchema:schema577.properties.currency,data:data1}];
+return false;
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+else {
+validate1526.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema577.type,parentSchema:schema577,data}];
+return false;
+}
+}
+validate1526.errors = vErrors;
+return errors === 0;
+}
+
+export const validateAdminApiKey = validate1527;
+const schema592 = {"type":"object","additionalProperties":false,"required":["object","id","name","redacted_value","created_at","expires_at","last_used_at","owner"],"properties":{"object":{"type":"string","const":"organization.admin_api_key"},"id":{"type":"string"},"name":{"type":["string","null"]},"redacted_value":{"type":"string"},"created_at":{"type":"integer"},"expires_at":{"type":["integer","null"]},"last_used_at":{"type":["integer","null"]},"owner":{"$ref":"#/components/schemas/AdminApiKeyOwner"}}};
+const schema593 = {"type":"object","additionalProperties":false,"required":["type","object","id","name","created_at","role"],"properties":{"type":{"type":"string"},"object":{"type":"string"},"id":{"type":"string"},"name":{"type":"string"},"created_at":{"type":"integer"},"role":{"type":"string"}}};
+
+function validate1528(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((((((data.type === undefined) && (missing0 = "type")) || ((data.object === undefined) && (missing0 = "object"))) || ((data.id === undefined) && (missing0 = "id"))) || ((data.name === undefined) && (missing0 = "name"))) || ((data.created_at === undefined) && (missing0 = "created_at"))) || ((data.role === undefined) && (missing0 = "role"))){
+validate1528.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema593.required,parentSchema:schema593,data}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!((((((key0 === "type") || (key0 === "object")) || (key0 === "id")) || (key0 === "name")) || (key0 === "created_at")) || (key0 === "role"))){
+validate1528.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema593,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.type !== undefined){
+let data0 = data.type;
+const _errs2 = errors;
+if(typeof data0 !== "string"){
+validate1528.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema593.properties.type.type,parentSchema:schema593.properties.type,data:data0}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.object !== undefined){
+let data1 = data.object;
+const _errs4 = errors;
+if(typeof data1 !== "string"){
+validate1528.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema593.properties.object.type,parentSchema:schema593.properties.object,data:data1}];
+return false;
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.id !== undefined){
+let data2 = data.id;
+const _errs6 = errors;
+if(typeof data2 !== "string"){
+validate1528.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema593.properties.id.type,parentSchema:schema593.properties.id,data:data2}];
+return false;
+}
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.name !== undefined){
+let data3 = data.name;
+const _errs8 = errors;
+if(typeof data3 !== "string"){
+validate1528.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema593.properties.name.type,parentSchema:schema593.properties.name,data:data3}];
+return false;
+}
+var valid0 = _errs8 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.created_at !== undefined){
+let data4 = data.created_at;
+const _errs10 = errors;
+if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
+validate1528.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema593.properties.created_at.type,parentSchema:schema593.properties.created_at,data:data4}];
+return false;
+}
+var valid0 = _errs10 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.role !== undefined){
+let data5 = data.role;
+const _errs12 = errors;
+if(typeof data5 !== "string"){
+validate1528.errors = [{instancePath:instancePath+"/role",schemaPath:"#/properties/role/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema593.properties.role.type,parentSchema:schema593.properties.role,data:data5}];
+return false;
+}
+var valid0 = _errs12 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1528.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema593.type,parentSchema:schema593,data}];
+return false;
+}
+}
+validate1528.errors = vErrors;
+return errors === 0;
+}
+
+
+function validate1527(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((((((((data.object === undefined) && (missing0 = "object")) || ((data.id === undefined) && (missing0 = "id"))) || ((data.name === undefined) && (missing0 = "name"))) || ((data.redacted_value === undefined) && (missing0 = "redacted_value"))) || ((data.created_at === undefined) && (missing0 = "created_at"))) || ((data.expires_at === undefined) && (missing0 = "expires_at"))) || ((data.last_used_at === undefined) && (missing0 = "last_used_at"))) || ((data.owner === undefined) && (missing0 = "owner"))){
+validate1527.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema592.required,parentSchema:schema592,data}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!((((((((key0 === "object") || (key0 === "id")) || (key0 === "name")) || (key0 === "redacted_value")) || (key0 === "created_at")) || (key0 === "expires_at")) || (key0 === "last_used_at")) || (key0 === "owner"))){
+validate1527.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema592,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.object !== undefined){
+let data0 = data.object;
+const _errs2 = errors;
+if(typeof data0 !== "string"){
+validate1527.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema592.properties.object.type,parentSchema:schema592.properties.object,data:data0}];
+return false;
+}
+if("organization.admin_api_key" !== data0){
+validate1527.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.admin_api_key"},message:"must be equal to constant",schema:"organization.admin_api_key",parentSchema:schema592.properties.object,data:data0}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.id !== undefined){
+let data1 = data.id;
+const _errs4 = errors;
+if(typeof data1 !== "string"){
+validate1527.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema592.properties.id.type,parentSchema:schema592.properties.id,data:data1}];
+return false;
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.name !== undefined){
+let data2 = data.name;
+const _errs6 = errors;
+if((typeof data2 !== "string") && (data2 !== null)){
+validate1527.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: schema592.properties.name.type},message:"must be string,null",schema:schema592.properties.name.type,parentSchema:schema592.properties.name,data:data2}];
+return false;
+}
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.redacted_value !== undefined){
+let data3 = data.redacted_value;
+const _errs8 = errors;
+if(typeof data3 !== "string"){
+validate1527.errors = [{instancePath:instancePath+"/redacted_value",schemaPath:"#/properties/redacted_value/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema592.properties.redacted_value.type,parentSchema:schema592.properties.redacted_value,data:data3}];
+return false;
+}
+var valid0 = _errs8 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.created_at !== undefined){
+let data4 = data.created_at;
+const _errs10 = errors;
+if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
+validate1527.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema592.properties.created_at.type,parentSchema:schema592.properties.created_at,data:data4}];
+return false;
+}
+var valid0 = _errs10 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.expires_at !== undefined){
+let data5 = data.expires_at;
+const _errs12 = errors;
+if((!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))) && (data5 !== null)){
+validate1527.errors = [{instancePath:instancePath+"/expires_at",schemaPath:"#/properties/expires_at/type",keyword:"type",params:{type: schema592.properties.expires_at.type},message:"must be integer,null",schema:schema592.properties.expires_at.type,parentSchema:schema592.properties.expires_at,data:data5}];
+return false;
+}
+var valid0 = _errs12 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.last_used_at !== undefined){
+let data6 = data.last_used_at;
+const _errs14 = errors;
+if((!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinite(data6)))) && (data6 !== null)){
+validate1527.errors = [{instancePath:instancePath+"/last_used_at",schemaPath:"#/properties/last_used_at/type",keyword:"type",params:{type: schema592.properties.last_used_at.type},message:"must be integer,null",schema:schema592.properties.last_used_at.type,parentSchema:schema592.properties.last_used_at,data:data6}];
+return false;
+}
+var valid0 = _errs14 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.owner !== undefined){
+const _errs16 = errors;
+if(!(validate1528(data.owner, {instancePath:instancePath+"/owner",parentData:data,parentDataProperty:"owner",rootData}))){
+vErrors = vErrors === null ? validate1528.errors : vErrors.concat(validate1528.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs16 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1527.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema592.type,parentSchema:schema592,data}];
+return false;
+}
+}
+validate1527.errors = vErrors;
+return errors === 0;
+}
+
+export const validateAdminApiKeyOwner = validate1530;
+
+function validate1530(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((((((data.type === undefined) && (missing0 = "type")) || ((data.object === undefined) && (missing0 = "object"))) || ((data.id === undefined) && (missing0 = "id"))) || ((data.name === undefined) && (missing0 = "name"))) || ((data.created_at === undefined) && (missing0 = "created_at"))) || ((data.role === undefined) && (missing0 = "role"))){
+validate1530.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema593.required,parentSchema:schema593,data}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!((((((key0 === "type") || (key0 === "object")) || (key0 === "id")) || (key0 === "name")) || (key0 === "created_at")) || (key0 === "role"))){
+validate1530.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema593,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.type !== undefined){
+let data0 = data.type;
+const _errs2 = errors;
+if(typeof data0 !== "string"){
+validate1530.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema593.properties.type.type,parentSchema:schema593.properties.type,data:data0}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.object !== undefined){
+let data1 = data.object;
+const _errs4 = errors;
+if(typeof data1 !== "string"){
+validate1530.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema593.properties.object.type,parentSchema:schema593.properties.object,data:data1}];
+return false;
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.id !== undefined){
+let data2 = data.id;
+const _errs6 = errors;
+if(typeof data2 !== "string"){
+validate1530.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema593.properties.id.type,parentSchema:schema593.properties.id,data:data2}];
+return false;
+}
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.name !== undefined){
+let data3 = data.name;
+const _errs8 = errors;
+if(typeof data3 !== "string"){
+validate1530.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema593.properties.name.type,parentSchema:schema593.properties.name,data:data3}];
+return false;
+}
+var valid0 = _errs8 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.created_at !== undefined){
+let data4 = data.created_at;
+const _errs10 = errors;
+if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
+validate1530.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema593.properties.created_at.type,parentSchema:schema593.properties.created_at,data:data4}];
+return false;
+}
+var valid0 = _errs10 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.role !== undefined){
+let data5 = data.role;
+const _errs12 = errors;
+if(typeof data5 !== "string"){
+validate1530.errors = [{instancePath:instancePath+"/role",schemaPath:"#/properties/role/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema593.properties.role.type,parentSchema:schema593.properties.role,data:data5}];
+return false;
+}
+var valid0 = _errs12 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1530.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema593.type,parentSchema:schema593,data}];
+return false;
+}
+}
+validate1530.errors = vErrors;
+return errors === 0;
+}
+
+export const validateAdminApiKeyList = validate1531;
+const schema595 = {"type":"object","additionalProperties":false,"required":["object","data","has_more","first_id","last_id"],"properties":{"object":{"type":"string","const":"list"},"data":{"type":"array","items":{"$ref":"#/components/schemas/AdminApiKey"}},"has_more":{"type":"boolean"},"first_id":{"type":["string","null"]},"last_id":{"type":["string","null"]}}};
+
+function validate1531(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((((((data.object === undefined) && (missing0 = "object")) || ((data.data === undefined) && (missing0 = "data"))) || ((data.has_more === undefined) && (missing0 = "has_more"))) || ((data.first_id === undefined) && (missing0 = "first_id"))) || ((data.last_id === undefined) && (missing0 = "last_id"))){
+validate1531.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema595.required,parentSchema:schema595,data}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!(((((key0 === "object") || (key0 === "data")) || (key0 === "has_more")) || (key0 === "first_id")) || (key0 === "last_id"))){
+validate1531.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema595,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.object !== undefined){
+let data0 = data.object;
+const _errs2 = errors;
+if(typeof data0 !== "string"){
+validate1531.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema595.properties.object.type,parentSchema:schema595.properties.object,data:data0}];
+return false;
+}
+if("list" !== data0){
+validate1531.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "list"},message:"must be equal to constant",schema:"list",parentSchema:schema595.properties.object,data:data0}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.data !== undefined){
+let data1 = data.data;
+const _errs4 = errors;
+if(errors === _errs4){
+if(Array.isArray(data1)){
+var valid1 = true;
+const len0 = data1.length;
+for(let i0=0; i0<len0; i0++){
+const _errs6 = errors;
+if(!(validate1527(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate1527.errors : vErrors.concat(validate1527.errors);
+errors = vErrors.length;
+}
+var valid1 = _errs6 === errors;
+if(!valid1){
+break;
+}
+}
+}
+else {
+validate1531.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema595.properties.data.type,parentSchema:schema595.properties.data,data:data1}];
+return false;
+}
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.has_more !== undefined){
+let data3 = data.has_more;
+const _errs7 = errors;
+if(typeof data3 !== "boolean"){
+validate1531.errors = [{instancePath:instancePath+"/has_more",schemaPath:"#/properties/has_more/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema595.properties.has_more.type,parentSchema:schema595.properties.has_more,data:data3}];
 return false;
 }
 var valid0 = _errs7 === errors;
@@ -72275,7 +76432,7 @@ if(data.first_id !== undefined){
 let data4 = data.first_id;
 const _errs9 = errors;
 if((typeof data4 !== "string") && (data4 !== null)){
-validate1472.errors = [{instancePath:instancePath+"/first_id",schemaPath:"#/properties/first_id/type",keyword:"type",params:{type: schema564.properties.first_id.type},message:"must be string,null",schema:schema564.properties.first_id.type,parentSchema:schema564.properties.first_id,data:data4}];
+validate1531.errors = [{instancePath:instancePath+"/first_id",schemaPath:"#/properties/first_id/type",keyword:"type",params:{type: schema595.properties.first_id.type},message:"must be string,null",schema:schema595.properties.first_id.type,parentSchema:schema595.properties.first_id,data:data4}];
 return false;
 }
 var valid0 = _errs9 === errors;
@@ -72288,7 +76445,7 @@ if(data.last_id !== undefined){
 let data5 = data.last_id;
 const _errs11 = errors;
 if((typeof data5 !== "string") && (data5 !== null)){
-validate1472.errors = [{instancePath:instancePath+"/last_id",schemaPath:"#/properties/last_id/type",keyword:"type",params:{type: schema564.properties.last_id.type},message:"must be string,null",schema:schema564.properties.last_id.type,parentSchema:schema564.properties.last_id,data:data5}];
+validate1531.errors = [{instancePath:instancePath+"/last_id",schemaPath:"#/properties/last_id/type",keyword:"type",params:{type: schema595.properties.last_id.type},message:"must be string,null",schema:schema595.properties.last_id.type,parentSchema:schema595.properties.last_id,data:data5}];
 return false;
 }
 var valid0 = _errs11 === errors;
@@ -72304,32 +76461,302 @@ var valid0 = true;
 }
 }
 else {
-validate1472.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema564.type,parentSchema:schema564,data}];
+validate1531.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema595.type,parentSchema:schema595,data}];
 return false;
 }
 }
-validate1472.errors = vErrors;
+validate1531.errors = vErrors;
 return errors === 0;
 }
 
-export const validateModelDeleted = validate1474;
-const schema565 = {"type":"object","additionalProperties":false,"required":["id","object","deleted"],"properties":{"id":{"type":"string"},"object":{"type":"string","const":"model"},"deleted":{"type":"boolean","const":true}}};
+export const validateAdminApiKeyCreateRequest = validate1533;
+const schema596 = {"type":"object","additionalProperties":false,"required":["name"],"properties":{"name":{"$ref":"#/components/schemas/KeyName"},"expires_in_seconds":{"type":"integer","minimum":1,"maximum":31536000}}};
+const schema597 = {"type":"string","minLength":1,"maxLength":100,"pattern":"^[^\\u0000-\\u001f\\u007f]*$"};
+const pattern11 = new RegExp("^[^\\u0000-\\u001f\\u007f]*$", "u");
 
-function validate1474(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1534(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(typeof data === "string"){
+if(data.length > 2 * 100 || (data.length > 100 && func2(data) > 100)){
+validate1534.errors = [{instancePath,schemaPath:"#/maxLength",keyword:"maxLength",params:{limit: 100},message:"must NOT have more than 100 characters",schema:100,parentSchema:schema597,data}];
+return false;
+}
+else {
+if(data.length < 2 * 1 && func2(data) < 1){
+validate1534.errors = [{instancePath,schemaPath:"#/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema597,data}];
+return false;
+}
+else {
+if(!pattern11.test(data)){
+validate1534.errors = [{instancePath,schemaPath:"#/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f]*$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f]*$"+"\"",schema:"^[^\\u0000-\\u001f\\u007f]*$",parentSchema:schema597,data}];
+return false;
+}
+}
+}
+}
+else {
+validate1534.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema597.type,parentSchema:schema597,data}];
+return false;
+}
+}
+validate1534.errors = vErrors;
+return errors === 0;
+}
+
+
+function validate1533(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.name === undefined) && (missing0 = "name")){
+validate1533.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema596.required,parentSchema:schema596,data}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!((key0 === "name") || (key0 === "expires_in_seconds"))){
+validate1533.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema596,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.name !== undefined){
+const _errs2 = errors;
+if(!(validate1534(data.name, {instancePath:instancePath+"/name",parentData:data,parentDataProperty:"name",rootData}))){
+vErrors = vErrors === null ? validate1534.errors : vErrors.concat(validate1534.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.expires_in_seconds !== undefined){
+let data1 = data.expires_in_seconds;
+const _errs3 = errors;
+if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
+validate1533.errors = [{instancePath:instancePath+"/expires_in_seconds",schemaPath:"#/properties/expires_in_seconds/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema596.properties.expires_in_seconds.type,parentSchema:schema596.properties.expires_in_seconds,data:data1}];
+return false;
+}
+if(errors === _errs3){
+if((typeof data1 == "number") && (isFinite(data1))){
+if(data1 > 31536000 || isNaN(data1)){
+validate1533.errors = [{instancePath:instancePath+"/expires_in_seconds",schemaPath:"#/properties/expires_in_seconds/maximum",keyword:"maximum",params:{comparison: "<=", limit: 31536000},message:"must be <= 31536000",schema:31536000,parentSchema:schema596.properties.expires_in_seconds,data:data1}];
+return false;
+}
+else {
+if(data1 < 1 || isNaN(data1)){
+validate1533.errors = [{instancePath:instancePath+"/expires_in_seconds",schemaPath:"#/properties/expires_in_seconds/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema596.properties.expires_in_seconds,data:data1}];
+return false;
+}
+}
+}
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+else {
+validate1533.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema596.type,parentSchema:schema596,data}];
+return false;
+}
+}
+validate1533.errors = vErrors;
+return errors === 0;
+}
+
+export const validateAdminApiKeyCreateResponse = validate1536;
+const schema598 = {"type":"object","additionalProperties":false,"required":["object","id","name","redacted_value","created_at","expires_at","last_used_at","owner","value"],"properties":{"object":{"type":"string","const":"organization.admin_api_key"},"id":{"type":"string"},"name":{"type":["string","null"]},"redacted_value":{"type":"string"},"created_at":{"type":"integer"},"expires_at":{"type":["integer","null"]},"last_used_at":{"type":["integer","null"]},"owner":{"$ref":"#/components/schemas/AdminApiKeyOwner"},"value":{"type":"string"}}};
+
+function validate1536(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((((((((((data.object === undefined) && (missing0 = "object")) || ((data.id === undefined) && (missing0 = "id"))) || ((data.name === undefined) && (missing0 = "name"))) || ((data.redacted_value === undefined) && (missing0 = "redacted_value"))) || ((data.created_at === undefined) && (missing0 = "created_at"))) || ((data.expires_at === undefined) && (missing0 = "expires_at"))) || ((data.last_used_at === undefined) && (missing0 = "last_used_at"))) || ((data.owner === undefined) && (missing0 = "owner"))) || ((data.value === undefined) && (missing0 = "value"))){
+validate1536.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema598.required,parentSchema:schema598,data}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!(func26.call(schema598.properties, key0))){
+validate1536.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema598,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.object !== undefined){
+let data0 = data.object;
+const _errs2 = errors;
+if(typeof data0 !== "string"){
+validate1536.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema598.properties.object.type,parentSchema:schema598.properties.object,data:data0}];
+return false;
+}
+if("organization.admin_api_key" !== data0){
+validate1536.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.admin_api_key"},message:"must be equal to constant",schema:"organization.admin_api_key",parentSchema:schema598.properties.object,data:data0}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.id !== undefined){
+let data1 = data.id;
+const _errs4 = errors;
+if(typeof data1 !== "string"){
+validate1536.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema598.properties.id.type,parentSchema:schema598.properties.id,data:data1}];
+return false;
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.name !== undefined){
+let data2 = data.name;
+const _errs6 = errors;
+if((typeof data2 !== "string") && (data2 !== null)){
+validate1536.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: schema598.properties.name.type},message:"must be string,null",schema:schema598.properties.name.type,parentSchema:schema598.properties.name,data:data2}];
+return false;
+}
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.redacted_value !== undefined){
+let data3 = data.redacted_value;
+const _errs8 = errors;
+if(typeof data3 !== "string"){
+validate1536.errors = [{instancePath:instancePath+"/redacted_value",schemaPath:"#/properties/redacted_value/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema598.properties.redacted_value.type,parentSchema:schema598.properties.redacted_value,data:data3}];
+return false;
+}
+var valid0 = _errs8 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.created_at !== undefined){
+let data4 = data.created_at;
+const _errs10 = errors;
+if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
+validate1536.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema598.properties.created_at.type,parentSchema:schema598.properties.created_at,data:data4}];
+return false;
+}
+var valid0 = _errs10 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.expires_at !== undefined){
+let data5 = data.expires_at;
+const _errs12 = errors;
+if((!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))) && (data5 !== null)){
+validate1536.errors = [{instancePath:instancePath+"/expires_at",schemaPath:"#/properties/expires_at/type",keyword:"type",params:{type: schema598.properties.expires_at.type},message:"must be integer,null",schema:schema598.properties.expires_at.type,parentSchema:schema598.properties.expires_at,data:data5}];
+return false;
+}
+var valid0 = _errs12 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.last_used_at !== undefined){
+let data6 = data.last_used_at;
+const _errs14 = errors;
+if((!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinite(data6)))) && (data6 !== null)){
+validate1536.errors = [{instancePath:instancePath+"/last_used_at",schemaPath:"#/properties/last_used_at/type",keyword:"type",params:{type: schema598.properties.last_used_at.type},message:"must be integer,null",schema:schema598.properties.last_used_at.type,parentSchema:schema598.properties.last_used_at,data:data6}];
+return false;
+}
+var valid0 = _errs14 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.owner !== undefined){
+const _errs16 = errors;
+if(!(validate1528(data.owner, {instancePath:instancePath+"/owner",parentData:data,parentDataProperty:"owner",rootData}))){
+vErrors = vErrors === null ? validate1528.errors : vErrors.concat(validate1528.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs16 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.value !== undefined){
+let data8 = data.value;
+const _errs17 = errors;
+if(typeof data8 !== "string"){
+validate1536.errors = [{instancePath:instancePath+"/value",schemaPath:"#/properties/value/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema598.properties.value.type,parentSchema:schema598.properties.value,data:data8}];
+return false;
+}
+var valid0 = _errs17 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1536.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema598.type,parentSchema:schema598,data}];
+return false;
+}
+}
+validate1536.errors = vErrors;
+return errors === 0;
+}
+
+export const validateAdminApiKeyDeleted = validate1538;
+const schema599 = {"type":"object","additionalProperties":false,"required":["id","object","deleted"],"properties":{"id":{"type":"string"},"object":{"type":"string","const":"organization.admin_api_key.deleted"},"deleted":{"type":"boolean","const":true}}};
+
+function validate1538(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((((data.id === undefined) && (missing0 = "id")) || ((data.object === undefined) && (missing0 = "object"))) || ((data.deleted === undefined) && (missing0 = "deleted"))){
-validate1474.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema565.required,parentSchema:schema565,data}];
+validate1538.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema599.required,parentSchema:schema599,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
 if(!(((key0 === "id") || (key0 === "object")) || (key0 === "deleted"))){
-validate1474.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema565,data}];
+validate1538.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema599,data}];
 return false;
 break;
 }
@@ -72339,7 +76766,7 @@ if(data.id !== undefined){
 let data0 = data.id;
 const _errs2 = errors;
 if(typeof data0 !== "string"){
-validate1474.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema565.properties.id.type,parentSchema:schema565.properties.id,data:data0}];
+validate1538.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema599.properties.id.type,parentSchema:schema599.properties.id,data:data0}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -72352,11 +76779,11 @@ if(data.object !== undefined){
 let data1 = data.object;
 const _errs4 = errors;
 if(typeof data1 !== "string"){
-validate1474.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema565.properties.object.type,parentSchema:schema565.properties.object,data:data1}];
+validate1538.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema599.properties.object.type,parentSchema:schema599.properties.object,data:data1}];
 return false;
 }
-if("model" !== data1){
-validate1474.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "model"},message:"must be equal to constant",schema:"model",parentSchema:schema565.properties.object,data:data1}];
+if("organization.admin_api_key.deleted" !== data1){
+validate1538.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.admin_api_key.deleted"},message:"must be equal to constant",schema:"organization.admin_api_key.deleted",parentSchema:schema599.properties.object,data:data1}];
 return false;
 }
 var valid0 = _errs4 === errors;
@@ -72369,11 +76796,11 @@ if(data.deleted !== undefined){
 let data2 = data.deleted;
 const _errs6 = errors;
 if(typeof data2 !== "boolean"){
-validate1474.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema565.properties.deleted.type,parentSchema:schema565.properties.deleted,data:data2}];
+validate1538.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema599.properties.deleted.type,parentSchema:schema599.properties.deleted,data:data2}];
 return false;
 }
 if(true !== data2){
-validate1474.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/const",keyword:"const",params:{allowedValue: true},message:"must be equal to constant",schema:true,parentSchema:schema565.properties.deleted,data:data2}];
+validate1538.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/const",keyword:"const",params:{allowedValue: true},message:"must be equal to constant",schema:true,parentSchema:schema599.properties.deleted,data:data2}];
 return false;
 }
 var valid0 = _errs6 === errors;
@@ -72387,2138 +76814,1102 @@ var valid0 = true;
 }
 }
 else {
-validate1474.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema565.type,parentSchema:schema565,data}];
+validate1538.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema599.type,parentSchema:schema599,data}];
 return false;
 }
-}
-validate1474.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_CreateResponseRequest_model = validate1475;
-const schema566 = {"type":"string"};
-
-function validate1475(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(typeof data !== "string"){
-validate1475.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema566.type,parentSchema:schema566,data}];
-return false;
-}
-validate1475.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_CreateResponseRequest_input = validate1476;
-
-function validate1476(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-const _errs0 = errors;
-let valid0 = false;
-const _errs1 = errors;
-if(errors === _errs1){
-if(typeof data === "string"){
-if(data.length > 2 * 10485760 || (data.length > 10485760 && func2(data) > 10485760)){
-const err0 = {instancePath,schemaPath:"#/anyOf/0/maxLength",keyword:"maxLength",params:{limit: 10485760},message:"must NOT have more than 10485760 characters",schema:10485760,parentSchema:schema349.anyOf[0],data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-}
-else {
-const err1 = {instancePath,schemaPath:"#/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema349.anyOf[0].type,parentSchema:schema349.anyOf[0],data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-}
-}
-var _valid0 = _errs1 === errors;
-valid0 = valid0 || _valid0;
-if(!valid0){
-const _errs3 = errors;
-if(errors === _errs3){
-if(Array.isArray(data)){
-var valid1 = true;
-const len0 = data.length;
-for(let i0=0; i0<len0; i0++){
-const _errs5 = errors;
-if(!(validate655(data[i0], {instancePath:instancePath+"/" + i0,parentData:data,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate655.errors : vErrors.concat(validate655.errors);
-errors = vErrors.length;
-}
-var valid1 = _errs5 === errors;
-if(!valid1){
-break;
-}
-}
-}
-else {
-const err2 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema349.anyOf[1].type,parentSchema:schema349.anyOf[1],data};
-if(vErrors === null){
-vErrors = [err2];
-}
-else {
-vErrors.push(err2);
-}
-errors++;
-}
-}
-var _valid0 = _errs3 === errors;
-valid0 = valid0 || _valid0;
-}
-if(!valid0){
-const err3 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema349.anyOf,parentSchema:schema349,data};
-if(vErrors === null){
-vErrors = [err3];
-}
-else {
-vErrors.push(err3);
-}
-errors++;
-validate1476.errors = vErrors;
-return false;
-}
-else {
-errors = _errs0;
-if(vErrors !== null){
-if(_errs0){
-vErrors.length = _errs0;
-}
-else {
-vErrors = null;
-}
-}
-}
-validate1476.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_CreateResponseRequest_previous_response_id = validate1478;
-const schema568 = {"type":["string","null"]};
-
-function validate1478(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if((typeof data !== "string") && (data !== null)){
-validate1478.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema568.type},message:"must be string,null",schema:schema568.type,parentSchema:schema568,data}];
-return false;
-}
-validate1478.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_CreateResponseRequest_conversation = validate1479;
-const schema569 = {"anyOf":[{"$ref":"#/components/schemas/ConversationParam"},{"type":"null"}],"x-expected":"one of a string or object"};
-
-function validate1479(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-const _errs0 = errors;
-let valid0 = false;
-const _errs1 = errors;
-if(!(validate927(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate927.errors : vErrors.concat(validate927.errors);
-errors = vErrors.length;
-}
-var _valid0 = _errs1 === errors;
-valid0 = valid0 || _valid0;
-if(!valid0){
-const _errs2 = errors;
-if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema569.anyOf[1].type,parentSchema:schema569.anyOf[1],data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-var _valid0 = _errs2 === errors;
-valid0 = valid0 || _valid0;
-}
-if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema569.anyOf,parentSchema:schema569,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-validate1479.errors = vErrors;
-return false;
-}
-else {
-errors = _errs0;
-if(vErrors !== null){
-if(_errs0){
-vErrors.length = _errs0;
-}
-else {
-vErrors = null;
-}
-}
-}
-validate1479.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_CreateResponseRequest_prompt = validate1481;
-const schema570 = {"anyOf":[{"$ref":"#/components/schemas/PromptTemplateInput"},{"type":"null"}]};
-
-function validate1481(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-const _errs0 = errors;
-let valid0 = false;
-const _errs1 = errors;
-if(!(validate940(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate940.errors : vErrors.concat(validate940.errors);
-errors = vErrors.length;
-}
-var _valid0 = _errs1 === errors;
-valid0 = valid0 || _valid0;
-if(!valid0){
-const _errs2 = errors;
-if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema570.anyOf[1].type,parentSchema:schema570.anyOf[1],data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-var _valid0 = _errs2 === errors;
-valid0 = valid0 || _valid0;
-}
-if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema570.anyOf,parentSchema:schema570,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-validate1481.errors = vErrors;
-return false;
-}
-else {
-errors = _errs0;
-if(vErrors !== null){
-if(_errs0){
-vErrors.length = _errs0;
-}
-else {
-vErrors = null;
-}
-}
-}
-validate1481.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_CreateResponseRequest_moderation = validate1483;
-const schema571 = {"anyOf":[{"$ref":"#/components/schemas/ModerationInput"},{"type":"null"}]};
-
-function validate1483(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-const _errs0 = errors;
-let valid0 = false;
-const _errs1 = errors;
-if(!(validate956(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate956.errors : vErrors.concat(validate956.errors);
-errors = vErrors.length;
-}
-var _valid0 = _errs1 === errors;
-valid0 = valid0 || _valid0;
-if(!valid0){
-const _errs2 = errors;
-if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema571.anyOf[1].type,parentSchema:schema571.anyOf[1],data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-var _valid0 = _errs2 === errors;
-valid0 = valid0 || _valid0;
-}
-if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema571.anyOf,parentSchema:schema571,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-validate1483.errors = vErrors;
-return false;
-}
-else {
-errors = _errs0;
-if(vErrors !== null){
-if(_errs0){
-vErrors.length = _errs0;
-}
-else {
-vErrors = null;
-}
-}
-}
-validate1483.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_CreateResponseRequest_include = validate1485;
-const schema572 = {"type":["array","null"],"x-expected":"an array of one of 'fil...lts', 'web...lts', 'web...ces', 'mes...url', 'com...url', 'cod...uts', 'rea...ent', or 'mes...obs'","items":{"$ref":"#/components/schemas/Include"}};
-
-function validate1485(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if((!(Array.isArray(data))) && (data !== null)){
-validate1485.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema572.type},message:"must be array,null",schema:schema572.type,parentSchema:schema572,data}];
-return false;
-}
-if(errors === 0){
-if(Array.isArray(data)){
-var valid0 = true;
-const len0 = data.length;
-for(let i0=0; i0<len0; i0++){
-const _errs1 = errors;
-if(!(validate42(data[i0], {instancePath:instancePath+"/" + i0,parentData:data,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate42.errors : vErrors.concat(validate42.errors);
-errors = vErrors.length;
-}
-var valid0 = _errs1 === errors;
-if(!valid0){
-break;
-}
-}
-}
-}
-validate1485.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_CreateResponseRequest_tools = validate1487;
-const schema573 = {"type":["array","null"],"x-expected":"an array of tools","items":{"$ref":"#/components/schemas/ToolInput"}};
-
-function validate1487(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if((!(Array.isArray(data))) && (data !== null)){
-validate1487.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema573.type},message:"must be array,null",schema:schema573.type,parentSchema:schema573,data}];
-return false;
-}
-if(errors === 0){
-if(Array.isArray(data)){
-var valid0 = true;
-const len0 = data.length;
-for(let i0=0; i0<len0; i0++){
-const _errs1 = errors;
-if(!(validate494(data[i0], {instancePath:instancePath+"/" + i0,parentData:data,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate494.errors : vErrors.concat(validate494.errors);
-errors = vErrors.length;
-}
-var valid0 = _errs1 === errors;
-if(!valid0){
-break;
-}
-}
-}
-}
-validate1487.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_CreateResponseRequest_tool_choice = validate1489;
-const schema574 = {"anyOf":[{"$ref":"#/components/schemas/ToolChoiceInput"},{"type":"null"}],"x-expected":"one of an object or 'none', 'auto', or 'required'"};
-
-function validate1489(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-const _errs0 = errors;
-let valid0 = false;
-const _errs1 = errors;
-if(!(validate890(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate890.errors : vErrors.concat(validate890.errors);
-errors = vErrors.length;
-}
-var _valid0 = _errs1 === errors;
-valid0 = valid0 || _valid0;
-if(!valid0){
-const _errs2 = errors;
-if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema574.anyOf[1].type,parentSchema:schema574.anyOf[1],data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-var _valid0 = _errs2 === errors;
-valid0 = valid0 || _valid0;
-}
-if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema574.anyOf,parentSchema:schema574,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-validate1489.errors = vErrors;
-return false;
-}
-else {
-errors = _errs0;
-if(vErrors !== null){
-if(_errs0){
-vErrors.length = _errs0;
-}
-else {
-vErrors = null;
-}
-}
-}
-validate1489.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_CreateResponseRequest_metadata = validate1491;
-const schema575 = {"anyOf":[{"$ref":"#/components/schemas/Metadata"},{"type":"null"}],"x-expected":"a metadata object"};
-
-function validate1491(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-const _errs0 = errors;
-let valid0 = false;
-const _errs1 = errors;
-if(!(validate41(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate41.errors : vErrors.concat(validate41.errors);
-errors = vErrors.length;
-}
-var _valid0 = _errs1 === errors;
-valid0 = valid0 || _valid0;
-if(!valid0){
-const _errs2 = errors;
-if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema575.anyOf[1].type,parentSchema:schema575.anyOf[1],data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-var _valid0 = _errs2 === errors;
-valid0 = valid0 || _valid0;
-}
-if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema575.anyOf,parentSchema:schema575,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-validate1491.errors = vErrors;
-return false;
-}
-else {
-errors = _errs0;
-if(vErrors !== null){
-if(_errs0){
-vErrors.length = _errs0;
-}
-else {
-vErrors = null;
-}
-}
-}
-validate1491.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_CreateResponseRequest_text = validate1493;
-const schema576 = {"anyOf":[{"$ref":"#/components/schemas/TextConfigInput"},{"type":"null"}]};
-
-function validate1493(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-const _errs0 = errors;
-let valid0 = false;
-const _errs1 = errors;
-if(!(validate916(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate916.errors : vErrors.concat(validate916.errors);
-errors = vErrors.length;
-}
-var _valid0 = _errs1 === errors;
-valid0 = valid0 || _valid0;
-if(!valid0){
-const _errs2 = errors;
-if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema576.anyOf[1].type,parentSchema:schema576.anyOf[1],data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-var _valid0 = _errs2 === errors;
-valid0 = valid0 || _valid0;
-}
-if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema576.anyOf,parentSchema:schema576,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-validate1493.errors = vErrors;
-return false;
-}
-else {
-errors = _errs0;
-if(vErrors !== null){
-if(_errs0){
-vErrors.length = _errs0;
-}
-else {
-vErrors = null;
-}
-}
-}
-validate1493.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_CreateResponseRequest_temperature = validate1495;
-const schema577 = {"type":["number","null"],"minimum":0,"maximum":2};
-
-function validate1495(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if((!((typeof data == "number") && (isFinite(data)))) && (data !== null)){
-validate1495.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema577.type},message:"must be number,null",schema:schema577.type,parentSchema:schema577,data}];
-return false;
-}
-if(errors === 0){
-if((typeof data == "number") && (isFinite(data))){
-if(data > 2 || isNaN(data)){
-validate1495.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2",schema:2,parentSchema:schema577,data}];
-return false;
-}
-else {
-if(data < 0 || isNaN(data)){
-validate1495.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema577,data}];
-return false;
-}
-}
-}
-}
-validate1495.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_CreateResponseRequest_top_p = validate1496;
-const schema578 = {"type":["number","null"],"minimum":0,"maximum":1};
-
-function validate1496(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if((!((typeof data == "number") && (isFinite(data)))) && (data !== null)){
-validate1496.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema578.type},message:"must be number,null",schema:schema578.type,parentSchema:schema578,data}];
-return false;
-}
-if(errors === 0){
-if((typeof data == "number") && (isFinite(data))){
-if(data > 1 || isNaN(data)){
-validate1496.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1},message:"must be <= 1",schema:1,parentSchema:schema578,data}];
-return false;
-}
-else {
-if(data < 0 || isNaN(data)){
-validate1496.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema578,data}];
-return false;
-}
-}
-}
-}
-validate1496.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_CreateResponseRequest_presence_penalty = validate1497;
-const schema579 = {"type":["number","null"],"minimum":-2,"maximum":2};
-
-function validate1497(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if((!((typeof data == "number") && (isFinite(data)))) && (data !== null)){
-validate1497.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema579.type},message:"must be number,null",schema:schema579.type,parentSchema:schema579,data}];
-return false;
-}
-if(errors === 0){
-if((typeof data == "number") && (isFinite(data))){
-if(data > 2 || isNaN(data)){
-validate1497.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2",schema:2,parentSchema:schema579,data}];
-return false;
-}
-else {
-if(data < -2 || isNaN(data)){
-validate1497.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: -2},message:"must be >= -2",schema:-2,parentSchema:schema579,data}];
-return false;
-}
-}
-}
-}
-validate1497.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_CreateResponseRequest_frequency_penalty = validate1498;
-const schema580 = {"type":["number","null"],"minimum":-2,"maximum":2};
-
-function validate1498(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if((!((typeof data == "number") && (isFinite(data)))) && (data !== null)){
-validate1498.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema580.type},message:"must be number,null",schema:schema580.type,parentSchema:schema580,data}];
-return false;
-}
-if(errors === 0){
-if((typeof data == "number") && (isFinite(data))){
-if(data > 2 || isNaN(data)){
-validate1498.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2",schema:2,parentSchema:schema580,data}];
-return false;
-}
-else {
-if(data < -2 || isNaN(data)){
-validate1498.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: -2},message:"must be >= -2",schema:-2,parentSchema:schema580,data}];
-return false;
-}
-}
-}
-}
-validate1498.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_CreateResponseRequest_parallel_tool_calls = validate1499;
-const schema581 = {"type":["boolean","null"]};
-
-function validate1499(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if((typeof data !== "boolean") && (data !== null)){
-validate1499.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema581.type},message:"must be boolean,null",schema:schema581.type,parentSchema:schema581,data}];
-return false;
-}
-validate1499.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_CreateResponseRequest_stream = validate1500;
-const schema582 = {"type":["boolean","null"]};
-
-function validate1500(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if((typeof data !== "boolean") && (data !== null)){
-validate1500.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema582.type},message:"must be boolean,null",schema:schema582.type,parentSchema:schema582,data}];
-return false;
-}
-validate1500.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_CreateResponseRequest_stream_options = validate1501;
-const schema583 = {"anyOf":[{"$ref":"#/components/schemas/StreamOptions"},{"type":"null"}]};
-
-function validate1501(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-const _errs0 = errors;
-let valid0 = false;
-const _errs1 = errors;
-if(!(validate950(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate950.errors : vErrors.concat(validate950.errors);
-errors = vErrors.length;
-}
-var _valid0 = _errs1 === errors;
-valid0 = valid0 || _valid0;
-if(!valid0){
-const _errs2 = errors;
-if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema583.anyOf[1].type,parentSchema:schema583.anyOf[1],data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-var _valid0 = _errs2 === errors;
-valid0 = valid0 || _valid0;
-}
-if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema583.anyOf,parentSchema:schema583,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-validate1501.errors = vErrors;
-return false;
-}
-else {
-errors = _errs0;
-if(vErrors !== null){
-if(_errs0){
-vErrors.length = _errs0;
-}
-else {
-vErrors = null;
-}
-}
-}
-validate1501.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_CreateResponseRequest_background = validate1503;
-const schema584 = {"type":["boolean","null"]};
-
-function validate1503(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if((typeof data !== "boolean") && (data !== null)){
-validate1503.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema584.type},message:"must be boolean,null",schema:schema584.type,parentSchema:schema584,data}];
-return false;
-}
-validate1503.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_CreateResponseRequest_background_options = validate1504;
-const schema585 = {"anyOf":[{"$ref":"#/components/schemas/BackgroundOptionsInput"},{"type":"null"}]};
-
-function validate1504(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-const _errs0 = errors;
-let valid0 = false;
-const _errs1 = errors;
-if(!(validate976(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate976.errors : vErrors.concat(validate976.errors);
-errors = vErrors.length;
-}
-var _valid0 = _errs1 === errors;
-valid0 = valid0 || _valid0;
-if(!valid0){
-const _errs2 = errors;
-if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema585.anyOf[1].type,parentSchema:schema585.anyOf[1],data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-var _valid0 = _errs2 === errors;
-valid0 = valid0 || _valid0;
-}
-if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema585.anyOf,parentSchema:schema585,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-validate1504.errors = vErrors;
-return false;
-}
-else {
-errors = _errs0;
-if(vErrors !== null){
-if(_errs0){
-vErrors.length = _errs0;
-}
-else {
-vErrors = null;
-}
-}
-}
-validate1504.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_CreateResponseRequest_max_output_tokens = validate1506;
-const schema586 = {"type":["integer","null"],"minimum":16};
-
-function validate1506(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if((!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))) && (data !== null)){
-validate1506.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema586.type},message:"must be integer,null",schema:schema586.type,parentSchema:schema586,data}];
-return false;
-}
-if(errors === 0){
-if((typeof data == "number") && (isFinite(data))){
-if(data < 16 || isNaN(data)){
-validate1506.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 16},message:"must be >= 16",schema:16,parentSchema:schema586,data}];
-return false;
-}
-}
-}
-validate1506.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_CreateResponseRequest_max_tool_calls = validate1507;
-const schema587 = {"type":["integer","null"],"minimum":1};
-
-function validate1507(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if((!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))) && (data !== null)){
-validate1507.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema587.type},message:"must be integer,null",schema:schema587.type,parentSchema:schema587,data}];
-return false;
-}
-if(errors === 0){
-if((typeof data == "number") && (isFinite(data))){
-if(data < 1 || isNaN(data)){
-validate1507.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema587,data}];
-return false;
-}
-}
-}
-validate1507.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_CreateResponseRequest_reasoning = validate1508;
-const schema588 = {"anyOf":[{"$ref":"#/components/schemas/ReasoningInput"},{"type":"null"}]};
-
-function validate1508(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-const _errs0 = errors;
-let valid0 = false;
-const _errs1 = errors;
-if(!(validate896(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate896.errors : vErrors.concat(validate896.errors);
-errors = vErrors.length;
-}
-var _valid0 = _errs1 === errors;
-valid0 = valid0 || _valid0;
-if(!valid0){
-const _errs2 = errors;
-if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema588.anyOf[1].type,parentSchema:schema588.anyOf[1],data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-var _valid0 = _errs2 === errors;
-valid0 = valid0 || _valid0;
-}
-if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema588.anyOf,parentSchema:schema588,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-validate1508.errors = vErrors;
-return false;
-}
-else {
-errors = _errs0;
-if(vErrors !== null){
-if(_errs0){
-vErrors.length = _errs0;
-}
-else {
-vErrors = null;
-}
-}
-}
-validate1508.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_CreateResponseRequest_user = validate1510;
-const schema589 = {"type":["string","null"]};
-
-function validate1510(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if((typeof data !== "string") && (data !== null)){
-validate1510.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema589.type},message:"must be string,null",schema:schema589.type,parentSchema:schema589,data}];
-return false;
-}
-validate1510.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_CreateResponseRequest_safety_identifier = validate1511;
-const schema590 = {"type":["string","null"],"maxLength":64};
-
-function validate1511(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if((typeof data !== "string") && (data !== null)){
-validate1511.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema590.type},message:"must be string,null",schema:schema590.type,parentSchema:schema590,data}];
-return false;
-}
-if(errors === 0){
-if(typeof data === "string"){
-if(data.length > 2 * 64 || (data.length > 64 && func2(data) > 64)){
-validate1511.errors = [{instancePath,schemaPath:"#/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema590,data}];
-return false;
-}
-}
-}
-validate1511.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_CreateResponseRequest_prompt_cache_options = validate1512;
-const schema591 = {"anyOf":[{"$ref":"#/components/schemas/PromptCacheOptionsInput"},{"type":"null"}]};
-
-function validate1512(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-const _errs0 = errors;
-let valid0 = false;
-const _errs1 = errors;
-if(!(validate959(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate959.errors : vErrors.concat(validate959.errors);
-errors = vErrors.length;
-}
-var _valid0 = _errs1 === errors;
-valid0 = valid0 || _valid0;
-if(!valid0){
-const _errs2 = errors;
-if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema591.anyOf[1].type,parentSchema:schema591.anyOf[1],data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-var _valid0 = _errs2 === errors;
-valid0 = valid0 || _valid0;
-}
-if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema591.anyOf,parentSchema:schema591,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-validate1512.errors = vErrors;
-return false;
-}
-else {
-errors = _errs0;
-if(vErrors !== null){
-if(_errs0){
-vErrors.length = _errs0;
-}
-else {
-vErrors = null;
-}
-}
-}
-validate1512.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_CreateResponseRequest_prompt_cache_key = validate1514;
-const schema592 = {"type":["string","null"]};
-
-function validate1514(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if((typeof data !== "string") && (data !== null)){
-validate1514.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema592.type},message:"must be string,null",schema:schema592.type,parentSchema:schema592,data}];
-return false;
-}
-validate1514.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_CreateResponseRequest_prompt_cache_retention = validate1515;
-const schema593 = {"anyOf":[{"$ref":"#/components/schemas/PromptCacheRetention"},{"type":"null"}]};
-
-function validate1515(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-const _errs0 = errors;
-let valid0 = false;
-const _errs1 = errors;
-if(!(validate50(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate50.errors : vErrors.concat(validate50.errors);
-errors = vErrors.length;
-}
-var _valid0 = _errs1 === errors;
-valid0 = valid0 || _valid0;
-if(!valid0){
-const _errs2 = errors;
-if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema593.anyOf[1].type,parentSchema:schema593.anyOf[1],data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-var _valid0 = _errs2 === errors;
-valid0 = valid0 || _valid0;
-}
-if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema593.anyOf,parentSchema:schema593,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-validate1515.errors = vErrors;
-return false;
-}
-else {
-errors = _errs0;
-if(vErrors !== null){
-if(_errs0){
-vErrors.length = _errs0;
-}
-else {
-vErrors = null;
-}
-}
-}
-validate1515.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_CreateResponseRequest_truncation = validate1517;
-const schema594 = {"anyOf":[{"$ref":"#/components/schemas/Truncation"},{"type":"null"}],"x-expected":"one of 'auto' or 'disabled'"};
-
-function validate1517(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-const _errs0 = errors;
-let valid0 = false;
-const _errs1 = errors;
-if(!(validate48(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate48.errors : vErrors.concat(validate48.errors);
-errors = vErrors.length;
-}
-var _valid0 = _errs1 === errors;
-valid0 = valid0 || _valid0;
-if(!valid0){
-const _errs2 = errors;
-if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema594.anyOf[1].type,parentSchema:schema594.anyOf[1],data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-var _valid0 = _errs2 === errors;
-valid0 = valid0 || _valid0;
-}
-if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema594.anyOf,parentSchema:schema594,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-validate1517.errors = vErrors;
-return false;
-}
-else {
-errors = _errs0;
-if(vErrors !== null){
-if(_errs0){
-vErrors.length = _errs0;
-}
-else {
-vErrors = null;
-}
-}
-}
-validate1517.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_CreateResponseRequest_instructions = validate1519;
-const schema595 = {"anyOf":[{"$ref":"#/components/schemas/InstructionsParam"},{"type":"null"}],"x-expected":"a string"};
-
-function validate1519(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-const _errs0 = errors;
-let valid0 = false;
-const _errs1 = errors;
-if(!(validate924(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate924.errors : vErrors.concat(validate924.errors);
-errors = vErrors.length;
-}
-var _valid0 = _errs1 === errors;
-valid0 = valid0 || _valid0;
-if(!valid0){
-const _errs2 = errors;
-if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema595.anyOf[1].type,parentSchema:schema595.anyOf[1],data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-var _valid0 = _errs2 === errors;
-valid0 = valid0 || _valid0;
-}
-if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema595.anyOf,parentSchema:schema595,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-validate1519.errors = vErrors;
-return false;
-}
-else {
-errors = _errs0;
-if(vErrors !== null){
-if(_errs0){
-vErrors.length = _errs0;
-}
-else {
-vErrors = null;
-}
-}
-}
-validate1519.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_CreateResponseRequest_store = validate1521;
-const schema596 = {"type":["boolean","null"]};
-
-function validate1521(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if((typeof data !== "boolean") && (data !== null)){
-validate1521.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema596.type},message:"must be boolean,null",schema:schema596.type,parentSchema:schema596,data}];
-return false;
-}
-validate1521.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_CreateResponseRequest_service_tier = validate1522;
-const schema597 = {"anyOf":[{"$ref":"#/components/schemas/ServiceTier"},{"type":"null"}]};
-
-function validate1522(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-const _errs0 = errors;
-let valid0 = false;
-const _errs1 = errors;
-if(!(validate47(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate47.errors : vErrors.concat(validate47.errors);
-errors = vErrors.length;
-}
-var _valid0 = _errs1 === errors;
-valid0 = valid0 || _valid0;
-if(!valid0){
-const _errs2 = errors;
-if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema597.anyOf[1].type,parentSchema:schema597.anyOf[1],data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-var _valid0 = _errs2 === errors;
-valid0 = valid0 || _valid0;
-}
-if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema597.anyOf,parentSchema:schema597,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-validate1522.errors = vErrors;
-return false;
-}
-else {
-errors = _errs0;
-if(vErrors !== null){
-if(_errs0){
-vErrors.length = _errs0;
-}
-else {
-vErrors = null;
-}
-}
-}
-validate1522.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_CreateResponseRequest_top_logprobs = validate1524;
-const schema598 = {"type":["integer","null"],"minimum":0,"maximum":20};
-
-function validate1524(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if((!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))) && (data !== null)){
-validate1524.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema598.type},message:"must be integer,null",schema:schema598.type,parentSchema:schema598,data}];
-return false;
-}
-if(errors === 0){
-if((typeof data == "number") && (isFinite(data))){
-if(data > 20 || isNaN(data)){
-validate1524.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 20},message:"must be <= 20",schema:20,parentSchema:schema598,data}];
-return false;
-}
-else {
-if(data < 0 || isNaN(data)){
-validate1524.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema598,data}];
-return false;
-}
-}
-}
-}
-validate1524.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_CreateResponseRequest_context_management = validate1525;
-const schema599 = {"type":["array","null"],"minItems":1,"x-expected":"an array of objects","items":{"$ref":"#/components/schemas/ContextManagement"}};
-
-function validate1525(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if((!(Array.isArray(data))) && (data !== null)){
-validate1525.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema599.type},message:"must be array,null",schema:schema599.type,parentSchema:schema599,data}];
-return false;
-}
-if(errors === 0){
-if(Array.isArray(data)){
-if(data.length < 1){
-validate1525.errors = [{instancePath,schemaPath:"#/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema599,data}];
-return false;
-}
-else {
-var valid0 = true;
-const len0 = data.length;
-for(let i0=0; i0<len0; i0++){
-const _errs1 = errors;
-if(!(validate958(data[i0], {instancePath:instancePath+"/" + i0,parentData:data,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate958.errors : vErrors.concat(validate958.errors);
-errors = vErrors.length;
-}
-var valid0 = _errs1 === errors;
-if(!valid0){
-break;
-}
-}
-}
-}
-}
-validate1525.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_CreateResponseRequest_access_programs = validate1527;
-const schema600 = {"anyOf":[{"$ref":"#/components/schemas/AccessProgramsInput"},{"type":"null"}]};
-
-function validate1527(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-const _errs0 = errors;
-let valid0 = false;
-const _errs1 = errors;
-if(!(validate974(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate974.errors : vErrors.concat(validate974.errors);
-errors = vErrors.length;
-}
-var _valid0 = _errs1 === errors;
-valid0 = valid0 || _valid0;
-if(!valid0){
-const _errs2 = errors;
-if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema600.anyOf[1].type,parentSchema:schema600.anyOf[1],data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-var _valid0 = _errs2 === errors;
-valid0 = valid0 || _valid0;
-}
-if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema600.anyOf,parentSchema:schema600,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-validate1527.errors = vErrors;
-return false;
-}
-else {
-errors = _errs0;
-if(vErrors !== null){
-if(_errs0){
-vErrors.length = _errs0;
-}
-else {
-vErrors = null;
-}
-}
-}
-validate1527.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_CreateResponseRequest_image = validate1529;
-const schema601 = {"anyOf":[{"$ref":"#/components/schemas/ImageContextInput"},{"type":"null"}]};
-
-function validate1529(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-const _errs0 = errors;
-let valid0 = false;
-const _errs1 = errors;
-if(!(validate977(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate977.errors : vErrors.concat(validate977.errors);
-errors = vErrors.length;
-}
-var _valid0 = _errs1 === errors;
-valid0 = valid0 || _valid0;
-if(!valid0){
-const _errs2 = errors;
-if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema601.anyOf[1].type,parentSchema:schema601.anyOf[1],data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-var _valid0 = _errs2 === errors;
-valid0 = valid0 || _valid0;
-}
-if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema601.anyOf,parentSchema:schema601,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-validate1529.errors = vErrors;
-return false;
-}
-else {
-errors = _errs0;
-if(vErrors !== null){
-if(_errs0){
-vErrors.length = _errs0;
-}
-else {
-vErrors = null;
-}
-}
-}
-validate1529.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_CreateResponseRequest_client_metadata = validate1531;
-const schema602 = {"anyOf":[{"type":"object","additionalProperties":{"type":"string"}},{"type":"null"}]};
-
-function validate1531(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-const _errs0 = errors;
-let valid0 = false;
-const _errs1 = errors;
-if(errors === _errs1){
-if(data && typeof data == "object" && !Array.isArray(data)){
-for(const key0 in data){
-let data0 = data[key0];
-const _errs4 = errors;
-if(typeof data0 !== "string"){
-const err0 = {instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/anyOf/0/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema602.anyOf[0].additionalProperties.type,parentSchema:schema602.anyOf[0].additionalProperties,data:data0};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-var valid1 = _errs4 === errors;
-if(!valid1){
-break;
-}
-}
-}
-else {
-const err1 = {instancePath,schemaPath:"#/anyOf/0/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema602.anyOf[0].type,parentSchema:schema602.anyOf[0],data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-}
-}
-var _valid0 = _errs1 === errors;
-valid0 = valid0 || _valid0;
-if(!valid0){
-const _errs6 = errors;
-if(data !== null){
-const err2 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema602.anyOf[1].type,parentSchema:schema602.anyOf[1],data};
-if(vErrors === null){
-vErrors = [err2];
-}
-else {
-vErrors.push(err2);
-}
-errors++;
-}
-var _valid0 = _errs6 === errors;
-valid0 = valid0 || _valid0;
-}
-if(!valid0){
-const err3 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema602.anyOf,parentSchema:schema602,data};
-if(vErrors === null){
-vErrors = [err3];
-}
-else {
-vErrors.push(err3);
-}
-errors++;
-validate1531.errors = vErrors;
-return false;
-}
-else {
-errors = _errs0;
-if(vErrors !== null){
-if(_errs0){
-vErrors.length = _errs0;
-}
-else {
-vErrors = null;
-}
-}
-}
-validate1531.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_CreateResponseRequest_output_audio = validate1532;
-const schema603 = {"anyOf":[{"$ref":"#/components/schemas/OutputAudio"},{"type":"null"}]};
-
-function validate1532(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-const _errs0 = errors;
-let valid0 = false;
-const _errs1 = errors;
-if(!(validate979(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate979.errors : vErrors.concat(validate979.errors);
-errors = vErrors.length;
-}
-var _valid0 = _errs1 === errors;
-valid0 = valid0 || _valid0;
-if(!valid0){
-const _errs2 = errors;
-if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema603.anyOf[1].type,parentSchema:schema603.anyOf[1],data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-var _valid0 = _errs2 === errors;
-valid0 = valid0 || _valid0;
-}
-if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema603.anyOf,parentSchema:schema603,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-validate1532.errors = vErrors;
-return false;
-}
-else {
-errors = _errs0;
-if(vErrors !== null){
-if(_errs0){
-vErrors.length = _errs0;
-}
-else {
-vErrors = null;
-}
-}
-}
-validate1532.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_CreateResponseRequest_interruption = validate1534;
-const schema604 = {"anyOf":[{"type":"string","enum":["fail","restart"]},{"type":"null"}]};
-
-function validate1534(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-const _errs0 = errors;
-let valid0 = false;
-const _errs1 = errors;
-if(typeof data !== "string"){
-const err0 = {instancePath,schemaPath:"#/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema604.anyOf[0].type,parentSchema:schema604.anyOf[0],data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-if(!((data === "fail") || (data === "restart"))){
-const err1 = {instancePath,schemaPath:"#/anyOf/0/enum",keyword:"enum",params:{allowedValues: schema604.anyOf[0].enum},message:"must be equal to one of the allowed values",schema:schema604.anyOf[0].enum,parentSchema:schema604.anyOf[0],data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-}
-var _valid0 = _errs1 === errors;
-valid0 = valid0 || _valid0;
-if(!valid0){
-const _errs3 = errors;
-if(data !== null){
-const err2 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema604.anyOf[1].type,parentSchema:schema604.anyOf[1],data};
-if(vErrors === null){
-vErrors = [err2];
-}
-else {
-vErrors.push(err2);
-}
-errors++;
-}
-var _valid0 = _errs3 === errors;
-valid0 = valid0 || _valid0;
-}
-if(!valid0){
-const err3 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema604.anyOf,parentSchema:schema604,data};
-if(vErrors === null){
-vErrors = [err3];
-}
-else {
-vErrors.push(err3);
-}
-errors++;
-validate1534.errors = vErrors;
-return false;
-}
-else {
-errors = _errs0;
-if(vErrors !== null){
-if(_errs0){
-vErrors.length = _errs0;
-}
-else {
-vErrors = null;
-}
-}
-}
-validate1534.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_ResponseCreateFrame_model = validate1535;
-const schema605 = {"type":"string"};
-
-function validate1535(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(typeof data !== "string"){
-validate1535.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema605.type,parentSchema:schema605,data}];
-return false;
-}
-validate1535.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_ResponseCreateFrame_input = validate1536;
-
-function validate1536(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-const _errs0 = errors;
-let valid0 = false;
-const _errs1 = errors;
-if(errors === _errs1){
-if(typeof data === "string"){
-if(data.length > 2 * 10485760 || (data.length > 10485760 && func2(data) > 10485760)){
-const err0 = {instancePath,schemaPath:"#/anyOf/0/maxLength",keyword:"maxLength",params:{limit: 10485760},message:"must NOT have more than 10485760 characters",schema:10485760,parentSchema:schema349.anyOf[0],data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-}
-else {
-const err1 = {instancePath,schemaPath:"#/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema349.anyOf[0].type,parentSchema:schema349.anyOf[0],data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-}
-}
-var _valid0 = _errs1 === errors;
-valid0 = valid0 || _valid0;
-if(!valid0){
-const _errs3 = errors;
-if(errors === _errs3){
-if(Array.isArray(data)){
-var valid1 = true;
-const len0 = data.length;
-for(let i0=0; i0<len0; i0++){
-const _errs5 = errors;
-if(!(validate655(data[i0], {instancePath:instancePath+"/" + i0,parentData:data,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate655.errors : vErrors.concat(validate655.errors);
-errors = vErrors.length;
-}
-var valid1 = _errs5 === errors;
-if(!valid1){
-break;
-}
-}
-}
-else {
-const err2 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema349.anyOf[1].type,parentSchema:schema349.anyOf[1],data};
-if(vErrors === null){
-vErrors = [err2];
-}
-else {
-vErrors.push(err2);
-}
-errors++;
-}
-}
-var _valid0 = _errs3 === errors;
-valid0 = valid0 || _valid0;
-}
-if(!valid0){
-const err3 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema349.anyOf,parentSchema:schema349,data};
-if(vErrors === null){
-vErrors = [err3];
-}
-else {
-vErrors.push(err3);
-}
-errors++;
-validate1536.errors = vErrors;
-return false;
-}
-else {
-errors = _errs0;
-if(vErrors !== null){
-if(_errs0){
-vErrors.length = _errs0;
-}
-else {
-vErrors = null;
-}
-}
-}
-validate1536.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_ResponseCreateFrame_previous_response_id = validate1538;
-const schema607 = {"type":["string","null"]};
-
-function validate1538(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if((typeof data !== "string") && (data !== null)){
-validate1538.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema607.type},message:"must be string,null",schema:schema607.type,parentSchema:schema607,data}];
-return false;
 }
 validate1538.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_conversation = validate1539;
-const schema608 = {"anyOf":[{"$ref":"#/components/schemas/ConversationParam"},{"type":"null"}],"x-expected":"one of a string or object"};
-
-function validate1539(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-const _errs0 = errors;
-let valid0 = false;
-const _errs1 = errors;
-if(!(validate927(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate927.errors : vErrors.concat(validate927.errors);
-errors = vErrors.length;
-}
-var _valid0 = _errs1 === errors;
-valid0 = valid0 || _valid0;
-if(!valid0){
-const _errs2 = errors;
-if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema608.anyOf[1].type,parentSchema:schema608.anyOf[1],data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-var _valid0 = _errs2 === errors;
-valid0 = valid0 || _valid0;
-}
-if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema608.anyOf,parentSchema:schema608,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-validate1539.errors = vErrors;
-return false;
-}
-else {
-errors = _errs0;
-if(vErrors !== null){
-if(_errs0){
-vErrors.length = _errs0;
-}
-else {
-vErrors = null;
-}
-}
-}
-validate1539.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_ResponseCreateFrame_prompt = validate1541;
-const schema609 = {"anyOf":[{"$ref":"#/components/schemas/PromptTemplateInput"},{"type":"null"}]};
+export const validateProjectApiKey = validate1539;
+const schema600 = {"type":"object","additionalProperties":false,"required":["object","redacted_value","name","created_at","last_used_at","id","owner_project_access","owner"],"properties":{"object":{"type":"string","const":"organization.project.api_key"},"redacted_value":{"type":"string"},"name":{"type":"string"},"created_at":{"type":"integer"},"last_used_at":{"type":["integer","null"]},"id":{"type":"string"},"owner_project_access":{"type":"string","enum":["active","inactive"]},"owner":{"$ref":"#/components/schemas/ProjectApiKeyOwner"}}};
+const schema601 = {"type":"object","additionalProperties":false,"required":["type","service_account"],"properties":{"type":{"type":"string","enum":["service_account","user"]},"service_account":{"$ref":"#/components/schemas/ProjectApiKeyOwnerServiceAccount"}}};
+const schema602 = {"type":"object","additionalProperties":false,"required":["id","name","created_at","role"],"properties":{"id":{"type":"string"},"name":{"type":"string"},"created_at":{"type":"integer"},"role":{"type":"string"}}};
 
 function validate1541(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
-const _errs0 = errors;
-let valid0 = false;
-const _errs1 = errors;
-if(!(validate940(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate940.errors : vErrors.concat(validate940.errors);
-errors = vErrors.length;
-}
-var _valid0 = _errs1 === errors;
-valid0 = valid0 || _valid0;
-if(!valid0){
-const _errs2 = errors;
-if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema609.anyOf[1].type,parentSchema:schema609.anyOf[1],data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-var _valid0 = _errs2 === errors;
-valid0 = valid0 || _valid0;
-}
-if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema609.anyOf,parentSchema:schema609,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-validate1541.errors = vErrors;
-return false;
-}
-else {
-errors = _errs0;
-if(vErrors !== null){
-if(_errs0){
-vErrors.length = _errs0;
-}
-else {
-vErrors = null;
-}
-}
-}
-validate1541.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_ResponseCreateFrame_moderation = validate1543;
-const schema610 = {"anyOf":[{"$ref":"#/components/schemas/ModerationInput"},{"type":"null"}]};
-
-function validate1543(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-const _errs0 = errors;
-let valid0 = false;
-const _errs1 = errors;
-if(!(validate956(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate956.errors : vErrors.concat(validate956.errors);
-errors = vErrors.length;
-}
-var _valid0 = _errs1 === errors;
-valid0 = valid0 || _valid0;
-if(!valid0){
-const _errs2 = errors;
-if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema610.anyOf[1].type,parentSchema:schema610.anyOf[1],data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-var _valid0 = _errs2 === errors;
-valid0 = valid0 || _valid0;
-}
-if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema610.anyOf,parentSchema:schema610,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-validate1543.errors = vErrors;
-return false;
-}
-else {
-errors = _errs0;
-if(vErrors !== null){
-if(_errs0){
-vErrors.length = _errs0;
-}
-else {
-vErrors = null;
-}
-}
-}
-validate1543.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_ResponseCreateFrame_include = validate1545;
-const schema611 = {"type":["array","null"],"x-expected":"an array of one of 'fil...lts', 'web...lts', 'web...ces', 'mes...url', 'com...url', 'cod...uts', 'rea...ent', or 'mes...obs'","items":{"$ref":"#/components/schemas/Include"}};
-
-function validate1545(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if((!(Array.isArray(data))) && (data !== null)){
-validate1545.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema611.type},message:"must be array,null",schema:schema611.type,parentSchema:schema611,data}];
-return false;
-}
 if(errors === 0){
-if(Array.isArray(data)){
-var valid0 = true;
-const len0 = data.length;
-for(let i0=0; i0<len0; i0++){
-const _errs1 = errors;
-if(!(validate42(data[i0], {instancePath:instancePath+"/" + i0,parentData:data,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate42.errors : vErrors.concat(validate42.errors);
-errors = vErrors.length;
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((((data.id === undefined) && (missing0 = "id")) || ((data.name === undefined) && (missing0 = "name"))) || ((data.created_at === undefined) && (missing0 = "created_at"))) || ((data.role === undefined) && (missing0 = "role"))){
+validate1541.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema602.required,parentSchema:schema602,data}];
+return false;
 }
-var valid0 = _errs1 === errors;
-if(!valid0){
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!((((key0 === "id") || (key0 === "name")) || (key0 === "created_at")) || (key0 === "role"))){
+validate1541.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema602,data}];
+return false;
 break;
 }
 }
+if(_errs1 === errors){
+if(data.id !== undefined){
+let data0 = data.id;
+const _errs2 = errors;
+if(typeof data0 !== "string"){
+validate1541.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema602.properties.id.type,parentSchema:schema602.properties.id,data:data0}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.name !== undefined){
+let data1 = data.name;
+const _errs4 = errors;
+if(typeof data1 !== "string"){
+validate1541.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema602.properties.name.type,parentSchema:schema602.properties.name,data:data1}];
+return false;
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.created_at !== undefined){
+let data2 = data.created_at;
+const _errs6 = errors;
+if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
+validate1541.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema602.properties.created_at.type,parentSchema:schema602.properties.created_at,data:data2}];
+return false;
+}
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.role !== undefined){
+let data3 = data.role;
+const _errs8 = errors;
+if(typeof data3 !== "string"){
+validate1541.errors = [{instancePath:instancePath+"/role",schemaPath:"#/properties/role/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema602.properties.role.type,parentSchema:schema602.properties.role,data:data3}];
+return false;
+}
+var valid0 = _errs8 === errors;
+}
+else {
+var valid0 = true;
 }
 }
-validate1545.errors = vErrors;
+}
+}
+}
+}
+}
+else {
+validate1541.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema602.type,parentSchema:schema602,data}];
+return false;
+}
+}
+validate1541.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_tools = validate1547;
-const schema612 = {"type":["array","null"],"x-expected":"an array of tools","items":{"$ref":"#/components/schemas/ToolInput"}};
+
+function validate1540(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((data.type === undefined) && (missing0 = "type")) || ((data.service_account === undefined) && (missing0 = "service_account"))){
+validate1540.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema601.required,parentSchema:schema601,data}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!((key0 === "type") || (key0 === "service_account"))){
+validate1540.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema601,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.type !== undefined){
+let data0 = data.type;
+const _errs2 = errors;
+if(typeof data0 !== "string"){
+validate1540.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema601.properties.type.type,parentSchema:schema601.properties.type,data:data0}];
+return false;
+}
+if(!((data0 === "service_account") || (data0 === "user"))){
+validate1540.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/enum",keyword:"enum",params:{allowedValues: schema601.properties.type.enum},message:"must be equal to one of the allowed values",schema:schema601.properties.type.enum,parentSchema:schema601.properties.type,data:data0}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.service_account !== undefined){
+const _errs4 = errors;
+if(!(validate1541(data.service_account, {instancePath:instancePath+"/service_account",parentData:data,parentDataProperty:"service_account",rootData}))){
+vErrors = vErrors === null ? validate1541.errors : vErrors.concat(validate1541.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+else {
+validate1540.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema601.type,parentSchema:schema601,data}];
+return false;
+}
+}
+validate1540.errors = vErrors;
+return errors === 0;
+}
+
+
+function validate1539(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((((((((data.object === undefined) && (missing0 = "object")) || ((data.redacted_value === undefined) && (missing0 = "redacted_value"))) || ((data.name === undefined) && (missing0 = "name"))) || ((data.created_at === undefined) && (missing0 = "created_at"))) || ((data.last_used_at === undefined) && (missing0 = "last_used_at"))) || ((data.id === undefined) && (missing0 = "id"))) || ((data.owner_project_access === undefined) && (missing0 = "owner_project_access"))) || ((data.owner === undefined) && (missing0 = "owner"))){
+validate1539.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema600.required,parentSchema:schema600,data}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!((((((((key0 === "object") || (key0 === "redacted_value")) || (key0 === "name")) || (key0 === "created_at")) || (key0 === "last_used_at")) || (key0 === "id")) || (key0 === "owner_project_access")) || (key0 === "owner"))){
+validate1539.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema600,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.object !== undefined){
+let data0 = data.object;
+const _errs2 = errors;
+if(typeof data0 !== "string"){
+validate1539.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema600.properties.object.type,parentSchema:schema600.properties.object,data:data0}];
+return false;
+}
+if("organization.project.api_key" !== data0){
+validate1539.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.project.api_key"},message:"must be equal to constant",schema:"organization.project.api_key",parentSchema:schema600.properties.object,data:data0}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.redacted_value !== undefined){
+let data1 = data.redacted_value;
+const _errs4 = errors;
+if(typeof data1 !== "string"){
+validate1539.errors = [{instancePath:instancePath+"/redacted_value",schemaPath:"#/properties/redacted_value/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema600.properties.redacted_value.type,parentSchema:schema600.properties.redacted_value,data:data1}];
+return false;
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.name !== undefined){
+let data2 = data.name;
+const _errs6 = errors;
+if(typeof data2 !== "string"){
+validate1539.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema600.properties.name.type,parentSchema:schema600.properties.name,data:data2}];
+return false;
+}
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.created_at !== undefined){
+let data3 = data.created_at;
+const _errs8 = errors;
+if(!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))){
+validate1539.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema600.properties.created_at.type,parentSchema:schema600.properties.created_at,data:data3}];
+return false;
+}
+var valid0 = _errs8 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.last_used_at !== undefined){
+let data4 = data.last_used_at;
+const _errs10 = errors;
+if((!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))) && (data4 !== null)){
+validate1539.errors = [{instancePath:instancePath+"/last_used_at",schemaPath:"#/properties/last_used_at/type",keyword:"type",params:{type: schema600.properties.last_used_at.type},message:"must be integer,null",schema:schema600.properties.last_used_at.type,parentSchema:schema600.properties.last_used_at,data:data4}];
+return false;
+}
+var valid0 = _errs10 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.id !== undefined){
+let data5 = data.id;
+const _errs12 = errors;
+if(typeof data5 !== "string"){
+validate1539.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema600.properties.id.type,parentSchema:schema600.properties.id,data:data5}];
+return false;
+}
+var valid0 = _errs12 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.owner_project_access !== undefined){
+let data6 = data.owner_project_access;
+const _errs14 = errors;
+if(typeof data6 !== "string"){
+validate1539.errors = [{instancePath:instancePath+"/owner_project_access",schemaPath:"#/properties/owner_project_access/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema600.properties.owner_project_access.type,parentSchema:schema600.properties.owner_project_access,data:data6}];
+return false;
+}
+if(!((data6 === "active") || (data6 === "inactive"))){
+validate1539.errors = [{instancePath:instancePath+"/owner_project_access",schemaPath:"#/properties/owner_project_access/enum",keyword:"enum",params:{allowedValues: schema600.properties.owner_project_access.enum},message:"must be equal to one of the allowed values",schema:schema600.properties.owner_project_access.enum,parentSchema:schema600.properties.owner_project_access,data:data6}];
+return false;
+}
+var valid0 = _errs14 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.owner !== undefined){
+const _errs16 = errors;
+if(!(validate1540(data.owner, {instancePath:instancePath+"/owner",parentData:data,parentDataProperty:"owner",rootData}))){
+vErrors = vErrors === null ? validate1540.errors : vErrors.concat(validate1540.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs16 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1539.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema600.type,parentSchema:schema600,data}];
+return false;
+}
+}
+validate1539.errors = vErrors;
+return errors === 0;
+}
+
+export const validateProjectApiKeyOwner = validate1544;
+
+function validate1544(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((data.type === undefined) && (missing0 = "type")) || ((data.service_account === undefined) && (missing0 = "service_account"))){
+validate1544.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema601.required,parentSchema:schema601,data}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!((key0 === "type") || (key0 === "service_account"))){
+validate1544.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema601,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.type !== undefined){
+let data0 = data.type;
+const _errs2 = errors;
+if(typeof data0 !== "string"){
+validate1544.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema601.properties.type.type,parentSchema:schema601.properties.type,data:data0}];
+return false;
+}
+if(!((data0 === "service_account") || (data0 === "user"))){
+validate1544.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/enum",keyword:"enum",params:{allowedValues: schema601.properties.type.enum},message:"must be equal to one of the allowed values",schema:schema601.properties.type.enum,parentSchema:schema601.properties.type,data:data0}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.service_account !== undefined){
+const _errs4 = errors;
+if(!(validate1541(data.service_account, {instancePath:instancePath+"/service_account",parentData:data,parentDataProperty:"service_account",rootData}))){
+vErrors = vErrors === null ? validate1541.errors : vErrors.concat(validate1541.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+else {
+validate1544.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema601.type,parentSchema:schema601,data}];
+return false;
+}
+}
+validate1544.errors = vErrors;
+return errors === 0;
+}
+
+export const validateProjectApiKeyOwnerServiceAccount = validate1546;
+
+function validate1546(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((((data.id === undefined) && (missing0 = "id")) || ((data.name === undefined) && (missing0 = "name"))) || ((data.created_at === undefined) && (missing0 = "created_at"))) || ((data.role === undefined) && (missing0 = "role"))){
+validate1546.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema602.required,parentSchema:schema602,data}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!((((key0 === "id") || (key0 === "name")) || (key0 === "created_at")) || (key0 === "role"))){
+validate1546.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema602,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.id !== undefined){
+let data0 = data.id;
+const _errs2 = errors;
+if(typeof data0 !== "string"){
+validate1546.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema602.properties.id.type,parentSchema:schema602.properties.id,data:data0}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.name !== undefined){
+let data1 = data.name;
+const _errs4 = errors;
+if(typeof data1 !== "string"){
+validate1546.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema602.properties.name.type,parentSchema:schema602.properties.name,data:data1}];
+return false;
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.created_at !== undefined){
+let data2 = data.created_at;
+const _errs6 = errors;
+if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
+validate1546.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema602.properties.created_at.type,parentSchema:schema602.properties.created_at,data:data2}];
+return false;
+}
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.role !== undefined){
+let data3 = data.role;
+const _errs8 = errors;
+if(typeof data3 !== "string"){
+validate1546.errors = [{instancePath:instancePath+"/role",schemaPath:"#/properties/role/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema602.properties.role.type,parentSchema:schema602.properties.role,data:data3}];
+return false;
+}
+var valid0 = _errs8 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1546.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema602.type,parentSchema:schema602,data}];
+return false;
+}
+}
+validate1546.errors = vErrors;
+return errors === 0;
+}
+
+export const validateProjectApiKeyList = validate1547;
+const schema605 = {"type":"object","additionalProperties":false,"required":["object","data","first_id","last_id","has_more"],"properties":{"object":{"type":"string","const":"list"},"data":{"type":"array","items":{"$ref":"#/components/schemas/ProjectApiKey"}},"first_id":{"type":["string","null"]},"last_id":{"type":["string","null"]},"has_more":{"type":"boolean"}}};
 
 function validate1547(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
-if((!(Array.isArray(data))) && (data !== null)){
-validate1547.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema612.type},message:"must be array,null",schema:schema612.type,parentSchema:schema612,data}];
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((((((data.object === undefined) && (missing0 = "object")) || ((data.data === undefined) && (missing0 = "data"))) || ((data.first_id === undefined) && (missing0 = "first_id"))) || ((data.last_id === undefined) && (missing0 = "last_id"))) || ((data.has_more === undefined) && (missing0 = "has_more"))){
+validate1547.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema605.required,parentSchema:schema605,data}];
 return false;
 }
-if(errors === 0){
-if(Array.isArray(data)){
-var valid0 = true;
-const len0 = data.length;
-for(let i0=0; i0<len0; i0++){
+else {
 const _errs1 = errors;
-if(!(validate494(data[i0], {instancePath:instancePath+"/" + i0,parentData:data,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate494.errors : vErrors.concat(validate494.errors);
-errors = vErrors.length;
-}
-var valid0 = _errs1 === errors;
-if(!valid0){
+for(const key0 in data){
+if(!(((((key0 === "object") || (key0 === "data")) || (key0 === "first_id")) || (key0 === "last_id")) || (key0 === "has_more"))){
+validate1547.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema605,data}];
+return false;
 break;
 }
 }
+if(_errs1 === errors){
+if(data.object !== undefined){
+let data0 = data.object;
+const _errs2 = errors;
+if(typeof data0 !== "string"){
+validate1547.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema605.properties.object.type,parentSchema:schema605.properties.object,data:data0}];
+return false;
+}
+if("list" !== data0){
+validate1547.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "list"},message:"must be equal to constant",schema:"list",parentSchema:schema605.properties.object,data:data0}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.data !== undefined){
+let data1 = data.data;
+const _errs4 = errors;
+if(errors === _errs4){
+if(Array.isArray(data1)){
+var valid1 = true;
+const len0 = data1.length;
+for(let i0=0; i0<len0; i0++){
+const _errs6 = errors;
+if(!(validate1539(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate1539.errors : vErrors.concat(validate1539.errors);
+errors = vErrors.length;
+}
+var valid1 = _errs6 === errors;
+if(!valid1){
+break;
+}
+}
+}
+else {
+validate1547.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema605.properties.data.type,parentSchema:schema605.properties.data,data:data1}];
+return false;
+}
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.first_id !== undefined){
+let data3 = data.first_id;
+const _errs7 = errors;
+if((typeof data3 !== "string") && (data3 !== null)){
+validate1547.errors = [{instancePath:instancePath+"/first_id",schemaPath:"#/properties/first_id/type",keyword:"type",params:{type: schema605.properties.first_id.type},message:"must be string,null",schema:schema605.properties.first_id.type,parentSchema:schema605.properties.first_id,data:data3}];
+return false;
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.last_id !== undefined){
+let data4 = data.last_id;
+const _errs9 = errors;
+if((typeof data4 !== "string") && (data4 !== null)){
+validate1547.errors = [{instancePath:instancePath+"/last_id",schemaPath:"#/properties/last_id/type",keyword:"type",params:{type: schema605.properties.last_id.type},message:"must be string,null",schema:schema605.properties.last_id.type,parentSchema:schema605.properties.last_id,data:data4}];
+return false;
+}
+var valid0 = _errs9 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.has_more !== undefined){
+let data5 = data.has_more;
+const _errs11 = errors;
+if(typeof data5 !== "boolean"){
+validate1547.errors = [{instancePath:instancePath+"/has_more",schemaPath:"#/properties/has_more/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema605.properties.has_more.type,parentSchema:schema605.properties.has_more,data:data5}];
+return false;
+}
+var valid0 = _errs11 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1547.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema605.type,parentSchema:schema605,data}];
+return false;
 }
 }
 validate1547.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_tool_choice = validate1549;
-const schema613 = {"anyOf":[{"$ref":"#/components/schemas/ToolChoiceInput"},{"type":"null"}],"x-expected":"one of an object or 'none', 'auto', or 'required'"};
+export const validateProjectApiKeyDeleted = validate1549;
+const schema606 = {"type":"object","additionalProperties":false,"required":["object","id","deleted"],"properties":{"object":{"type":"string","const":"organization.project.api_key.deleted"},"id":{"type":"string"},"deleted":{"type":"boolean","const":true}}};
 
 function validate1549(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
-const _errs0 = errors;
-let valid0 = false;
-const _errs1 = errors;
-if(!(validate890(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate890.errors : vErrors.concat(validate890.errors);
-errors = vErrors.length;
-}
-var _valid0 = _errs1 === errors;
-valid0 = valid0 || _valid0;
-if(!valid0){
-const _errs2 = errors;
-if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema613.anyOf[1].type,parentSchema:schema613.anyOf[1],data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-var _valid0 = _errs2 === errors;
-valid0 = valid0 || _valid0;
-}
-if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema613.anyOf,parentSchema:schema613,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-validate1549.errors = vErrors;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((((data.object === undefined) && (missing0 = "object")) || ((data.id === undefined) && (missing0 = "id"))) || ((data.deleted === undefined) && (missing0 = "deleted"))){
+validate1549.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema606.required,parentSchema:schema606,data}];
 return false;
 }
 else {
-errors = _errs0;
-if(vErrors !== null){
-if(_errs0){
-vErrors.length = _errs0;
+const _errs1 = errors;
+for(const key0 in data){
+if(!(((key0 === "object") || (key0 === "id")) || (key0 === "deleted"))){
+validate1549.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema606,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.object !== undefined){
+let data0 = data.object;
+const _errs2 = errors;
+if(typeof data0 !== "string"){
+validate1549.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema606.properties.object.type,parentSchema:schema606.properties.object,data:data0}];
+return false;
+}
+if("organization.project.api_key.deleted" !== data0){
+validate1549.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.project.api_key.deleted"},message:"must be equal to constant",schema:"organization.project.api_key.deleted",parentSchema:schema606.properties.object,data:data0}];
+return false;
+}
+var valid0 = _errs2 === errors;
 }
 else {
-vErrors = null;
+var valid0 = true;
 }
+if(valid0){
+if(data.id !== undefined){
+let data1 = data.id;
+const _errs4 = errors;
+if(typeof data1 !== "string"){
+validate1549.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema606.properties.id.type,parentSchema:schema606.properties.id,data:data1}];
+return false;
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.deleted !== undefined){
+let data2 = data.deleted;
+const _errs6 = errors;
+if(typeof data2 !== "boolean"){
+validate1549.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema606.properties.deleted.type,parentSchema:schema606.properties.deleted,data:data2}];
+return false;
+}
+if(true !== data2){
+validate1549.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/const",keyword:"const",params:{allowedValue: true},message:"must be equal to constant",schema:true,parentSchema:schema606.properties.deleted,data:data2}];
+return false;
+}
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+else {
+validate1549.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema606.type,parentSchema:schema606,data}];
+return false;
 }
 }
 validate1549.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_metadata = validate1551;
-const schema614 = {"anyOf":[{"$ref":"#/components/schemas/Metadata"},{"type":"null"}],"x-expected":"a metadata object"};
+export const validateKeyName = validate1550;
+
+function validate1550(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(typeof data === "string"){
+if(data.length > 2 * 100 || (data.length > 100 && func2(data) > 100)){
+validate1550.errors = [{instancePath,schemaPath:"#/maxLength",keyword:"maxLength",params:{limit: 100},message:"must NOT have more than 100 characters",schema:100,parentSchema:schema597,data}];
+return false;
+}
+else {
+if(data.length < 2 * 1 && func2(data) < 1){
+validate1550.errors = [{instancePath,schemaPath:"#/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema597,data}];
+return false;
+}
+else {
+if(!pattern11.test(data)){
+validate1550.errors = [{instancePath,schemaPath:"#/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f]*$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f]*$"+"\"",schema:"^[^\\u0000-\\u001f\\u007f]*$",parentSchema:schema597,data}];
+return false;
+}
+}
+}
+}
+else {
+validate1550.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema597.type,parentSchema:schema597,data}];
+return false;
+}
+}
+validate1550.errors = vErrors;
+return errors === 0;
+}
+
+export const validateKeyBudget = validate1551;
+const schema608 = {"type":"object","additionalProperties":false,"required":["period"],"properties":{"period":{"type":"string","enum":["day","month","total","week"]},"amount":{"type":["number","null"],"minimum":0.000001,"maximum":1000000},"tokens":{"type":["integer","null"],"minimum":1,"maximum":1000000000000000}}};
 
 function validate1551(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
-const _errs0 = errors;
-let valid0 = false;
-const _errs1 = errors;
-if(!(validate41(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate41.errors : vErrors.concat(validate41.errors);
-errors = vErrors.length;
-}
-var _valid0 = _errs1 === errors;
-valid0 = valid0 || _valid0;
-if(!valid0){
-const _errs2 = errors;
-if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema614.anyOf[1].type,parentSchema:schema614.anyOf[1],data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-var _valid0 = _errs2 === errors;
-valid0 = valid0 || _valid0;
-}
-if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema614.anyOf,parentSchema:schema614,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-validate1551.errors = vErrors;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.period === undefined) && (missing0 = "period")){
+validate1551.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema608.required,parentSchema:schema608,data}];
 return false;
 }
 else {
-errors = _errs0;
-if(vErrors !== null){
-if(_errs0){
-vErrors.length = _errs0;
+const _errs1 = errors;
+for(const key0 in data){
+if(!(((key0 === "period") || (key0 === "amount")) || (key0 === "tokens"))){
+validate1551.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema608,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.period !== undefined){
+let data0 = data.period;
+const _errs2 = errors;
+if(typeof data0 !== "string"){
+validate1551.errors = [{instancePath:instancePath+"/period",schemaPath:"#/properties/period/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema608.properties.period.type,parentSchema:schema608.properties.period,data:data0}];
+return false;
+}
+if(!((((data0 === "day") || (data0 === "month")) || (data0 === "total")) || (data0 === "week"))){
+validate1551.errors = [{instancePath:instancePath+"/period",schemaPath:"#/properties/period/enum",keyword:"enum",params:{allowedValues: schema608.properties.period.enum},message:"must be equal to one of the allowed values",schema:schema608.properties.period.enum,parentSchema:schema608.properties.period,data:data0}];
+return false;
+}
+var valid0 = _errs2 === errors;
 }
 else {
-vErrors = null;
+var valid0 = true;
 }
+if(valid0){
+if(data.amount !== undefined){
+let data1 = data.amount;
+const _errs4 = errors;
+if((!((typeof data1 == "number") && (isFinite(data1)))) && (data1 !== null)){
+validate1551.errors = [{instancePath:instancePath+"/amount",schemaPath:"#/properties/amount/type",keyword:"type",params:{type: schema608.properties.amount.type},message:"must be number,null",schema:schema608.properties.amount.type,parentSchema:schema608.properties.amount,data:data1}];
+return false;
+}
+if(errors === _errs4){
+if((typeof data1 == "number") && (isFinite(data1))){
+if(data1 > 1000000 || isNaN(data1)){
+validate1551.errors = [{instancePath:instancePath+"/amount",schemaPath:"#/properties/amount/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000000},message:"must be <= 1000000",schema:1000000,parentSchema:schema608.properties.amount,data:data1}];
+return false;
+}
+else {
+if(data1 < 0.000001 || isNaN(data1)){
+validate1551.errors = [{instancePath:instancePath+"/amount",schemaPath:"#/properties/amount/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0.000001},message:"must be >= 0.000001",schema:0.000001,parentSchema:schema608.properties.amount,data:data1}];
+return false;
+}
+}
+}
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.tokens !== undefined){
+let data2 = data.tokens;
+const _errs6 = errors;
+if((!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))) && (data2 !== null)){
+validate1551.errors = [{instancePath:instancePath+"/tokens",schemaPath:"#/properties/tokens/type",keyword:"type",params:{type: schema608.properties.tokens.type},message:"must be integer,null",schema:schema608.properties.tokens.type,parentSchema:schema608.properties.tokens,data:data2}];
+return false;
+}
+if(errors === _errs6){
+if((typeof data2 == "number") && (isFinite(data2))){
+if(data2 > 1000000000000000 || isNaN(data2)){
+validate1551.errors = [{instancePath:instancePath+"/tokens",schemaPath:"#/properties/tokens/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000000000000000},message:"must be <= 1000000000000000",schema:1000000000000000,parentSchema:schema608.properties.tokens,data:data2}];
+return false;
+}
+else {
+if(data2 < 1 || isNaN(data2)){
+validate1551.errors = [{instancePath:instancePath+"/tokens",schemaPath:"#/properties/tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema608.properties.tokens,data:data2}];
+return false;
+}
+}
+}
+}
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+else {
+validate1551.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema608.type,parentSchema:schema608,data}];
+return false;
 }
 }
 validate1551.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_text = validate1553;
-const schema615 = {"anyOf":[{"$ref":"#/components/schemas/TextConfigInput"},{"type":"null"}]};
+export const validateKeySpending = validate1552;
+const schema609 = {"type":"object","additionalProperties":false,"required":["amount","tokens","renews_at"],"properties":{"amount":{"type":"number","minimum":0},"tokens":{"type":"integer","minimum":0},"renews_at":{"type":["integer","null"]}}};
+
+function validate1552(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((((data.amount === undefined) && (missing0 = "amount")) || ((data.tokens === undefined) && (missing0 = "tokens"))) || ((data.renews_at === undefined) && (missing0 = "renews_at"))){
+validate1552.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema609.required,parentSchema:schema609,data}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!(((key0 === "amount") || (key0 === "tokens")) || (key0 === "renews_at"))){
+validate1552.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema609,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.amount !== undefined){
+let data0 = data.amount;
+const _errs2 = errors;
+if(errors === _errs2){
+if((typeof data0 == "number") && (isFinite(data0))){
+if(data0 < 0 || isNaN(data0)){
+validate1552.errors = [{instancePath:instancePath+"/amount",schemaPath:"#/properties/amount/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema609.properties.amount,data:data0}];
+return false;
+}
+}
+else {
+validate1552.errors = [{instancePath:instancePath+"/amount",schemaPath:"#/properties/amount/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema609.properties.amount.type,parentSchema:schema609.properties.amount,data:data0}];
+return false;
+}
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.tokens !== undefined){
+let data1 = data.tokens;
+const _errs4 = errors;
+if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
+validate1552.errors = [{instancePath:instancePath+"/tokens",schemaPath:"#/properties/tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema609.properties.tokens.type,parentSchema:schema609.properties.tokens,data:data1}];
+return false;
+}
+if(errors === _errs4){
+if((typeof data1 == "number") && (isFinite(data1))){
+if(data1 < 0 || isNaN(data1)){
+validate1552.errors = [{instancePath:instancePath+"/tokens",schemaPath:"#/properties/tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema609.properties.tokens,data:data1}];
+return false;
+}
+}
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.renews_at !== undefined){
+let data2 = data.renews_at;
+const _errs6 = errors;
+if((!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))) && (data2 !== null)){
+validate1552.errors = [{instancePath:instancePath+"/renews_at",schemaPath:"#/properties/renews_at/type",keyword:"type",params:{type: schema609.properties.renews_at.type},message:"must be integer,null",schema:schema609.properties.renews_at.type,parentSchema:schema609.properties.renews_at,data:data2}];
+return false;
+}
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+else {
+validate1552.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema609.type,parentSchema:schema609,data}];
+return false;
+}
+}
+validate1552.errors = vErrors;
+return errors === 0;
+}
+
+export const validateKeyRecord = validate1553;
+const schema610 = {"type":"object","additionalProperties":false,"required":["object","id","name","redacted_value","is_operator","projects","requests_per_minute","tokens_per_minute","tools","budget","spending","created_at","expires_at","revoked_at"],"properties":{"object":{"type":"string","const":"key"},"id":{"type":"string"},"name":{"type":"string"},"redacted_value":{"type":"string"},"is_operator":{"type":"boolean"},"projects":{"type":"array","items":{"type":"string"}},"requests_per_minute":{"type":["integer","null"]},"tokens_per_minute":{"type":["integer","null"]},"tools":{"type":["array","null"],"items":{"type":"string"}},"budget":{"anyOf":[{"$ref":"#/components/schemas/KeyBudget"},{"type":"null"}]},"spending":{"anyOf":[{"$ref":"#/components/schemas/KeySpending"},{"type":"null"}]},"created_at":{"type":"integer"},"expires_at":{"type":["integer","null"]},"revoked_at":{"type":["integer","null"]}}};
 
 function validate1553(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
-const _errs0 = errors;
-let valid0 = false;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((((((((((((((data.object === undefined) && (missing0 = "object")) || ((data.id === undefined) && (missing0 = "id"))) || ((data.name === undefined) && (missing0 = "name"))) || ((data.redacted_value === undefined) && (missing0 = "redacted_value"))) || ((data.is_operator === undefined) && (missing0 = "is_operator"))) || ((data.projects === undefined) && (missing0 = "projects"))) || ((data.requests_per_minute === undefined) && (missing0 = "requests_per_minute"))) || ((data.tokens_per_minute === undefined) && (missing0 = "tokens_per_minute"))) || ((data.tools === undefined) && (missing0 = "tools"))) || ((data.budget === undefined) && (missing0 = "budget"))) || ((data.spending === undefined) && (missing0 = "spending"))) || ((data.created_at === undefined) && (missing0 = "created_at"))) || ((data.expires_at === undefined) && (missing0 = "expires_at"))) || ((data.revoked_at === undefined) && (missing0 = "revoked_at"))){
+validate1553.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema610.required,parentSchema:schema610,data}];
+return false;
+}
+else {
 const _errs1 = errors;
-if(!(validate916(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate916.errors : vErrors.concat(validate916.errors);
+for(const key0 in data){
+if(!(func26.call(schema610.properties, key0))){
+validate1553.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema610,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.object !== undefined){
+let data0 = data.object;
+const _errs2 = errors;
+if(typeof data0 !== "string"){
+validate1553.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema610.properties.object.type,parentSchema:schema610.properties.object,data:data0}];
+return false;
+}
+if("key" !== data0){
+validate1553.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "key"},message:"must be equal to constant",schema:"key",parentSchema:schema610.properties.object,data:data0}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.id !== undefined){
+let data1 = data.id;
+const _errs4 = errors;
+if(typeof data1 !== "string"){
+validate1553.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema610.properties.id.type,parentSchema:schema610.properties.id,data:data1}];
+return false;
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.name !== undefined){
+let data2 = data.name;
+const _errs6 = errors;
+if(typeof data2 !== "string"){
+validate1553.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema610.properties.name.type,parentSchema:schema610.properties.name,data:data2}];
+return false;
+}
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.redacted_value !== undefined){
+let data3 = data.redacted_value;
+const _errs8 = errors;
+if(typeof data3 !== "string"){
+validate1553.errors = [{instancePath:instancePath+"/redacted_value",schemaPath:"#/properties/redacted_value/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema610.properties.redacted_value.type,parentSchema:schema610.properties.redacted_value,data:data3}];
+return false;
+}
+var valid0 = _errs8 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.is_operator !== undefined){
+let data4 = data.is_operator;
+const _errs10 = errors;
+if(typeof data4 !== "boolean"){
+validate1553.errors = [{instancePath:instancePath+"/is_operator",schemaPath:"#/properties/is_operator/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema610.properties.is_operator.type,parentSchema:schema610.properties.is_operator,data:data4}];
+return false;
+}
+var valid0 = _errs10 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.projects !== undefined){
+let data5 = data.projects;
+const _errs12 = errors;
+if(errors === _errs12){
+if(Array.isArray(data5)){
+var valid1 = true;
+const len0 = data5.length;
+for(let i0=0; i0<len0; i0++){
+let data6 = data5[i0];
+const _errs14 = errors;
+if(typeof data6 !== "string"){
+validate1553.errors = [{instancePath:instancePath+"/projects/" + i0,schemaPath:"#/properties/projects/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema610.properties.projects.items.type,parentSchema:schema610.properties.projects.items,data:data6}];
+return false;
+}
+var valid1 = _errs14 === errors;
+if(!valid1){
+break;
+}
+}
+}
+else {
+validate1553.errors = [{instancePath:instancePath+"/projects",schemaPath:"#/properties/projects/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema610.properties.projects.type,parentSchema:schema610.properties.projects,data:data5}];
+return false;
+}
+}
+var valid0 = _errs12 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.requests_per_minute !== undefined){
+let data7 = data.requests_per_minute;
+const _errs16 = errors;
+if((!(((typeof data7 == "number") && (!(data7 % 1) && !isNaN(data7))) && (isFinite(data7)))) && (data7 !== null)){
+validate1553.errors = [{instancePath:instancePath+"/requests_per_minute",schemaPath:"#/properties/requests_per_minute/type",keyword:"type",params:{type: schema610.properties.requests_per_minute.type},message:"must be integer,null",schema:schema610.properties.requests_per_minute.type,parentSchema:schema610.properties.requests_per_minute,data:data7}];
+return false;
+}
+var valid0 = _errs16 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.tokens_per_minute !== undefined){
+let data8 = data.tokens_per_minute;
+const _errs18 = errors;
+if((!(((typeof data8 == "number") && (!(data8 % 1) && !isNaN(data8))) && (isFinite(data8)))) && (data8 !== null)){
+validate1553.errors = [{instancePath:instancePath+"/tokens_per_minute",schemaPath:"#/properties/tokens_per_minute/type",keyword:"type",params:{type: schema610.properties.tokens_per_minute.type},message:"must be integer,null",schema:schema610.properties.tokens_per_minute.type,parentSchema:schema610.properties.tokens_per_minute,data:data8}];
+return false;
+}
+var valid0 = _errs18 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.tools !== undefined){
+let data9 = data.tools;
+const _errs20 = errors;
+if((!(Array.isArray(data9))) && (data9 !== null)){
+validate1553.errors = [{instancePath:instancePath+"/tools",schemaPath:"#/properties/tools/type",keyword:"type",params:{type: schema610.properties.tools.type},message:"must be array,null",schema:schema610.properties.tools.type,parentSchema:schema610.properties.tools,data:data9}];
+return false;
+}
+if(errors === _errs20){
+if(Array.isArray(data9)){
+var valid2 = true;
+const len1 = data9.length;
+for(let i1=0; i1<len1; i1++){
+let data10 = data9[i1];
+const _errs22 = errors;
+if(typeof data10 !== "string"){
+validate1553.errors = [{instancePath:instancePath+"/tools/" + i1,schemaPath:"#/properties/tools/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema610.properties.tools.items.type,parentSchema:schema610.properties.tools.items,data:data10}];
+return false;
+}
+var valid2 = _errs22 === errors;
+if(!valid2){
+break;
+}
+}
+}
+}
+var valid0 = _errs20 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.budget !== undefined){
+let data11 = data.budget;
+const _errs24 = errors;
+const _errs25 = errors;
+let valid3 = false;
+const _errs26 = errors;
+if(!(validate1551(data11, {instancePath:instancePath+"/budget",parentData:data,parentDataProperty:"budget",rootData}))){
+vErrors = vErrors === null ? validate1551.errors : vErrors.concat(validate1551.errors);
 errors = vErrors.length;
 }
-var _valid0 = _errs1 === errors;
-valid0 = valid0 || _valid0;
-if(!valid0){
-const _errs2 = errors;
-if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema615.anyOf[1].type,parentSchema:schema615.anyOf[1],data};
+var _valid0 = _errs26 === errors;
+valid3 = valid3 || _valid0;
+if(!valid3){
+const _errs27 = errors;
+if(data11 !== null){
+const err0 = {instancePath:instancePath+"/budget",schemaPath:"#/properties/budget/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema610.properties.budget.anyOf[1].type,parentSchema:schema610.properties.budget.anyOf[1],data:data11};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -74527,11 +77918,11 @@ vErrors.push(err0);
 }
 errors++;
 }
-var _valid0 = _errs2 === errors;
-valid0 = valid0 || _valid0;
+var _valid0 = _errs27 === errors;
+valid3 = valid3 || _valid0;
 }
-if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema615.anyOf,parentSchema:schema615,data};
+if(!valid3){
+const err1 = {instancePath:instancePath+"/budget",schemaPath:"#/properties/budget/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema610.properties.budget.anyOf,parentSchema:schema610.properties.budget,data:data11};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -74543,171 +77934,1629 @@ validate1553.errors = vErrors;
 return false;
 }
 else {
-errors = _errs0;
+errors = _errs25;
 if(vErrors !== null){
-if(_errs0){
-vErrors.length = _errs0;
+if(_errs25){
+vErrors.length = _errs25;
 }
 else {
 vErrors = null;
 }
 }
 }
+var valid0 = _errs24 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.spending !== undefined){
+let data12 = data.spending;
+const _errs29 = errors;
+const _errs30 = errors;
+let valid4 = false;
+const _errs31 = errors;
+if(!(validate1552(data12, {instancePath:instancePath+"/spending",parentData:data,parentDataProperty:"spending",rootData}))){
+vErrors = vErrors === null ? validate1552.errors : vErrors.concat(validate1552.errors);
+errors = vErrors.length;
+}
+var _valid1 = _errs31 === errors;
+valid4 = valid4 || _valid1;
+if(!valid4){
+const _errs32 = errors;
+if(data12 !== null){
+const err2 = {instancePath:instancePath+"/spending",schemaPath:"#/properties/spending/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema610.properties.spending.anyOf[1].type,parentSchema:schema610.properties.spending.anyOf[1],data:data12};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+var _valid1 = _errs32 === errors;
+valid4 = valid4 || _valid1;
+}
+if(!valid4){
+const err3 = {instancePath:instancePath+"/spending",schemaPath:"#/properties/spending/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema610.properties.spending.anyOf,parentSchema:schema610.properties.spending,data:data12};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+validate1553.errors = vErrors;
+return false;
+}
+else {
+errors = _errs30;
+if(vErrors !== null){
+if(_errs30){
+vErrors.length = _errs30;
+}
+else {
+vErrors = null;
+}
+}
+}
+var valid0 = _errs29 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.created_at !== undefined){
+let data13 = data.created_at;
+const _errs34 = errors;
+if(!(((typeof data13 == "number") && (!(data13 % 1) && !isNaN(data13))) && (isFinite(data13)))){
+validate1553.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema610.properties.created_at.type,parentSchema:schema610.properties.created_at,data:data13}];
+return false;
+}
+var valid0 = _errs34 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.expires_at !== undefined){
+let data14 = data.expires_at;
+const _errs36 = errors;
+if((!(((typeof data14 == "number") && (!(data14 % 1) && !isNaN(data14))) && (isFinite(data14)))) && (data14 !== null)){
+validate1553.errors = [{instancePath:instancePath+"/expires_at",schemaPath:"#/properties/expires_at/type",keyword:"type",params:{type: schema610.properties.expires_at.type},message:"must be integer,null",schema:schema610.properties.expires_at.type,parentSchema:schema610.properties.expires_at,data:data14}];
+return false;
+}
+var valid0 = _errs36 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.revoked_at !== undefined){
+let data15 = data.revoked_at;
+const _errs38 = errors;
+if((!(((typeof data15 == "number") && (!(data15 % 1) && !isNaN(data15))) && (isFinite(data15)))) && (data15 !== null)){
+validate1553.errors = [{instancePath:instancePath+"/revoked_at",schemaPath:"#/properties/revoked_at/type",keyword:"type",params:{type: schema610.properties.revoked_at.type},message:"must be integer,null",schema:schema610.properties.revoked_at.type,parentSchema:schema610.properties.revoked_at,data:data15}];
+return false;
+}
+var valid0 = _errs38 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1553.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema610.type,parentSchema:schema610,data}];
+return false;
+}
+}
 validate1553.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_temperature = validate1555;
-const schema616 = {"type":["number","null"],"minimum":0,"maximum":2};
-
-function validate1555(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if((!((typeof data == "number") && (isFinite(data)))) && (data !== null)){
-validate1555.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema616.type},message:"must be number,null",schema:schema616.type,parentSchema:schema616,data}];
-return false;
-}
-if(errors === 0){
-if((typeof data == "number") && (isFinite(data))){
-if(data > 2 || isNaN(data)){
-validate1555.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2",schema:2,parentSchema:schema616,data}];
-return false;
-}
-else {
-if(data < 0 || isNaN(data)){
-validate1555.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema616,data}];
-return false;
-}
-}
-}
-}
-validate1555.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_ResponseCreateFrame_top_p = validate1556;
-const schema617 = {"type":["number","null"],"minimum":0,"maximum":1};
+export const validateNewKeyRecord = validate1556;
+const schema611 = {"type":"object","additionalProperties":false,"required":["object","id","name","redacted_value","is_operator","projects","requests_per_minute","tokens_per_minute","tools","budget","spending","created_at","expires_at","revoked_at","value"],"properties":{"object":{"type":"string","const":"key"},"id":{"type":"string"},"name":{"type":"string"},"redacted_value":{"type":"string"},"is_operator":{"type":"boolean"},"projects":{"type":"array","items":{"type":"string"}},"requests_per_minute":{"type":["integer","null"]},"tokens_per_minute":{"type":["integer","null"]},"tools":{"type":["array","null"],"items":{"type":"string"}},"budget":{"anyOf":[{"$ref":"#/components/schemas/KeyBudget"},{"type":"null"}]},"spending":{"anyOf":[{"$ref":"#/components/schemas/KeySpending"},{"type":"null"}]},"created_at":{"type":"integer"},"expires_at":{"type":["integer","null"]},"revoked_at":{"type":["integer","null"]},"value":{"type":"string"}}};
 
 function validate1556(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
-if((!((typeof data == "number") && (isFinite(data)))) && (data !== null)){
-validate1556.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema617.type},message:"must be number,null",schema:schema617.type,parentSchema:schema617,data}];
-return false;
-}
 if(errors === 0){
-if((typeof data == "number") && (isFinite(data))){
-if(data > 1 || isNaN(data)){
-validate1556.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1},message:"must be <= 1",schema:1,parentSchema:schema617,data}];
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((((((((((((((((data.object === undefined) && (missing0 = "object")) || ((data.id === undefined) && (missing0 = "id"))) || ((data.name === undefined) && (missing0 = "name"))) || ((data.redacted_value === undefined) && (missing0 = "redacted_value"))) || ((data.is_operator === undefined) && (missing0 = "is_operator"))) || ((data.projects === undefined) && (missing0 = "projects"))) || ((data.requests_per_minute === undefined) && (missing0 = "requests_per_minute"))) || ((data.tokens_per_minute === undefined) && (missing0 = "tokens_per_minute"))) || ((data.tools === undefined) && (missing0 = "tools"))) || ((data.budget === undefined) && (missing0 = "budget"))) || ((data.spending === undefined) && (missing0 = "spending"))) || ((data.created_at === undefined) && (missing0 = "created_at"))) || ((data.expires_at === undefined) && (missing0 = "expires_at"))) || ((data.revoked_at === undefined) && (missing0 = "revoked_at"))) || ((data.value === undefined) && (missing0 = "value"))){
+validate1556.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema611.required,parentSchema:schema611,data}];
 return false;
 }
 else {
-if(data < 0 || isNaN(data)){
-validate1556.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema617,data}];
+const _errs1 = errors;
+for(const key0 in data){
+if(!(func26.call(schema611.properties, key0))){
+validate1556.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema611,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.object !== undefined){
+let data0 = data.object;
+const _errs2 = errors;
+if(typeof data0 !== "string"){
+validate1556.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema611.properties.object.type,parentSchema:schema611.properties.object,data:data0}];
+return false;
+}
+if("key" !== data0){
+validate1556.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "key"},message:"must be equal to constant",schema:"key",parentSchema:schema611.properties.object,data:data0}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.id !== undefined){
+let data1 = data.id;
+const _errs4 = errors;
+if(typeof data1 !== "string"){
+validate1556.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema611.properties.id.type,parentSchema:schema611.properties.id,data:data1}];
+return false;
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.name !== undefined){
+let data2 = data.name;
+const _errs6 = errors;
+if(typeof data2 !== "string"){
+validate1556.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema611.properties.name.type,parentSchema:schema611.properties.name,data:data2}];
+return false;
+}
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.redacted_value !== undefined){
+let data3 = data.redacted_value;
+const _errs8 = errors;
+if(typeof data3 !== "string"){
+validate1556.errors = [{instancePath:instancePath+"/redacted_value",schemaPath:"#/properties/redacted_value/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema611.properties.redacted_value.type,parentSchema:schema611.properties.redacted_value,data:data3}];
+return false;
+}
+var valid0 = _errs8 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.is_operator !== undefined){
+let data4 = data.is_operator;
+const _errs10 = errors;
+if(typeof data4 !== "boolean"){
+validate1556.errors = [{instancePath:instancePath+"/is_operator",schemaPath:"#/properties/is_operator/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema611.properties.is_operator.type,parentSchema:schema611.properties.is_operator,data:data4}];
+return false;
+}
+var valid0 = _errs10 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.projects !== undefined){
+let data5 = data.projects;
+const _errs12 = errors;
+if(errors === _errs12){
+if(Array.isArray(data5)){
+var valid1 = true;
+const len0 = data5.length;
+for(let i0=0; i0<len0; i0++){
+let data6 = data5[i0];
+const _errs14 = errors;
+if(typeof data6 !== "string"){
+validate1556.errors = [{instancePath:instancePath+"/projects/" + i0,schemaPath:"#/properties/projects/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema611.properties.projects.items.type,parentSchema:schema611.properties.projects.items,data:data6}];
+return false;
+}
+var valid1 = _errs14 === errors;
+if(!valid1){
+break;
+}
+}
+}
+else {
+validate1556.errors = [{instancePath:instancePath+"/projects",schemaPath:"#/properties/projects/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema611.properties.projects.type,parentSchema:schema611.properties.projects,data:data5}];
 return false;
 }
 }
+var valid0 = _errs12 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.requests_per_minute !== undefined){
+let data7 = data.requests_per_minute;
+const _errs16 = errors;
+if((!(((typeof data7 == "number") && (!(data7 % 1) && !isNaN(data7))) && (isFinite(data7)))) && (data7 !== null)){
+validate1556.errors = [{instancePath:instancePath+"/requests_per_minute",schemaPath:"#/properties/requests_per_minute/type",keyword:"type",params:{type: schema611.properties.requests_per_minute.type},message:"must be integer,null",schema:schema611.properties.requests_per_minute.type,parentSchema:schema611.properties.requests_per_minute,data:data7}];
+return false;
+}
+var valid0 = _errs16 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.tokens_per_minute !== undefined){
+let data8 = data.tokens_per_minute;
+const _errs18 = errors;
+if((!(((typeof data8 == "number") && (!(data8 % 1) && !isNaN(data8))) && (isFinite(data8)))) && (data8 !== null)){
+validate1556.errors = [{instancePath:instancePath+"/tokens_per_minute",schemaPath:"#/properties/tokens_per_minute/type",keyword:"type",params:{type: schema611.properties.tokens_per_minute.type},message:"must be integer,null",schema:schema611.properties.tokens_per_minute.type,parentSchema:schema611.properties.tokens_per_minute,data:data8}];
+return false;
+}
+var valid0 = _errs18 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.tools !== undefined){
+let data9 = data.tools;
+const _errs20 = errors;
+if((!(Array.isArray(data9))) && (data9 !== null)){
+validate1556.errors = [{instancePath:instancePath+"/tools",schemaPath:"#/properties/tools/type",keyword:"type",params:{type: schema611.properties.tools.type},message:"must be array,null",schema:schema611.properties.tools.type,parentSchema:schema611.properties.tools,data:data9}];
+return false;
+}
+if(errors === _errs20){
+if(Array.isArray(data9)){
+var valid2 = true;
+const len1 = data9.length;
+for(let i1=0; i1<len1; i1++){
+let data10 = data9[i1];
+const _errs22 = errors;
+if(typeof data10 !== "string"){
+validate1556.errors = [{instancePath:instancePath+"/tools/" + i1,schemaPath:"#/properties/tools/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema611.properties.tools.items.type,parentSchema:schema611.properties.tools.items,data:data10}];
+return false;
+}
+var valid2 = _errs22 === errors;
+if(!valid2){
+break;
+}
+}
+}
+}
+var valid0 = _errs20 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.budget !== undefined){
+let data11 = data.budget;
+const _errs24 = errors;
+const _errs25 = errors;
+let valid3 = false;
+const _errs26 = errors;
+if(!(validate1551(data11, {instancePath:instancePath+"/budget",parentData:data,parentDataProperty:"budget",rootData}))){
+vErrors = vErrors === null ? validate1551.errors : vErrors.concat(validate1551.errors);
+errors = vErrors.length;
+}
+var _valid0 = _errs26 === errors;
+valid3 = valid3 || _valid0;
+if(!valid3){
+const _errs27 = errors;
+if(data11 !== null){
+const err0 = {instancePath:instancePath+"/budget",schemaPath:"#/properties/budget/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema611.properties.budget.anyOf[1].type,parentSchema:schema611.properties.budget.anyOf[1],data:data11};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid0 = _errs27 === errors;
+valid3 = valid3 || _valid0;
+}
+if(!valid3){
+const err1 = {instancePath:instancePath+"/budget",schemaPath:"#/properties/budget/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema611.properties.budget.anyOf,parentSchema:schema611.properties.budget,data:data11};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+validate1556.errors = vErrors;
+return false;
+}
+else {
+errors = _errs25;
+if(vErrors !== null){
+if(_errs25){
+vErrors.length = _errs25;
+}
+else {
+vErrors = null;
+}
+}
+}
+var valid0 = _errs24 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.spending !== undefined){
+let data12 = data.spending;
+const _errs29 = errors;
+const _errs30 = errors;
+let valid4 = false;
+const _errs31 = errors;
+if(!(validate1552(data12, {instancePath:instancePath+"/spending",parentData:data,parentDataProperty:"spending",rootData}))){
+vErrors = vErrors === null ? validate1552.errors : vErrors.concat(validate1552.errors);
+errors = vErrors.length;
+}
+var _valid1 = _errs31 === errors;
+valid4 = valid4 || _valid1;
+if(!valid4){
+const _errs32 = errors;
+if(data12 !== null){
+const err2 = {instancePath:instancePath+"/spending",schemaPath:"#/properties/spending/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema611.properties.spending.anyOf[1].type,parentSchema:schema611.properties.spending.anyOf[1],data:data12};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+var _valid1 = _errs32 === errors;
+valid4 = valid4 || _valid1;
+}
+if(!valid4){
+const err3 = {instancePath:instancePath+"/spending",schemaPath:"#/properties/spending/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema611.properties.spending.anyOf,parentSchema:schema611.properties.spending,data:data12};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+validate1556.errors = vErrors;
+return false;
+}
+else {
+errors = _errs30;
+if(vErrors !== null){
+if(_errs30){
+vErrors.length = _errs30;
+}
+else {
+vErrors = null;
+}
+}
+}
+var valid0 = _errs29 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.created_at !== undefined){
+let data13 = data.created_at;
+const _errs34 = errors;
+if(!(((typeof data13 == "number") && (!(data13 % 1) && !isNaN(data13))) && (isFinite(data13)))){
+validate1556.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema611.properties.created_at.type,parentSchema:schema611.properties.created_at,data:data13}];
+return false;
+}
+var valid0 = _errs34 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.expires_at !== undefined){
+let data14 = data.expires_at;
+const _errs36 = errors;
+if((!(((typeof data14 == "number") && (!(data14 % 1) && !isNaN(data14))) && (isFinite(data14)))) && (data14 !== null)){
+validate1556.errors = [{instancePath:instancePath+"/expires_at",schemaPath:"#/properties/expires_at/type",keyword:"type",params:{type: schema611.properties.expires_at.type},message:"must be integer,null",schema:schema611.properties.expires_at.type,parentSchema:schema611.properties.expires_at,data:data14}];
+return false;
+}
+var valid0 = _errs36 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.revoked_at !== undefined){
+let data15 = data.revoked_at;
+const _errs38 = errors;
+if((!(((typeof data15 == "number") && (!(data15 % 1) && !isNaN(data15))) && (isFinite(data15)))) && (data15 !== null)){
+validate1556.errors = [{instancePath:instancePath+"/revoked_at",schemaPath:"#/properties/revoked_at/type",keyword:"type",params:{type: schema611.properties.revoked_at.type},message:"must be integer,null",schema:schema611.properties.revoked_at.type,parentSchema:schema611.properties.revoked_at,data:data15}];
+return false;
+}
+var valid0 = _errs38 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.value !== undefined){
+let data16 = data.value;
+const _errs40 = errors;
+if(typeof data16 !== "string"){
+validate1556.errors = [{instancePath:instancePath+"/value",schemaPath:"#/properties/value/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema611.properties.value.type,parentSchema:schema611.properties.value,data:data16}];
+return false;
+}
+var valid0 = _errs40 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1556.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema611.type,parentSchema:schema611,data}];
+return false;
 }
 }
 validate1556.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_presence_penalty = validate1557;
-const schema618 = {"type":["number","null"],"minimum":-2,"maximum":2};
-
-function validate1557(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if((!((typeof data == "number") && (isFinite(data)))) && (data !== null)){
-validate1557.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema618.type},message:"must be number,null",schema:schema618.type,parentSchema:schema618,data}];
-return false;
-}
-if(errors === 0){
-if((typeof data == "number") && (isFinite(data))){
-if(data > 2 || isNaN(data)){
-validate1557.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2",schema:2,parentSchema:schema618,data}];
-return false;
-}
-else {
-if(data < -2 || isNaN(data)){
-validate1557.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: -2},message:"must be >= -2",schema:-2,parentSchema:schema618,data}];
-return false;
-}
-}
-}
-}
-validate1557.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_ResponseCreateFrame_frequency_penalty = validate1558;
-const schema619 = {"type":["number","null"],"minimum":-2,"maximum":2};
-
-function validate1558(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if((!((typeof data == "number") && (isFinite(data)))) && (data !== null)){
-validate1558.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema619.type},message:"must be number,null",schema:schema619.type,parentSchema:schema619,data}];
-return false;
-}
-if(errors === 0){
-if((typeof data == "number") && (isFinite(data))){
-if(data > 2 || isNaN(data)){
-validate1558.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2",schema:2,parentSchema:schema619,data}];
-return false;
-}
-else {
-if(data < -2 || isNaN(data)){
-validate1558.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: -2},message:"must be >= -2",schema:-2,parentSchema:schema619,data}];
-return false;
-}
-}
-}
-}
-validate1558.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_ResponseCreateFrame_parallel_tool_calls = validate1559;
-const schema620 = {"type":["boolean","null"]};
+export const validateKeyRecordList = validate1559;
+const schema612 = {"type":"object","additionalProperties":false,"required":["object","data","first_id","has_more","last_id"],"properties":{"object":{"type":"string","const":"list"},"data":{"type":"array","items":{"$ref":"#/components/schemas/KeyRecord"}},"first_id":{"type":["string","null"]},"has_more":{"type":"boolean"},"last_id":{"type":["string","null"]}}};
 
 function validate1559(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
-if((typeof data !== "boolean") && (data !== null)){
-validate1559.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema620.type},message:"must be boolean,null",schema:schema620.type,parentSchema:schema620,data}];
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((((((data.object === undefined) && (missing0 = "object")) || ((data.data === undefined) && (missing0 = "data"))) || ((data.first_id === undefined) && (missing0 = "first_id"))) || ((data.has_more === undefined) && (missing0 = "has_more"))) || ((data.last_id === undefined) && (missing0 = "last_id"))){
+validate1559.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema612.required,parentSchema:schema612,data}];
 return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!(((((key0 === "object") || (key0 === "data")) || (key0 === "first_id")) || (key0 === "has_more")) || (key0 === "last_id"))){
+validate1559.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema612,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.object !== undefined){
+let data0 = data.object;
+const _errs2 = errors;
+if(typeof data0 !== "string"){
+validate1559.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema612.properties.object.type,parentSchema:schema612.properties.object,data:data0}];
+return false;
+}
+if("list" !== data0){
+validate1559.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "list"},message:"must be equal to constant",schema:"list",parentSchema:schema612.properties.object,data:data0}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.data !== undefined){
+let data1 = data.data;
+const _errs4 = errors;
+if(errors === _errs4){
+if(Array.isArray(data1)){
+var valid1 = true;
+const len0 = data1.length;
+for(let i0=0; i0<len0; i0++){
+const _errs6 = errors;
+if(!(validate1553(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate1553.errors : vErrors.concat(validate1553.errors);
+errors = vErrors.length;
+}
+var valid1 = _errs6 === errors;
+if(!valid1){
+break;
+}
+}
+}
+else {
+validate1559.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema612.properties.data.type,parentSchema:schema612.properties.data,data:data1}];
+return false;
+}
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.first_id !== undefined){
+let data3 = data.first_id;
+const _errs7 = errors;
+if((typeof data3 !== "string") && (data3 !== null)){
+validate1559.errors = [{instancePath:instancePath+"/first_id",schemaPath:"#/properties/first_id/type",keyword:"type",params:{type: schema612.properties.first_id.type},message:"must be string,null",schema:schema612.properties.first_id.type,parentSchema:schema612.properties.first_id,data:data3}];
+return false;
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.has_more !== undefined){
+let data4 = data.has_more;
+const _errs9 = errors;
+if(typeof data4 !== "boolean"){
+validate1559.errors = [{instancePath:instancePath+"/has_more",schemaPath:"#/properties/has_more/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema612.properties.has_more.type,parentSchema:schema612.properties.has_more,data:data4}];
+return false;
+}
+var valid0 = _errs9 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.last_id !== undefined){
+let data5 = data.last_id;
+const _errs11 = errors;
+if((typeof data5 !== "string") && (data5 !== null)){
+validate1559.errors = [{instancePath:instancePath+"/last_id",schemaPath:"#/properties/last_id/type",keyword:"type",params:{type: schema612.properties.last_id.type},message:"must be string,null",schema:schema612.properties.last_id.type,parentSchema:schema612.properties.last_id,data:data5}];
+return false;
+}
+var valid0 = _errs11 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1559.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema612.type,parentSchema:schema612,data}];
+return false;
+}
 }
 validate1559.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_stream = validate1560;
-const schema621 = {"type":["boolean","null"]};
+export const validateKeyCreateRequest = validate1561;
+const schema613 = {"type":"object","additionalProperties":false,"required":["name"],"properties":{"name":{"$ref":"#/components/schemas/KeyName"},"projects":{"type":"array","minItems":1,"maxItems":20,"items":{"type":"string","maxLength":129,"pattern":"^[A-Za-z0-9_.-]{1,64}/[A-Za-z0-9_.-]{1,64}$"}},"is_operator":{"type":["boolean","null"]},"requests_per_minute":{"type":["integer","null"],"minimum":1,"maximum":999999999999},"tokens_per_minute":{"type":["integer","null"],"minimum":1,"maximum":999999999999},"tools":{"type":["array","null"],"maxItems":20,"items":{"type":"string","maxLength":64}},"budget":{"anyOf":[{"$ref":"#/components/schemas/KeyBudget"},{"type":"null"}]},"expires_in_seconds":{"type":["integer","null"],"minimum":1,"maximum":3153600000}}};
+const pattern13 = new RegExp("^[A-Za-z0-9_.-]{1,64}/[A-Za-z0-9_.-]{1,64}$", "u");
 
-function validate1560(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1561(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
-if((typeof data !== "boolean") && (data !== null)){
-validate1560.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema621.type},message:"must be boolean,null",schema:schema621.type,parentSchema:schema621,data}];
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.name === undefined) && (missing0 = "name")){
+validate1561.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema613.required,parentSchema:schema613,data}];
 return false;
 }
-validate1560.errors = vErrors;
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!((((((((key0 === "name") || (key0 === "projects")) || (key0 === "is_operator")) || (key0 === "requests_per_minute")) || (key0 === "tokens_per_minute")) || (key0 === "tools")) || (key0 === "budget")) || (key0 === "expires_in_seconds"))){
+validate1561.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema613,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.name !== undefined){
+const _errs2 = errors;
+if(!(validate1534(data.name, {instancePath:instancePath+"/name",parentData:data,parentDataProperty:"name",rootData}))){
+vErrors = vErrors === null ? validate1534.errors : vErrors.concat(validate1534.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.projects !== undefined){
+let data1 = data.projects;
+const _errs3 = errors;
+if(errors === _errs3){
+if(Array.isArray(data1)){
+if(data1.length > 20){
+validate1561.errors = [{instancePath:instancePath+"/projects",schemaPath:"#/properties/projects/maxItems",keyword:"maxItems",params:{limit: 20},message:"must NOT have more than 20 items",schema:20,parentSchema:schema613.properties.projects,data:data1}];
+return false;
+}
+else {
+if(data1.length < 1){
+validate1561.errors = [{instancePath:instancePath+"/projects",schemaPath:"#/properties/projects/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema613.properties.projects,data:data1}];
+return false;
+}
+else {
+var valid1 = true;
+const len0 = data1.length;
+for(let i0=0; i0<len0; i0++){
+let data2 = data1[i0];
+const _errs5 = errors;
+if(errors === _errs5){
+if(typeof data2 === "string"){
+if(data2.length > 2 * 129 || (data2.length > 129 && func2(data2) > 129)){
+validate1561.errors = [{instancePath:instancePath+"/projects/" + i0,schemaPath:"#/properties/projects/items/maxLength",keyword:"maxLength",params:{limit: 129},message:"must NOT have more than 129 characters",schema:129,parentSchema:schema613.properties.projects.items,data:data2}];
+return false;
+}
+else {
+if(!pattern13.test(data2)){
+validate1561.errors = [{instancePath:instancePath+"/projects/" + i0,schemaPath:"#/properties/projects/items/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,64}/[A-Za-z0-9_.-]{1,64}$"},message:"must match pattern \""+"^[A-Za-z0-9_.-]{1,64}/[A-Za-z0-9_.-]{1,64}$"+"\"",schema:"^[A-Za-z0-9_.-]{1,64}/[A-Za-z0-9_.-]{1,64}$",parentSchema:schema613.properties.projects.items,data:data2}];
+return false;
+}
+}
+}
+else {
+validate1561.errors = [{instancePath:instancePath+"/projects/" + i0,schemaPath:"#/properties/projects/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema613.properties.projects.items.type,parentSchema:schema613.properties.projects.items,data:data2}];
+return false;
+}
+}
+var valid1 = _errs5 === errors;
+if(!valid1){
+break;
+}
+}
+}
+}
+}
+else {
+validate1561.errors = [{instancePath:instancePath+"/projects",schemaPath:"#/properties/projects/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema613.properties.projects.type,parentSchema:schema613.properties.projects,data:data1}];
+return false;
+}
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.is_operator !== undefined){
+let data3 = data.is_operator;
+const _errs7 = errors;
+if((typeof data3 !== "boolean") && (data3 !== null)){
+validate1561.errors = [{instancePath:instancePath+"/is_operator",schemaPath:"#/properties/is_operator/type",keyword:"type",params:{type: schema613.properties.is_operator.type},message:"must be boolean,null",schema:schema613.properties.is_operator.type,parentSchema:schema613.properties.is_operator,data:data3}];
+return false;
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.requests_per_minute !== undefined){
+let data4 = data.requests_per_minute;
+const _errs9 = errors;
+if((!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))) && (data4 !== null)){
+validate1561.errors = [{instancePath:instancePath+"/requests_per_minute",schemaPath:"#/properties/requests_per_minute/type",keyword:"type",params:{type: schema613.properties.requests_per_minute.type},message:"must be integer,null",schema:schema613.properties.requests_per_minute.type,parentSchema:schema613.properties.requests_per_minute,data:data4}];
+return false;
+}
+if(errors === _errs9){
+if((typeof data4 == "number") && (isFinite(data4))){
+if(data4 > 999999999999 || isNaN(data4)){
+validate1561.errors = [{instancePath:instancePath+"/requests_per_minute",schemaPath:"#/properties/requests_per_minute/maximum",keyword:"maximum",params:{comparison: "<=", limit: 999999999999},message:"must be <= 999999999999",schema:999999999999,parentSchema:schema613.properties.requests_per_minute,data:data4}];
+return false;
+}
+else {
+if(data4 < 1 || isNaN(data4)){
+validate1561.errors = [{instancePath:instancePath+"/requests_per_minute",schemaPath:"#/properties/requests_per_minute/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema613.properties.requests_per_minute,data:data4}];
+return false;
+}
+}
+}
+}
+var valid0 = _errs9 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.tokens_per_minute !== undefined){
+let data5 = data.tokens_per_minute;
+const _errs11 = errors;
+if((!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))) && (data5 !== null)){
+validate1561.errors = [{instancePath:instancePath+"/tokens_per_minute",schemaPath:"#/properties/tokens_per_minute/type",keyword:"type",params:{type: schema613.properties.tokens_per_minute.type},message:"must be integer,null",schema:schema613.properties.tokens_per_minute.type,parentSchema:schema613.properties.tokens_per_minute,data:data5}];
+return false;
+}
+if(errors === _errs11){
+if((typeof data5 == "number") && (isFinite(data5))){
+if(data5 > 999999999999 || isNaN(data5)){
+validate1561.errors = [{instancePath:instancePath+"/tokens_per_minute",schemaPath:"#/properties/tokens_per_minute/maximum",keyword:"maximum",params:{comparison: "<=", limit: 999999999999},message:"must be <= 999999999999",schema:999999999999,parentSchema:schema613.properties.tokens_per_minute,data:data5}];
+return false;
+}
+else {
+if(data5 < 1 || isNaN(data5)){
+validate1561.errors = [{instancePath:instancePath+"/tokens_per_minute",schemaPath:"#/properties/tokens_per_minute/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema613.properties.tokens_per_minute,data:data5}];
+return false;
+}
+}
+}
+}
+var valid0 = _errs11 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.tools !== undefined){
+let data6 = data.tools;
+const _errs13 = errors;
+if((!(Array.isArray(data6))) && (data6 !== null)){
+validate1561.errors = [{instancePath:instancePath+"/tools",schemaPath:"#/properties/tools/type",keyword:"type",params:{type: schema613.properties.tools.type},message:"must be array,null",schema:schema613.properties.tools.type,parentSchema:schema613.properties.tools,data:data6}];
+return false;
+}
+if(errors === _errs13){
+if(Array.isArray(data6)){
+if(data6.length > 20){
+validate1561.errors = [{instancePath:instancePath+"/tools",schemaPath:"#/properties/tools/maxItems",keyword:"maxItems",params:{limit: 20},message:"must NOT have more than 20 items",schema:20,parentSchema:schema613.properties.tools,data:data6}];
+return false;
+}
+else {
+var valid2 = true;
+const len1 = data6.length;
+for(let i1=0; i1<len1; i1++){
+let data7 = data6[i1];
+const _errs15 = errors;
+if(errors === _errs15){
+if(typeof data7 === "string"){
+if(data7.length > 2 * 64 || (data7.length > 64 && func2(data7) > 64)){
+validate1561.errors = [{instancePath:instancePath+"/tools/" + i1,schemaPath:"#/properties/tools/items/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema613.properties.tools.items,data:data7}];
+return false;
+}
+}
+else {
+validate1561.errors = [{instancePath:instancePath+"/tools/" + i1,schemaPath:"#/properties/tools/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema613.properties.tools.items.type,parentSchema:schema613.properties.tools.items,data:data7}];
+return false;
+}
+}
+var valid2 = _errs15 === errors;
+if(!valid2){
+break;
+}
+}
+}
+}
+}
+var valid0 = _errs13 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.budget !== undefined){
+let data8 = data.budget;
+const _errs17 = errors;
+const _errs18 = errors;
+let valid3 = false;
+const _errs19 = errors;
+if(!(validate1551(data8, {instancePath:instancePath+"/budget",parentData:data,parentDataProperty:"budget",rootData}))){
+vErrors = vErrors === null ? validate1551.errors : vErrors.concat(validate1551.errors);
+errors = vErrors.length;
+}
+var _valid0 = _errs19 === errors;
+valid3 = valid3 || _valid0;
+if(!valid3){
+const _errs20 = errors;
+if(data8 !== null){
+const err0 = {instancePath:instancePath+"/budget",schemaPath:"#/properties/budget/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema613.properties.budget.anyOf[1].type,parentSchema:schema613.properties.budget.anyOf[1],data:data8};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid0 = _errs20 === errors;
+valid3 = valid3 || _valid0;
+}
+if(!valid3){
+const err1 = {instancePath:instancePath+"/budget",schemaPath:"#/properties/budget/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema613.properties.budget.anyOf,parentSchema:schema613.properties.budget,data:data8};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+validate1561.errors = vErrors;
+return false;
+}
+else {
+errors = _errs18;
+if(vErrors !== null){
+if(_errs18){
+vErrors.length = _errs18;
+}
+else {
+vErrors = null;
+}
+}
+}
+var valid0 = _errs17 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.expires_in_seconds !== undefined){
+let data9 = data.expires_in_seconds;
+const _errs22 = errors;
+if((!(((typeof data9 == "number") && (!(data9 % 1) && !isNaN(data9))) && (isFinite(data9)))) && (data9 !== null)){
+validate1561.errors = [{instancePath:instancePath+"/expires_in_seconds",schemaPath:"#/properties/expires_in_seconds/type",keyword:"type",params:{type: schema613.properties.expires_in_seconds.type},message:"must be integer,null",schema:schema613.properties.expires_in_seconds.type,parentSchema:schema613.properties.expires_in_seconds,data:data9}];
+return false;
+}
+if(errors === _errs22){
+if((typeof data9 == "number") && (isFinite(data9))){
+if(data9 > 3153600000 || isNaN(data9)){
+validate1561.errors = [{instancePath:instancePath+"/expires_in_seconds",schemaPath:"#/properties/expires_in_seconds/maximum",keyword:"maximum",params:{comparison: "<=", limit: 3153600000},message:"must be <= 3153600000",schema:3153600000,parentSchema:schema613.properties.expires_in_seconds,data:data9}];
+return false;
+}
+else {
+if(data9 < 1 || isNaN(data9)){
+validate1561.errors = [{instancePath:instancePath+"/expires_in_seconds",schemaPath:"#/properties/expires_in_seconds/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema613.properties.expires_in_seconds,data:data9}];
+return false;
+}
+}
+}
+}
+var valid0 = _errs22 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1561.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema613.type,parentSchema:schema613,data}];
+return false;
+}
+}
+validate1561.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_stream_options = validate1561;
-const schema622 = {"anyOf":[{"$ref":"#/components/schemas/StreamOptions"},{"type":"null"}]};
+export const validateKeyUpdateRequest = validate1564;
+const schema614 = {"type":"object","additionalProperties":false,"properties":{"name":{"$ref":"#/components/schemas/KeyName"},"budget":{"anyOf":[{"$ref":"#/components/schemas/KeyBudget"},{"type":"null"}]}}};
 
-function validate1561(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1564(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+const _errs1 = errors;
+for(const key0 in data){
+if(!((key0 === "name") || (key0 === "budget"))){
+validate1564.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema614,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.name !== undefined){
+const _errs2 = errors;
+if(!(validate1534(data.name, {instancePath:instancePath+"/name",parentData:data,parentDataProperty:"name",rootData}))){
+vErrors = vErrors === null ? validate1534.errors : vErrors.concat(validate1534.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.budget !== undefined){
+let data1 = data.budget;
+const _errs3 = errors;
+const _errs4 = errors;
+let valid1 = false;
+const _errs5 = errors;
+if(!(validate1551(data1, {instancePath:instancePath+"/budget",parentData:data,parentDataProperty:"budget",rootData}))){
+vErrors = vErrors === null ? validate1551.errors : vErrors.concat(validate1551.errors);
+errors = vErrors.length;
+}
+var _valid0 = _errs5 === errors;
+valid1 = valid1 || _valid0;
+if(!valid1){
+const _errs6 = errors;
+if(data1 !== null){
+const err0 = {instancePath:instancePath+"/budget",schemaPath:"#/properties/budget/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema614.properties.budget.anyOf[1].type,parentSchema:schema614.properties.budget.anyOf[1],data:data1};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid0 = _errs6 === errors;
+valid1 = valid1 || _valid0;
+}
+if(!valid1){
+const err1 = {instancePath:instancePath+"/budget",schemaPath:"#/properties/budget/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema614.properties.budget.anyOf,parentSchema:schema614.properties.budget,data:data1};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+validate1564.errors = vErrors;
+return false;
+}
+else {
+errors = _errs4;
+if(vErrors !== null){
+if(_errs4){
+vErrors.length = _errs4;
+}
+else {
+vErrors = null;
+}
+}
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+else {
+validate1564.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema614.type,parentSchema:schema614,data}];
+return false;
+}
+}
+validate1564.errors = vErrors;
+return errors === 0;
+}
+
+export const validateKeyRevoked = validate1567;
+const schema615 = {"type":"object","additionalProperties":false,"required":["object","id","deleted"],"properties":{"object":{"type":"string","const":"key.deleted"},"id":{"type":"string"},"deleted":{"type":"boolean","const":true}}};
+
+function validate1567(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((((data.object === undefined) && (missing0 = "object")) || ((data.id === undefined) && (missing0 = "id"))) || ((data.deleted === undefined) && (missing0 = "deleted"))){
+validate1567.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema615.required,parentSchema:schema615,data}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!(((key0 === "object") || (key0 === "id")) || (key0 === "deleted"))){
+validate1567.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema615,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.object !== undefined){
+let data0 = data.object;
+const _errs2 = errors;
+if(typeof data0 !== "string"){
+validate1567.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema615.properties.object.type,parentSchema:schema615.properties.object,data:data0}];
+return false;
+}
+if("key.deleted" !== data0){
+validate1567.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "key.deleted"},message:"must be equal to constant",schema:"key.deleted",parentSchema:schema615.properties.object,data:data0}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.id !== undefined){
+let data1 = data.id;
+const _errs4 = errors;
+if(typeof data1 !== "string"){
+validate1567.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema615.properties.id.type,parentSchema:schema615.properties.id,data:data1}];
+return false;
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.deleted !== undefined){
+let data2 = data.deleted;
+const _errs6 = errors;
+if(typeof data2 !== "boolean"){
+validate1567.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema615.properties.deleted.type,parentSchema:schema615.properties.deleted,data:data2}];
+return false;
+}
+if(true !== data2){
+validate1567.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/const",keyword:"const",params:{allowedValue: true},message:"must be equal to constant",schema:true,parentSchema:schema615.properties.deleted,data:data2}];
+return false;
+}
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+else {
+validate1567.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema615.type,parentSchema:schema615,data}];
+return false;
+}
+}
+validate1567.errors = vErrors;
+return errors === 0;
+}
+
+export const validateModel = validate1568;
+const schema616 = {"type":"object","additionalProperties":false,"required":["id","object","created","owned_by","type","display_name","created_at"],"properties":{"id":{"type":"string"},"object":{"type":"string","const":"model"},"created":{"type":"integer"},"owned_by":{"type":"string"},"shutdown_date":{"type":["string","null"]},"type":{"type":"string","const":"model"},"display_name":{"type":"string"},"created_at":{"type":"string"},"description":{"type":"string"}}};
+
+function validate1568(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((((((((data.id === undefined) && (missing0 = "id")) || ((data.object === undefined) && (missing0 = "object"))) || ((data.created === undefined) && (missing0 = "created"))) || ((data.owned_by === undefined) && (missing0 = "owned_by"))) || ((data.type === undefined) && (missing0 = "type"))) || ((data.display_name === undefined) && (missing0 = "display_name"))) || ((data.created_at === undefined) && (missing0 = "created_at"))){
+validate1568.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema616.required,parentSchema:schema616,data}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!(func26.call(schema616.properties, key0))){
+validate1568.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema616,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.id !== undefined){
+let data0 = data.id;
+const _errs2 = errors;
+if(typeof data0 !== "string"){
+validate1568.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema616.properties.id.type,parentSchema:schema616.properties.id,data:data0}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.object !== undefined){
+let data1 = data.object;
+const _errs4 = errors;
+if(typeof data1 !== "string"){
+validate1568.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema616.properties.object.type,parentSchema:schema616.properties.object,data:data1}];
+return false;
+}
+if("model" !== data1){
+validate1568.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "model"},message:"must be equal to constant",schema:"model",parentSchema:schema616.properties.object,data:data1}];
+return false;
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.created !== undefined){
+let data2 = data.created;
+const _errs6 = errors;
+if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
+validate1568.errors = [{instancePath:instancePath+"/created",schemaPath:"#/properties/created/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema616.properties.created.type,parentSchema:schema616.properties.created,data:data2}];
+return false;
+}
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.owned_by !== undefined){
+let data3 = data.owned_by;
+const _errs8 = errors;
+if(typeof data3 !== "string"){
+validate1568.errors = [{instancePath:instancePath+"/owned_by",schemaPath:"#/properties/owned_by/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema616.properties.owned_by.type,parentSchema:schema616.properties.owned_by,data:data3}];
+return false;
+}
+var valid0 = _errs8 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.shutdown_date !== undefined){
+let data4 = data.shutdown_date;
+const _errs10 = errors;
+if((typeof data4 !== "string") && (data4 !== null)){
+validate1568.errors = [{instancePath:instancePath+"/shutdown_date",schemaPath:"#/properties/shutdown_date/type",keyword:"type",params:{type: schema616.properties.shutdown_date.type},message:"must be string,null",schema:schema616.properties.shutdown_date.type,parentSchema:schema616.properties.shutdown_date,data:data4}];
+return false;
+}
+var valid0 = _errs10 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.type !== undefined){
+let data5 = data.type;
+const _errs12 = errors;
+if(typeof data5 !== "string"){
+validate1568.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema616.properties.type.type,parentSchema:schema616.properties.type,data:data5}];
+return false;
+}
+if("model" !== data5){
+validate1568.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "model"},message:"must be equal to constant",schema:"model",parentSchema:schema616.properties.type,data:data5}];
+return false;
+}
+var valid0 = _errs12 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.display_name !== undefined){
+let data6 = data.display_name;
+const _errs14 = errors;
+if(typeof data6 !== "string"){
+validate1568.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema616.properties.display_name.type,parentSchema:schema616.properties.display_name,data:data6}];
+return false;
+}
+var valid0 = _errs14 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.created_at !== undefined){
+let data7 = data.created_at;
+const _errs16 = errors;
+if(typeof data7 !== "string"){
+validate1568.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema616.properties.created_at.type,parentSchema:schema616.properties.created_at,data:data7}];
+return false;
+}
+var valid0 = _errs16 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.description !== undefined){
+let data8 = data.description;
+const _errs18 = errors;
+if(typeof data8 !== "string"){
+validate1568.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema616.properties.description.type,parentSchema:schema616.properties.description,data:data8}];
+return false;
+}
+var valid0 = _errs18 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1568.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema616.type,parentSchema:schema616,data}];
+return false;
+}
+}
+validate1568.errors = vErrors;
+return errors === 0;
+}
+
+export const validateModelList = validate1569;
+const schema617 = {"type":"object","additionalProperties":false,"required":["object","data","has_more","first_id","last_id"],"properties":{"object":{"type":"string","const":"list"},"data":{"type":"array","items":{"$ref":"#/components/schemas/Model"}},"has_more":{"type":"boolean","const":false},"first_id":{"type":["string","null"]},"last_id":{"type":["string","null"]}}};
+
+function validate1569(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((((((data.object === undefined) && (missing0 = "object")) || ((data.data === undefined) && (missing0 = "data"))) || ((data.has_more === undefined) && (missing0 = "has_more"))) || ((data.first_id === undefined) && (missing0 = "first_id"))) || ((data.last_id === undefined) && (missing0 = "last_id"))){
+validate1569.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema617.required,parentSchema:schema617,data}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!(((((key0 === "object") || (key0 === "data")) || (key0 === "has_more")) || (key0 === "first_id")) || (key0 === "last_id"))){
+validate1569.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema617,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.object !== undefined){
+let data0 = data.object;
+const _errs2 = errors;
+if(typeof data0 !== "string"){
+validate1569.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema617.properties.object.type,parentSchema:schema617.properties.object,data:data0}];
+return false;
+}
+if("list" !== data0){
+validate1569.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "list"},message:"must be equal to constant",schema:"list",parentSchema:schema617.properties.object,data:data0}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.data !== undefined){
+let data1 = data.data;
+const _errs4 = errors;
+if(errors === _errs4){
+if(Array.isArray(data1)){
+var valid1 = true;
+const len0 = data1.length;
+for(let i0=0; i0<len0; i0++){
+const _errs6 = errors;
+if(!(validate1568(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate1568.errors : vErrors.concat(validate1568.errors);
+errors = vErrors.length;
+}
+var valid1 = _errs6 === errors;
+if(!valid1){
+break;
+}
+}
+}
+else {
+validate1569.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema617.properties.data.type,parentSchema:schema617.properties.data,data:data1}];
+return false;
+}
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.has_more !== undefined){
+let data3 = data.has_more;
+const _errs7 = errors;
+if(typeof data3 !== "boolean"){
+validate1569.errors = [{instancePath:instancePath+"/has_more",schemaPath:"#/properties/has_more/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema617.properties.has_more.type,parentSchema:schema617.properties.has_more,data:data3}];
+return false;
+}
+if(false !== data3){
+validate1569.errors = [{instancePath:instancePath+"/has_more",schemaPath:"#/properties/has_more/const",keyword:"const",params:{allowedValue: false},message:"must be equal to constant",schema:false,parentSchema:schema617.properties.has_more,data:data3}];
+return false;
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.first_id !== undefined){
+let data4 = data.first_id;
+const _errs9 = errors;
+if((typeof data4 !== "string") && (data4 !== null)){
+validate1569.errors = [{instancePath:instancePath+"/first_id",schemaPath:"#/properties/first_id/type",keyword:"type",params:{type: schema617.properties.first_id.type},message:"must be string,null",schema:schema617.properties.first_id.type,parentSchema:schema617.properties.first_id,data:data4}];
+return false;
+}
+var valid0 = _errs9 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.last_id !== undefined){
+let data5 = data.last_id;
+const _errs11 = errors;
+if((typeof data5 !== "string") && (data5 !== null)){
+validate1569.errors = [{instancePath:instancePath+"/last_id",schemaPath:"#/properties/last_id/type",keyword:"type",params:{type: schema617.properties.last_id.type},message:"must be string,null",schema:schema617.properties.last_id.type,parentSchema:schema617.properties.last_id,data:data5}];
+return false;
+}
+var valid0 = _errs11 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1569.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema617.type,parentSchema:schema617,data}];
+return false;
+}
+}
+validate1569.errors = vErrors;
+return errors === 0;
+}
+
+export const validateModelDeleted = validate1571;
+const schema618 = {"type":"object","additionalProperties":false,"required":["id","object","deleted"],"properties":{"id":{"type":"string"},"object":{"type":"string","const":"model"},"deleted":{"type":"boolean","const":true}}};
+
+function validate1571(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((((data.id === undefined) && (missing0 = "id")) || ((data.object === undefined) && (missing0 = "object"))) || ((data.deleted === undefined) && (missing0 = "deleted"))){
+validate1571.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema618.required,parentSchema:schema618,data}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!(((key0 === "id") || (key0 === "object")) || (key0 === "deleted"))){
+validate1571.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema618,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.id !== undefined){
+let data0 = data.id;
+const _errs2 = errors;
+if(typeof data0 !== "string"){
+validate1571.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema618.properties.id.type,parentSchema:schema618.properties.id,data:data0}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.object !== undefined){
+let data1 = data.object;
+const _errs4 = errors;
+if(typeof data1 !== "string"){
+validate1571.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema618.properties.object.type,parentSchema:schema618.properties.object,data:data1}];
+return false;
+}
+if("model" !== data1){
+validate1571.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "model"},message:"must be equal to constant",schema:"model",parentSchema:schema618.properties.object,data:data1}];
+return false;
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.deleted !== undefined){
+let data2 = data.deleted;
+const _errs6 = errors;
+if(typeof data2 !== "boolean"){
+validate1571.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema618.properties.deleted.type,parentSchema:schema618.properties.deleted,data:data2}];
+return false;
+}
+if(true !== data2){
+validate1571.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/const",keyword:"const",params:{allowedValue: true},message:"must be equal to constant",schema:true,parentSchema:schema618.properties.deleted,data:data2}];
+return false;
+}
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+else {
+validate1571.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema618.type,parentSchema:schema618,data}];
+return false;
+}
+}
+validate1571.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_CreateResponseRequest_model = validate1572;
+const schema619 = {"type":"string"};
+
+function validate1572(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(typeof data !== "string"){
+validate1572.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema619.type,parentSchema:schema619,data}];
+return false;
+}
+validate1572.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_CreateResponseRequest_input = validate1573;
+
+function validate1573(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
 let valid0 = false;
 const _errs1 = errors;
-if(!(validate950(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate950.errors : vErrors.concat(validate950.errors);
+if(errors === _errs1){
+if(typeof data === "string"){
+if(data.length > 2 * 10485760 || (data.length > 10485760 && func2(data) > 10485760)){
+const err0 = {instancePath,schemaPath:"#/anyOf/0/maxLength",keyword:"maxLength",params:{limit: 10485760},message:"must NOT have more than 10485760 characters",schema:10485760,parentSchema:schema349.anyOf[0],data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+}
+else {
+const err1 = {instancePath,schemaPath:"#/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema349.anyOf[0].type,parentSchema:schema349.anyOf[0],data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+}
+var _valid0 = _errs1 === errors;
+valid0 = valid0 || _valid0;
+if(!valid0){
+const _errs3 = errors;
+if(errors === _errs3){
+if(Array.isArray(data)){
+var valid1 = true;
+const len0 = data.length;
+for(let i0=0; i0<len0; i0++){
+const _errs5 = errors;
+if(!(validate655(data[i0], {instancePath:instancePath+"/" + i0,parentData:data,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate655.errors : vErrors.concat(validate655.errors);
+errors = vErrors.length;
+}
+var valid1 = _errs5 === errors;
+if(!valid1){
+break;
+}
+}
+}
+else {
+const err2 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema349.anyOf[1].type,parentSchema:schema349.anyOf[1],data};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+}
+var _valid0 = _errs3 === errors;
+valid0 = valid0 || _valid0;
+}
+if(!valid0){
+const err3 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema349.anyOf,parentSchema:schema349,data};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+validate1573.errors = vErrors;
+return false;
+}
+else {
+errors = _errs0;
+if(vErrors !== null){
+if(_errs0){
+vErrors.length = _errs0;
+}
+else {
+vErrors = null;
+}
+}
+}
+validate1573.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_CreateResponseRequest_previous_response_id = validate1575;
+const schema621 = {"type":["string","null"]};
+
+function validate1575(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if((typeof data !== "string") && (data !== null)){
+validate1575.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema621.type},message:"must be string,null",schema:schema621.type,parentSchema:schema621,data}];
+return false;
+}
+validate1575.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_CreateResponseRequest_conversation = validate1576;
+const schema622 = {"anyOf":[{"$ref":"#/components/schemas/ConversationParam"},{"type":"null"}],"x-expected":"one of a string or object"};
+
+function validate1576(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+const _errs0 = errors;
+let valid0 = false;
+const _errs1 = errors;
+if(!(validate927(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate927.errors : vErrors.concat(validate927.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs1 === errors;
@@ -74736,7 +79585,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1561.errors = vErrors;
+validate1576.errors = vErrors;
 return false;
 }
 else {
@@ -74750,35 +79599,78 @@ vErrors = null;
 }
 }
 }
-validate1561.errors = vErrors;
+validate1576.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_background = validate1563;
-const schema623 = {"type":["boolean","null"]};
+const member_of_CreateResponseRequest_prompt = validate1578;
+const schema623 = {"anyOf":[{"$ref":"#/components/schemas/PromptTemplateInput"},{"type":"null"}]};
 
-function validate1563(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if((typeof data !== "boolean") && (data !== null)){
-validate1563.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema623.type},message:"must be boolean,null",schema:schema623.type,parentSchema:schema623,data}];
-return false;
-}
-validate1563.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_ResponseCreateFrame_background_options = validate1564;
-const schema624 = {"anyOf":[{"$ref":"#/components/schemas/BackgroundOptionsInput"},{"type":"null"}]};
-
-function validate1564(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1578(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
 let valid0 = false;
 const _errs1 = errors;
-if(!(validate976(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate976.errors : vErrors.concat(validate976.errors);
+if(!(validate940(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate940.errors : vErrors.concat(validate940.errors);
+errors = vErrors.length;
+}
+var _valid0 = _errs1 === errors;
+valid0 = valid0 || _valid0;
+if(!valid0){
+const _errs2 = errors;
+if(data !== null){
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema623.anyOf[1].type,parentSchema:schema623.anyOf[1],data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid0 = _errs2 === errors;
+valid0 = valid0 || _valid0;
+}
+if(!valid0){
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema623.anyOf,parentSchema:schema623,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+validate1578.errors = vErrors;
+return false;
+}
+else {
+errors = _errs0;
+if(vErrors !== null){
+if(_errs0){
+vErrors.length = _errs0;
+}
+else {
+vErrors = null;
+}
+}
+}
+validate1578.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_CreateResponseRequest_moderation = validate1580;
+const schema624 = {"anyOf":[{"$ref":"#/components/schemas/ModerationInput"},{"type":"null"}]};
+
+function validate1580(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+const _errs0 = errors;
+let valid0 = false;
+const _errs1 = errors;
+if(!(validate956(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate956.errors : vErrors.concat(validate956.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs1 === errors;
@@ -74807,7 +79699,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1564.errors = vErrors;
+validate1580.errors = vErrors;
 return false;
 }
 else {
@@ -74821,65 +79713,83 @@ vErrors = null;
 }
 }
 }
-validate1564.errors = vErrors;
+validate1580.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_max_output_tokens = validate1566;
-const schema625 = {"type":["integer","null"],"minimum":16};
+const member_of_CreateResponseRequest_include = validate1582;
+const schema625 = {"type":["array","null"],"x-expected":"an array of one of 'fil...lts', 'web...lts', 'web...ces', 'mes...url', 'com...url', 'cod...uts', 'rea...ent', or 'mes...obs'","items":{"$ref":"#/components/schemas/Include"}};
 
-function validate1566(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1582(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
-if((!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))) && (data !== null)){
-validate1566.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema625.type},message:"must be integer,null",schema:schema625.type,parentSchema:schema625,data}];
+if((!(Array.isArray(data))) && (data !== null)){
+validate1582.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema625.type},message:"must be array,null",schema:schema625.type,parentSchema:schema625,data}];
 return false;
 }
 if(errors === 0){
-if((typeof data == "number") && (isFinite(data))){
-if(data < 16 || isNaN(data)){
-validate1566.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 16},message:"must be >= 16",schema:16,parentSchema:schema625,data}];
-return false;
+if(Array.isArray(data)){
+var valid0 = true;
+const len0 = data.length;
+for(let i0=0; i0<len0; i0++){
+const _errs1 = errors;
+if(!(validate42(data[i0], {instancePath:instancePath+"/" + i0,parentData:data,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate42.errors : vErrors.concat(validate42.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs1 === errors;
+if(!valid0){
+break;
 }
 }
 }
-validate1566.errors = vErrors;
+}
+validate1582.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_max_tool_calls = validate1567;
-const schema626 = {"type":["integer","null"],"minimum":1};
+const member_of_CreateResponseRequest_tools = validate1584;
+const schema626 = {"type":["array","null"],"x-expected":"an array of tools","items":{"$ref":"#/components/schemas/ToolInput"}};
 
-function validate1567(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1584(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
-if((!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))) && (data !== null)){
-validate1567.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema626.type},message:"must be integer,null",schema:schema626.type,parentSchema:schema626,data}];
+if((!(Array.isArray(data))) && (data !== null)){
+validate1584.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema626.type},message:"must be array,null",schema:schema626.type,parentSchema:schema626,data}];
 return false;
 }
 if(errors === 0){
-if((typeof data == "number") && (isFinite(data))){
-if(data < 1 || isNaN(data)){
-validate1567.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema626,data}];
-return false;
+if(Array.isArray(data)){
+var valid0 = true;
+const len0 = data.length;
+for(let i0=0; i0<len0; i0++){
+const _errs1 = errors;
+if(!(validate494(data[i0], {instancePath:instancePath+"/" + i0,parentData:data,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate494.errors : vErrors.concat(validate494.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs1 === errors;
+if(!valid0){
+break;
 }
 }
 }
-validate1567.errors = vErrors;
+}
+validate1584.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_reasoning = validate1568;
-const schema627 = {"anyOf":[{"$ref":"#/components/schemas/ReasoningInput"},{"type":"null"}]};
+const member_of_CreateResponseRequest_tool_choice = validate1586;
+const schema627 = {"anyOf":[{"$ref":"#/components/schemas/ToolChoiceInput"},{"type":"null"}],"x-expected":"one of an object or 'none', 'auto', or 'required'"};
 
-function validate1568(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1586(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
 let valid0 = false;
 const _errs1 = errors;
-if(!(validate896(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate896.errors : vErrors.concat(validate896.errors);
+if(!(validate890(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate890.errors : vErrors.concat(validate890.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs1 === errors;
@@ -74908,7 +79818,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1568.errors = vErrors;
+validate1586.errors = vErrors;
 return false;
 }
 else {
@@ -74922,313 +79832,275 @@ vErrors = null;
 }
 }
 }
-validate1568.errors = vErrors;
+validate1586.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_user = validate1570;
-const schema628 = {"type":["string","null"]};
+const member_of_CreateResponseRequest_metadata = validate1588;
+const schema628 = {"anyOf":[{"$ref":"#/components/schemas/Metadata"},{"type":"null"}],"x-expected":"a metadata object"};
 
-function validate1570(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1588(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
-if((typeof data !== "string") && (data !== null)){
-validate1570.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema628.type},message:"must be string,null",schema:schema628.type,parentSchema:schema628,data}];
+const _errs0 = errors;
+let valid0 = false;
+const _errs1 = errors;
+if(!(validate41(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate41.errors : vErrors.concat(validate41.errors);
+errors = vErrors.length;
+}
+var _valid0 = _errs1 === errors;
+valid0 = valid0 || _valid0;
+if(!valid0){
+const _errs2 = errors;
+if(data !== null){
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema628.anyOf[1].type,parentSchema:schema628.anyOf[1],data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid0 = _errs2 === errors;
+valid0 = valid0 || _valid0;
+}
+if(!valid0){
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema628.anyOf,parentSchema:schema628,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+validate1588.errors = vErrors;
 return false;
 }
-validate1570.errors = vErrors;
+else {
+errors = _errs0;
+if(vErrors !== null){
+if(_errs0){
+vErrors.length = _errs0;
+}
+else {
+vErrors = null;
+}
+}
+}
+validate1588.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_safety_identifier = validate1571;
-const schema629 = {"type":["string","null"],"maxLength":64};
+const member_of_CreateResponseRequest_text = validate1590;
+const schema629 = {"anyOf":[{"$ref":"#/components/schemas/TextConfigInput"},{"type":"null"}]};
 
-function validate1571(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1590(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
-if((typeof data !== "string") && (data !== null)){
-validate1571.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema629.type},message:"must be string,null",schema:schema629.type,parentSchema:schema629,data}];
+const _errs0 = errors;
+let valid0 = false;
+const _errs1 = errors;
+if(!(validate916(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate916.errors : vErrors.concat(validate916.errors);
+errors = vErrors.length;
+}
+var _valid0 = _errs1 === errors;
+valid0 = valid0 || _valid0;
+if(!valid0){
+const _errs2 = errors;
+if(data !== null){
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema629.anyOf[1].type,parentSchema:schema629.anyOf[1],data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid0 = _errs2 === errors;
+valid0 = valid0 || _valid0;
+}
+if(!valid0){
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema629.anyOf,parentSchema:schema629,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+validate1590.errors = vErrors;
+return false;
+}
+else {
+errors = _errs0;
+if(vErrors !== null){
+if(_errs0){
+vErrors.length = _errs0;
+}
+else {
+vErrors = null;
+}
+}
+}
+validate1590.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_CreateResponseRequest_temperature = validate1592;
+const schema630 = {"type":["number","null"],"minimum":0,"maximum":2};
+
+function validate1592(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if((!((typeof data == "number") && (isFinite(data)))) && (data !== null)){
+validate1592.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema630.type},message:"must be number,null",schema:schema630.type,parentSchema:schema630,data}];
 return false;
 }
 if(errors === 0){
-if(typeof data === "string"){
-if(data.length > 2 * 64 || (data.length > 64 && func2(data) > 64)){
-validate1571.errors = [{instancePath,schemaPath:"#/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema629,data}];
+if((typeof data == "number") && (isFinite(data))){
+if(data > 2 || isNaN(data)){
+validate1592.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2",schema:2,parentSchema:schema630,data}];
+return false;
+}
+else {
+if(data < 0 || isNaN(data)){
+validate1592.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema630,data}];
 return false;
 }
 }
 }
-validate1571.errors = vErrors;
+}
+validate1592.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_prompt_cache_options = validate1572;
-const schema630 = {"anyOf":[{"$ref":"#/components/schemas/PromptCacheOptionsInput"},{"type":"null"}]};
+const member_of_CreateResponseRequest_top_p = validate1593;
+const schema631 = {"type":["number","null"],"minimum":0,"maximum":1};
 
-function validate1572(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1593(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
-const _errs0 = errors;
-let valid0 = false;
-const _errs1 = errors;
-if(!(validate959(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate959.errors : vErrors.concat(validate959.errors);
-errors = vErrors.length;
+if((!((typeof data == "number") && (isFinite(data)))) && (data !== null)){
+validate1593.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema631.type},message:"must be number,null",schema:schema631.type,parentSchema:schema631,data}];
+return false;
 }
-var _valid0 = _errs1 === errors;
-valid0 = valid0 || _valid0;
-if(!valid0){
-const _errs2 = errors;
-if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema630.anyOf[1].type,parentSchema:schema630.anyOf[1],data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-var _valid0 = _errs2 === errors;
-valid0 = valid0 || _valid0;
-}
-if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema630.anyOf,parentSchema:schema630,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-validate1572.errors = vErrors;
+if(errors === 0){
+if((typeof data == "number") && (isFinite(data))){
+if(data > 1 || isNaN(data)){
+validate1593.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1},message:"must be <= 1",schema:1,parentSchema:schema631,data}];
 return false;
 }
 else {
-errors = _errs0;
-if(vErrors !== null){
-if(_errs0){
-vErrors.length = _errs0;
-}
-else {
-vErrors = null;
+if(data < 0 || isNaN(data)){
+validate1593.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema631,data}];
+return false;
 }
 }
 }
-validate1572.errors = vErrors;
+}
+validate1593.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_prompt_cache_key = validate1574;
-const schema631 = {"type":["string","null"]};
+const member_of_CreateResponseRequest_presence_penalty = validate1594;
+const schema632 = {"type":["number","null"],"minimum":-2,"maximum":2};
 
-function validate1574(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1594(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
-if((typeof data !== "string") && (data !== null)){
-validate1574.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema631.type},message:"must be string,null",schema:schema631.type,parentSchema:schema631,data}];
+if((!((typeof data == "number") && (isFinite(data)))) && (data !== null)){
+validate1594.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema632.type},message:"must be number,null",schema:schema632.type,parentSchema:schema632,data}];
 return false;
 }
-validate1574.errors = vErrors;
+if(errors === 0){
+if((typeof data == "number") && (isFinite(data))){
+if(data > 2 || isNaN(data)){
+validate1594.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2",schema:2,parentSchema:schema632,data}];
+return false;
+}
+else {
+if(data < -2 || isNaN(data)){
+validate1594.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: -2},message:"must be >= -2",schema:-2,parentSchema:schema632,data}];
+return false;
+}
+}
+}
+}
+validate1594.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_prompt_cache_retention = validate1575;
-const schema632 = {"anyOf":[{"$ref":"#/components/schemas/PromptCacheRetention"},{"type":"null"}]};
+const member_of_CreateResponseRequest_frequency_penalty = validate1595;
+const schema633 = {"type":["number","null"],"minimum":-2,"maximum":2};
 
-function validate1575(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1595(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
-const _errs0 = errors;
-let valid0 = false;
-const _errs1 = errors;
-if(!(validate50(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate50.errors : vErrors.concat(validate50.errors);
-errors = vErrors.length;
+if((!((typeof data == "number") && (isFinite(data)))) && (data !== null)){
+validate1595.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema633.type},message:"must be number,null",schema:schema633.type,parentSchema:schema633,data}];
+return false;
 }
-var _valid0 = _errs1 === errors;
-valid0 = valid0 || _valid0;
-if(!valid0){
-const _errs2 = errors;
-if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema632.anyOf[1].type,parentSchema:schema632.anyOf[1],data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-var _valid0 = _errs2 === errors;
-valid0 = valid0 || _valid0;
-}
-if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema632.anyOf,parentSchema:schema632,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-validate1575.errors = vErrors;
+if(errors === 0){
+if((typeof data == "number") && (isFinite(data))){
+if(data > 2 || isNaN(data)){
+validate1595.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2",schema:2,parentSchema:schema633,data}];
 return false;
 }
 else {
-errors = _errs0;
-if(vErrors !== null){
-if(_errs0){
-vErrors.length = _errs0;
-}
-else {
-vErrors = null;
-}
-}
-}
-validate1575.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_ResponseCreateFrame_truncation = validate1577;
-const schema633 = {"anyOf":[{"$ref":"#/components/schemas/Truncation"},{"type":"null"}],"x-expected":"one of 'auto' or 'disabled'"};
-
-function validate1577(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-const _errs0 = errors;
-let valid0 = false;
-const _errs1 = errors;
-if(!(validate48(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate48.errors : vErrors.concat(validate48.errors);
-errors = vErrors.length;
-}
-var _valid0 = _errs1 === errors;
-valid0 = valid0 || _valid0;
-if(!valid0){
-const _errs2 = errors;
-if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema633.anyOf[1].type,parentSchema:schema633.anyOf[1],data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-var _valid0 = _errs2 === errors;
-valid0 = valid0 || _valid0;
-}
-if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema633.anyOf,parentSchema:schema633,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-validate1577.errors = vErrors;
+if(data < -2 || isNaN(data)){
+validate1595.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: -2},message:"must be >= -2",schema:-2,parentSchema:schema633,data}];
 return false;
 }
-else {
-errors = _errs0;
-if(vErrors !== null){
-if(_errs0){
-vErrors.length = _errs0;
-}
-else {
-vErrors = null;
 }
 }
 }
-validate1577.errors = vErrors;
+validate1595.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_instructions = validate1579;
-const schema634 = {"anyOf":[{"$ref":"#/components/schemas/InstructionsParam"},{"type":"null"}],"x-expected":"a string"};
+const member_of_CreateResponseRequest_parallel_tool_calls = validate1596;
+const schema634 = {"type":["boolean","null"]};
 
-function validate1579(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-const _errs0 = errors;
-let valid0 = false;
-const _errs1 = errors;
-if(!(validate924(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate924.errors : vErrors.concat(validate924.errors);
-errors = vErrors.length;
-}
-var _valid0 = _errs1 === errors;
-valid0 = valid0 || _valid0;
-if(!valid0){
-const _errs2 = errors;
-if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema634.anyOf[1].type,parentSchema:schema634.anyOf[1],data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-var _valid0 = _errs2 === errors;
-valid0 = valid0 || _valid0;
-}
-if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema634.anyOf,parentSchema:schema634,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-validate1579.errors = vErrors;
-return false;
-}
-else {
-errors = _errs0;
-if(vErrors !== null){
-if(_errs0){
-vErrors.length = _errs0;
-}
-else {
-vErrors = null;
-}
-}
-}
-validate1579.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_ResponseCreateFrame_store = validate1581;
-const schema635 = {"type":["boolean","null"]};
-
-function validate1581(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1596(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if((typeof data !== "boolean") && (data !== null)){
-validate1581.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema635.type},message:"must be boolean,null",schema:schema635.type,parentSchema:schema635,data}];
+validate1596.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema634.type},message:"must be boolean,null",schema:schema634.type,parentSchema:schema634,data}];
 return false;
 }
-validate1581.errors = vErrors;
+validate1596.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_service_tier = validate1582;
-const schema636 = {"anyOf":[{"$ref":"#/components/schemas/ServiceTier"},{"type":"null"}]};
+const member_of_CreateResponseRequest_stream = validate1597;
+const schema635 = {"type":["boolean","null"]};
 
-function validate1582(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1597(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if((typeof data !== "boolean") && (data !== null)){
+validate1597.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema635.type},message:"must be boolean,null",schema:schema635.type,parentSchema:schema635,data}];
+return false;
+}
+validate1597.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_CreateResponseRequest_stream_options = validate1598;
+const schema636 = {"anyOf":[{"$ref":"#/components/schemas/StreamOptions"},{"type":"null"}]};
+
+function validate1598(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
 let valid0 = false;
 const _errs1 = errors;
-if(!(validate47(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate47.errors : vErrors.concat(validate47.errors);
+if(!(validate950(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate950.errors : vErrors.concat(validate950.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs1 === errors;
@@ -75257,7 +80129,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1582.errors = vErrors;
+validate1598.errors = vErrors;
 return false;
 }
 else {
@@ -75271,52 +80143,573 @@ vErrors = null;
 }
 }
 }
-validate1582.errors = vErrors;
+validate1598.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_top_logprobs = validate1584;
-const schema637 = {"type":["integer","null"],"minimum":0,"maximum":20};
+const member_of_CreateResponseRequest_background = validate1600;
+const schema637 = {"type":["boolean","null"]};
 
-function validate1584(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1600(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if((typeof data !== "boolean") && (data !== null)){
+validate1600.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema637.type},message:"must be boolean,null",schema:schema637.type,parentSchema:schema637,data}];
+return false;
+}
+validate1600.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_CreateResponseRequest_background_options = validate1601;
+const schema638 = {"anyOf":[{"$ref":"#/components/schemas/BackgroundOptionsInput"},{"type":"null"}]};
+
+function validate1601(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+const _errs0 = errors;
+let valid0 = false;
+const _errs1 = errors;
+if(!(validate976(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate976.errors : vErrors.concat(validate976.errors);
+errors = vErrors.length;
+}
+var _valid0 = _errs1 === errors;
+valid0 = valid0 || _valid0;
+if(!valid0){
+const _errs2 = errors;
+if(data !== null){
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema638.anyOf[1].type,parentSchema:schema638.anyOf[1],data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid0 = _errs2 === errors;
+valid0 = valid0 || _valid0;
+}
+if(!valid0){
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema638.anyOf,parentSchema:schema638,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+validate1601.errors = vErrors;
+return false;
+}
+else {
+errors = _errs0;
+if(vErrors !== null){
+if(_errs0){
+vErrors.length = _errs0;
+}
+else {
+vErrors = null;
+}
+}
+}
+validate1601.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_CreateResponseRequest_max_output_tokens = validate1603;
+const schema639 = {"type":["integer","null"],"minimum":16};
+
+function validate1603(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if((!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))) && (data !== null)){
-validate1584.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema637.type},message:"must be integer,null",schema:schema637.type,parentSchema:schema637,data}];
+validate1603.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema639.type},message:"must be integer,null",schema:schema639.type,parentSchema:schema639,data}];
+return false;
+}
+if(errors === 0){
+if((typeof data == "number") && (isFinite(data))){
+if(data < 16 || isNaN(data)){
+validate1603.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 16},message:"must be >= 16",schema:16,parentSchema:schema639,data}];
+return false;
+}
+}
+}
+validate1603.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_CreateResponseRequest_max_tool_calls = validate1604;
+const schema640 = {"type":["integer","null"],"minimum":1};
+
+function validate1604(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if((!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))) && (data !== null)){
+validate1604.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema640.type},message:"must be integer,null",schema:schema640.type,parentSchema:schema640,data}];
+return false;
+}
+if(errors === 0){
+if((typeof data == "number") && (isFinite(data))){
+if(data < 1 || isNaN(data)){
+validate1604.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema640,data}];
+return false;
+}
+}
+}
+validate1604.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_CreateResponseRequest_reasoning = validate1605;
+const schema641 = {"anyOf":[{"$ref":"#/components/schemas/ReasoningInput"},{"type":"null"}]};
+
+function validate1605(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+const _errs0 = errors;
+let valid0 = false;
+const _errs1 = errors;
+if(!(validate896(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate896.errors : vErrors.concat(validate896.errors);
+errors = vErrors.length;
+}
+var _valid0 = _errs1 === errors;
+valid0 = valid0 || _valid0;
+if(!valid0){
+const _errs2 = errors;
+if(data !== null){
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema641.anyOf[1].type,parentSchema:schema641.anyOf[1],data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid0 = _errs2 === errors;
+valid0 = valid0 || _valid0;
+}
+if(!valid0){
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema641.anyOf,parentSchema:schema641,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+validate1605.errors = vErrors;
+return false;
+}
+else {
+errors = _errs0;
+if(vErrors !== null){
+if(_errs0){
+vErrors.length = _errs0;
+}
+else {
+vErrors = null;
+}
+}
+}
+validate1605.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_CreateResponseRequest_user = validate1607;
+const schema642 = {"type":["string","null"]};
+
+function validate1607(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if((typeof data !== "string") && (data !== null)){
+validate1607.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema642.type},message:"must be string,null",schema:schema642.type,parentSchema:schema642,data}];
+return false;
+}
+validate1607.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_CreateResponseRequest_safety_identifier = validate1608;
+const schema643 = {"type":["string","null"],"maxLength":64};
+
+function validate1608(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if((typeof data !== "string") && (data !== null)){
+validate1608.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema643.type},message:"must be string,null",schema:schema643.type,parentSchema:schema643,data}];
+return false;
+}
+if(errors === 0){
+if(typeof data === "string"){
+if(data.length > 2 * 64 || (data.length > 64 && func2(data) > 64)){
+validate1608.errors = [{instancePath,schemaPath:"#/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema643,data}];
+return false;
+}
+}
+}
+validate1608.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_CreateResponseRequest_prompt_cache_options = validate1609;
+const schema644 = {"anyOf":[{"$ref":"#/components/schemas/PromptCacheOptionsInput"},{"type":"null"}]};
+
+function validate1609(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+const _errs0 = errors;
+let valid0 = false;
+const _errs1 = errors;
+if(!(validate959(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate959.errors : vErrors.concat(validate959.errors);
+errors = vErrors.length;
+}
+var _valid0 = _errs1 === errors;
+valid0 = valid0 || _valid0;
+if(!valid0){
+const _errs2 = errors;
+if(data !== null){
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema644.anyOf[1].type,parentSchema:schema644.anyOf[1],data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid0 = _errs2 === errors;
+valid0 = valid0 || _valid0;
+}
+if(!valid0){
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema644.anyOf,parentSchema:schema644,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+validate1609.errors = vErrors;
+return false;
+}
+else {
+errors = _errs0;
+if(vErrors !== null){
+if(_errs0){
+vErrors.length = _errs0;
+}
+else {
+vErrors = null;
+}
+}
+}
+validate1609.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_CreateResponseRequest_prompt_cache_key = validate1611;
+const schema645 = {"type":["string","null"]};
+
+function validate1611(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if((typeof data !== "string") && (data !== null)){
+validate1611.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema645.type},message:"must be string,null",schema:schema645.type,parentSchema:schema645,data}];
+return false;
+}
+validate1611.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_CreateResponseRequest_prompt_cache_retention = validate1612;
+const schema646 = {"anyOf":[{"$ref":"#/components/schemas/PromptCacheRetention"},{"type":"null"}]};
+
+function validate1612(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+const _errs0 = errors;
+let valid0 = false;
+const _errs1 = errors;
+if(!(validate50(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate50.errors : vErrors.concat(validate50.errors);
+errors = vErrors.length;
+}
+var _valid0 = _errs1 === errors;
+valid0 = valid0 || _valid0;
+if(!valid0){
+const _errs2 = errors;
+if(data !== null){
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema646.anyOf[1].type,parentSchema:schema646.anyOf[1],data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid0 = _errs2 === errors;
+valid0 = valid0 || _valid0;
+}
+if(!valid0){
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema646.anyOf,parentSchema:schema646,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+validate1612.errors = vErrors;
+return false;
+}
+else {
+errors = _errs0;
+if(vErrors !== null){
+if(_errs0){
+vErrors.length = _errs0;
+}
+else {
+vErrors = null;
+}
+}
+}
+validate1612.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_CreateResponseRequest_truncation = validate1614;
+const schema647 = {"anyOf":[{"$ref":"#/components/schemas/Truncation"},{"type":"null"}],"x-expected":"one of 'auto' or 'disabled'"};
+
+function validate1614(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+const _errs0 = errors;
+let valid0 = false;
+const _errs1 = errors;
+if(!(validate48(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate48.errors : vErrors.concat(validate48.errors);
+errors = vErrors.length;
+}
+var _valid0 = _errs1 === errors;
+valid0 = valid0 || _valid0;
+if(!valid0){
+const _errs2 = errors;
+if(data !== null){
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema647.anyOf[1].type,parentSchema:schema647.anyOf[1],data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid0 = _errs2 === errors;
+valid0 = valid0 || _valid0;
+}
+if(!valid0){
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema647.anyOf,parentSchema:schema647,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+validate1614.errors = vErrors;
+return false;
+}
+else {
+errors = _errs0;
+if(vErrors !== null){
+if(_errs0){
+vErrors.length = _errs0;
+}
+else {
+vErrors = null;
+}
+}
+}
+validate1614.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_CreateResponseRequest_instructions = validate1616;
+const schema648 = {"anyOf":[{"$ref":"#/components/schemas/InstructionsParam"},{"type":"null"}],"x-expected":"a string"};
+
+function validate1616(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+const _errs0 = errors;
+let valid0 = false;
+const _errs1 = errors;
+if(!(validate924(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate924.errors : vErrors.concat(validate924.errors);
+errors = vErrors.length;
+}
+var _valid0 = _errs1 === errors;
+valid0 = valid0 || _valid0;
+if(!valid0){
+const _errs2 = errors;
+if(data !== null){
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema648.anyOf[1].type,parentSchema:schema648.anyOf[1],data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid0 = _errs2 === errors;
+valid0 = valid0 || _valid0;
+}
+if(!valid0){
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema648.anyOf,parentSchema:schema648,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+validate1616.errors = vErrors;
+return false;
+}
+else {
+errors = _errs0;
+if(vErrors !== null){
+if(_errs0){
+vErrors.length = _errs0;
+}
+else {
+vErrors = null;
+}
+}
+}
+validate1616.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_CreateResponseRequest_store = validate1618;
+const schema649 = {"type":["boolean","null"]};
+
+function validate1618(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if((typeof data !== "boolean") && (data !== null)){
+validate1618.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema649.type},message:"must be boolean,null",schema:schema649.type,parentSchema:schema649,data}];
+return false;
+}
+validate1618.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_CreateResponseRequest_service_tier = validate1619;
+const schema650 = {"anyOf":[{"$ref":"#/components/schemas/ServiceTier"},{"type":"null"}]};
+
+function validate1619(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+const _errs0 = errors;
+let valid0 = false;
+const _errs1 = errors;
+if(!(validate47(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate47.errors : vErrors.concat(validate47.errors);
+errors = vErrors.length;
+}
+var _valid0 = _errs1 === errors;
+valid0 = valid0 || _valid0;
+if(!valid0){
+const _errs2 = errors;
+if(data !== null){
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema650.anyOf[1].type,parentSchema:schema650.anyOf[1],data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid0 = _errs2 === errors;
+valid0 = valid0 || _valid0;
+}
+if(!valid0){
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema650.anyOf,parentSchema:schema650,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+validate1619.errors = vErrors;
+return false;
+}
+else {
+errors = _errs0;
+if(vErrors !== null){
+if(_errs0){
+vErrors.length = _errs0;
+}
+else {
+vErrors = null;
+}
+}
+}
+validate1619.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_CreateResponseRequest_top_logprobs = validate1621;
+const schema651 = {"type":["integer","null"],"minimum":0,"maximum":20};
+
+function validate1621(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if((!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))) && (data !== null)){
+validate1621.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema651.type},message:"must be integer,null",schema:schema651.type,parentSchema:schema651,data}];
 return false;
 }
 if(errors === 0){
 if((typeof data == "number") && (isFinite(data))){
 if(data > 20 || isNaN(data)){
-validate1584.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 20},message:"must be <= 20",schema:20,parentSchema:schema637,data}];
+validate1621.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 20},message:"must be <= 20",schema:20,parentSchema:schema651,data}];
 return false;
 }
 else {
 if(data < 0 || isNaN(data)){
-validate1584.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema637,data}];
+validate1621.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema651,data}];
 return false;
 }
 }
 }
 }
-validate1584.errors = vErrors;
+validate1621.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_context_management = validate1585;
-const schema638 = {"type":["array","null"],"minItems":1,"x-expected":"an array of objects","items":{"$ref":"#/components/schemas/ContextManagement"}};
+const member_of_CreateResponseRequest_context_management = validate1622;
+const schema652 = {"type":["array","null"],"minItems":1,"x-expected":"an array of objects","items":{"$ref":"#/components/schemas/ContextManagement"}};
 
-function validate1585(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1622(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if((!(Array.isArray(data))) && (data !== null)){
-validate1585.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema638.type},message:"must be array,null",schema:schema638.type,parentSchema:schema638,data}];
+validate1622.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema652.type},message:"must be array,null",schema:schema652.type,parentSchema:schema652,data}];
 return false;
 }
 if(errors === 0){
 if(Array.isArray(data)){
 if(data.length < 1){
-validate1585.errors = [{instancePath,schemaPath:"#/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema638,data}];
+validate1622.errors = [{instancePath,schemaPath:"#/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema652,data}];
 return false;
 }
 else {
@@ -75336,14 +80729,14 @@ break;
 }
 }
 }
-validate1585.errors = vErrors;
+validate1622.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_access_programs = validate1587;
-const schema639 = {"anyOf":[{"$ref":"#/components/schemas/AccessProgramsInput"},{"type":"null"}]};
+const member_of_CreateResponseRequest_access_programs = validate1624;
+const schema653 = {"anyOf":[{"$ref":"#/components/schemas/AccessProgramsInput"},{"type":"null"}]};
 
-function validate1587(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1624(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
@@ -75358,7 +80751,7 @@ valid0 = valid0 || _valid0;
 if(!valid0){
 const _errs2 = errors;
 if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema639.anyOf[1].type,parentSchema:schema639.anyOf[1],data};
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema653.anyOf[1].type,parentSchema:schema653.anyOf[1],data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -75371,7 +80764,7 @@ var _valid0 = _errs2 === errors;
 valid0 = valid0 || _valid0;
 }
 if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema639.anyOf,parentSchema:schema639,data};
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema653.anyOf,parentSchema:schema653,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -75379,7 +80772,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1587.errors = vErrors;
+validate1624.errors = vErrors;
 return false;
 }
 else {
@@ -75393,14 +80786,14 @@ vErrors = null;
 }
 }
 }
-validate1587.errors = vErrors;
+validate1624.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_image = validate1589;
-const schema640 = {"anyOf":[{"$ref":"#/components/schemas/ImageContextInput"},{"type":"null"}]};
+const member_of_CreateResponseRequest_image = validate1626;
+const schema654 = {"anyOf":[{"$ref":"#/components/schemas/ImageContextInput"},{"type":"null"}]};
 
-function validate1589(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1626(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
@@ -75415,7 +80808,7 @@ valid0 = valid0 || _valid0;
 if(!valid0){
 const _errs2 = errors;
 if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema640.anyOf[1].type,parentSchema:schema640.anyOf[1],data};
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema654.anyOf[1].type,parentSchema:schema654.anyOf[1],data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -75428,7 +80821,7 @@ var _valid0 = _errs2 === errors;
 valid0 = valid0 || _valid0;
 }
 if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema640.anyOf,parentSchema:schema640,data};
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema654.anyOf,parentSchema:schema654,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -75436,7 +80829,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1589.errors = vErrors;
+validate1626.errors = vErrors;
 return false;
 }
 else {
@@ -75450,14 +80843,14 @@ vErrors = null;
 }
 }
 }
-validate1589.errors = vErrors;
+validate1626.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_client_metadata = validate1591;
-const schema641 = {"anyOf":[{"type":"object","additionalProperties":{"type":"string"}},{"type":"null"}]};
+const member_of_CreateResponseRequest_client_metadata = validate1628;
+const schema655 = {"anyOf":[{"type":"object","additionalProperties":{"type":"string"}},{"type":"null"}]};
 
-function validate1591(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1628(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
@@ -75469,7 +80862,7 @@ for(const key0 in data){
 let data0 = data[key0];
 const _errs4 = errors;
 if(typeof data0 !== "string"){
-const err0 = {instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/anyOf/0/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema641.anyOf[0].additionalProperties.type,parentSchema:schema641.anyOf[0].additionalProperties,data:data0};
+const err0 = {instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/anyOf/0/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema655.anyOf[0].additionalProperties.type,parentSchema:schema655.anyOf[0].additionalProperties,data:data0};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -75485,7 +80878,7 @@ break;
 }
 }
 else {
-const err1 = {instancePath,schemaPath:"#/anyOf/0/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema641.anyOf[0].type,parentSchema:schema641.anyOf[0],data};
+const err1 = {instancePath,schemaPath:"#/anyOf/0/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema655.anyOf[0].type,parentSchema:schema655.anyOf[0],data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -75500,7 +80893,7 @@ valid0 = valid0 || _valid0;
 if(!valid0){
 const _errs6 = errors;
 if(data !== null){
-const err2 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema641.anyOf[1].type,parentSchema:schema641.anyOf[1],data};
+const err2 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema655.anyOf[1].type,parentSchema:schema655.anyOf[1],data};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -75513,7 +80906,7 @@ var _valid0 = _errs6 === errors;
 valid0 = valid0 || _valid0;
 }
 if(!valid0){
-const err3 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema641.anyOf,parentSchema:schema641,data};
+const err3 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema655.anyOf,parentSchema:schema655,data};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -75521,7 +80914,7 @@ else {
 vErrors.push(err3);
 }
 errors++;
-validate1591.errors = vErrors;
+validate1628.errors = vErrors;
 return false;
 }
 else {
@@ -75535,14 +80928,14 @@ vErrors = null;
 }
 }
 }
-validate1591.errors = vErrors;
+validate1628.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_output_audio = validate1592;
-const schema642 = {"anyOf":[{"$ref":"#/components/schemas/OutputAudio"},{"type":"null"}]};
+const member_of_CreateResponseRequest_output_audio = validate1629;
+const schema656 = {"anyOf":[{"$ref":"#/components/schemas/OutputAudio"},{"type":"null"}]};
 
-function validate1592(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1629(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
@@ -75557,7 +80950,7 @@ valid0 = valid0 || _valid0;
 if(!valid0){
 const _errs2 = errors;
 if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema642.anyOf[1].type,parentSchema:schema642.anyOf[1],data};
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema656.anyOf[1].type,parentSchema:schema656.anyOf[1],data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -75570,7 +80963,7 @@ var _valid0 = _errs2 === errors;
 valid0 = valid0 || _valid0;
 }
 if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema642.anyOf,parentSchema:schema642,data};
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema656.anyOf,parentSchema:schema656,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -75578,7 +80971,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1592.errors = vErrors;
+validate1629.errors = vErrors;
 return false;
 }
 else {
@@ -75592,21 +80985,21 @@ vErrors = null;
 }
 }
 }
-validate1592.errors = vErrors;
+validate1629.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_interruption = validate1594;
-const schema643 = {"anyOf":[{"type":"string","enum":["fail","restart"]},{"type":"null"}]};
+const member_of_CreateResponseRequest_interruption = validate1631;
+const schema657 = {"anyOf":[{"type":"string","enum":["fail","restart"]},{"type":"null"}]};
 
-function validate1594(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1631(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
 let valid0 = false;
 const _errs1 = errors;
 if(typeof data !== "string"){
-const err0 = {instancePath,schemaPath:"#/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema643.anyOf[0].type,parentSchema:schema643.anyOf[0],data};
+const err0 = {instancePath,schemaPath:"#/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema657.anyOf[0].type,parentSchema:schema657.anyOf[0],data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -75616,7 +81009,7 @@ vErrors.push(err0);
 errors++;
 }
 if(!((data === "fail") || (data === "restart"))){
-const err1 = {instancePath,schemaPath:"#/anyOf/0/enum",keyword:"enum",params:{allowedValues: schema643.anyOf[0].enum},message:"must be equal to one of the allowed values",schema:schema643.anyOf[0].enum,parentSchema:schema643.anyOf[0],data};
+const err1 = {instancePath,schemaPath:"#/anyOf/0/enum",keyword:"enum",params:{allowedValues: schema657.anyOf[0].enum},message:"must be equal to one of the allowed values",schema:schema657.anyOf[0].enum,parentSchema:schema657.anyOf[0],data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -75630,7 +81023,7 @@ valid0 = valid0 || _valid0;
 if(!valid0){
 const _errs3 = errors;
 if(data !== null){
-const err2 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema643.anyOf[1].type,parentSchema:schema643.anyOf[1],data};
+const err2 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema657.anyOf[1].type,parentSchema:schema657.anyOf[1],data};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -75643,7 +81036,7 @@ var _valid0 = _errs3 === errors;
 valid0 = valid0 || _valid0;
 }
 if(!valid0){
-const err3 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema643.anyOf,parentSchema:schema643,data};
+const err3 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema657.anyOf,parentSchema:schema657,data};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -75651,7 +81044,7 @@ else {
 vErrors.push(err3);
 }
 errors++;
-validate1594.errors = vErrors;
+validate1631.errors = vErrors;
 return false;
 }
 else {
@@ -75665,73 +81058,1710 @@ vErrors = null;
 }
 }
 }
-validate1594.errors = vErrors;
+validate1631.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_stream_id = validate1595;
-const schema644 = {"type":["string","null"],"minLength":1,"maxLength":256,"pattern":"^[A-Za-z0-9_.-]+$"};
+const member_of_ResponseCreateFrame_model = validate1632;
+const schema658 = {"type":"string"};
 
-function validate1595(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1632(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(typeof data !== "string"){
+validate1632.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema658.type,parentSchema:schema658,data}];
+return false;
+}
+validate1632.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_input = validate1633;
+
+function validate1633(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+const _errs0 = errors;
+let valid0 = false;
+const _errs1 = errors;
+if(errors === _errs1){
+if(typeof data === "string"){
+if(data.length > 2 * 10485760 || (data.length > 10485760 && func2(data) > 10485760)){
+const err0 = {instancePath,schemaPath:"#/anyOf/0/maxLength",keyword:"maxLength",params:{limit: 10485760},message:"must NOT have more than 10485760 characters",schema:10485760,parentSchema:schema349.anyOf[0],data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+}
+else {
+const err1 = {instancePath,schemaPath:"#/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema349.anyOf[0].type,parentSchema:schema349.anyOf[0],data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+}
+var _valid0 = _errs1 === errors;
+valid0 = valid0 || _valid0;
+if(!valid0){
+const _errs3 = errors;
+if(errors === _errs3){
+if(Array.isArray(data)){
+var valid1 = true;
+const len0 = data.length;
+for(let i0=0; i0<len0; i0++){
+const _errs5 = errors;
+if(!(validate655(data[i0], {instancePath:instancePath+"/" + i0,parentData:data,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate655.errors : vErrors.concat(validate655.errors);
+errors = vErrors.length;
+}
+var valid1 = _errs5 === errors;
+if(!valid1){
+break;
+}
+}
+}
+else {
+const err2 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema349.anyOf[1].type,parentSchema:schema349.anyOf[1],data};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+}
+var _valid0 = _errs3 === errors;
+valid0 = valid0 || _valid0;
+}
+if(!valid0){
+const err3 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema349.anyOf,parentSchema:schema349,data};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+validate1633.errors = vErrors;
+return false;
+}
+else {
+errors = _errs0;
+if(vErrors !== null){
+if(_errs0){
+vErrors.length = _errs0;
+}
+else {
+vErrors = null;
+}
+}
+}
+validate1633.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_previous_response_id = validate1635;
+const schema660 = {"type":["string","null"]};
+
+function validate1635(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if((typeof data !== "string") && (data !== null)){
-validate1595.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema644.type},message:"must be string,null",schema:schema644.type,parentSchema:schema644,data}];
+validate1635.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema660.type},message:"must be string,null",schema:schema660.type,parentSchema:schema660,data}];
+return false;
+}
+validate1635.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_conversation = validate1636;
+const schema661 = {"anyOf":[{"$ref":"#/components/schemas/ConversationParam"},{"type":"null"}],"x-expected":"one of a string or object"};
+
+function validate1636(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+const _errs0 = errors;
+let valid0 = false;
+const _errs1 = errors;
+if(!(validate927(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate927.errors : vErrors.concat(validate927.errors);
+errors = vErrors.length;
+}
+var _valid0 = _errs1 === errors;
+valid0 = valid0 || _valid0;
+if(!valid0){
+const _errs2 = errors;
+if(data !== null){
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema661.anyOf[1].type,parentSchema:schema661.anyOf[1],data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid0 = _errs2 === errors;
+valid0 = valid0 || _valid0;
+}
+if(!valid0){
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema661.anyOf,parentSchema:schema661,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+validate1636.errors = vErrors;
+return false;
+}
+else {
+errors = _errs0;
+if(vErrors !== null){
+if(_errs0){
+vErrors.length = _errs0;
+}
+else {
+vErrors = null;
+}
+}
+}
+validate1636.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_prompt = validate1638;
+const schema662 = {"anyOf":[{"$ref":"#/components/schemas/PromptTemplateInput"},{"type":"null"}]};
+
+function validate1638(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+const _errs0 = errors;
+let valid0 = false;
+const _errs1 = errors;
+if(!(validate940(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate940.errors : vErrors.concat(validate940.errors);
+errors = vErrors.length;
+}
+var _valid0 = _errs1 === errors;
+valid0 = valid0 || _valid0;
+if(!valid0){
+const _errs2 = errors;
+if(data !== null){
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema662.anyOf[1].type,parentSchema:schema662.anyOf[1],data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid0 = _errs2 === errors;
+valid0 = valid0 || _valid0;
+}
+if(!valid0){
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema662.anyOf,parentSchema:schema662,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+validate1638.errors = vErrors;
+return false;
+}
+else {
+errors = _errs0;
+if(vErrors !== null){
+if(_errs0){
+vErrors.length = _errs0;
+}
+else {
+vErrors = null;
+}
+}
+}
+validate1638.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_moderation = validate1640;
+const schema663 = {"anyOf":[{"$ref":"#/components/schemas/ModerationInput"},{"type":"null"}]};
+
+function validate1640(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+const _errs0 = errors;
+let valid0 = false;
+const _errs1 = errors;
+if(!(validate956(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate956.errors : vErrors.concat(validate956.errors);
+errors = vErrors.length;
+}
+var _valid0 = _errs1 === errors;
+valid0 = valid0 || _valid0;
+if(!valid0){
+const _errs2 = errors;
+if(data !== null){
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema663.anyOf[1].type,parentSchema:schema663.anyOf[1],data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid0 = _errs2 === errors;
+valid0 = valid0 || _valid0;
+}
+if(!valid0){
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema663.anyOf,parentSchema:schema663,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+validate1640.errors = vErrors;
+return false;
+}
+else {
+errors = _errs0;
+if(vErrors !== null){
+if(_errs0){
+vErrors.length = _errs0;
+}
+else {
+vErrors = null;
+}
+}
+}
+validate1640.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_include = validate1642;
+const schema664 = {"type":["array","null"],"x-expected":"an array of one of 'fil...lts', 'web...lts', 'web...ces', 'mes...url', 'com...url', 'cod...uts', 'rea...ent', or 'mes...obs'","items":{"$ref":"#/components/schemas/Include"}};
+
+function validate1642(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if((!(Array.isArray(data))) && (data !== null)){
+validate1642.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema664.type},message:"must be array,null",schema:schema664.type,parentSchema:schema664,data}];
+return false;
+}
+if(errors === 0){
+if(Array.isArray(data)){
+var valid0 = true;
+const len0 = data.length;
+for(let i0=0; i0<len0; i0++){
+const _errs1 = errors;
+if(!(validate42(data[i0], {instancePath:instancePath+"/" + i0,parentData:data,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate42.errors : vErrors.concat(validate42.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs1 === errors;
+if(!valid0){
+break;
+}
+}
+}
+}
+validate1642.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_tools = validate1644;
+const schema665 = {"type":["array","null"],"x-expected":"an array of tools","items":{"$ref":"#/components/schemas/ToolInput"}};
+
+function validate1644(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if((!(Array.isArray(data))) && (data !== null)){
+validate1644.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema665.type},message:"must be array,null",schema:schema665.type,parentSchema:schema665,data}];
+return false;
+}
+if(errors === 0){
+if(Array.isArray(data)){
+var valid0 = true;
+const len0 = data.length;
+for(let i0=0; i0<len0; i0++){
+const _errs1 = errors;
+if(!(validate494(data[i0], {instancePath:instancePath+"/" + i0,parentData:data,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate494.errors : vErrors.concat(validate494.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs1 === errors;
+if(!valid0){
+break;
+}
+}
+}
+}
+validate1644.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_tool_choice = validate1646;
+const schema666 = {"anyOf":[{"$ref":"#/components/schemas/ToolChoiceInput"},{"type":"null"}],"x-expected":"one of an object or 'none', 'auto', or 'required'"};
+
+function validate1646(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+const _errs0 = errors;
+let valid0 = false;
+const _errs1 = errors;
+if(!(validate890(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate890.errors : vErrors.concat(validate890.errors);
+errors = vErrors.length;
+}
+var _valid0 = _errs1 === errors;
+valid0 = valid0 || _valid0;
+if(!valid0){
+const _errs2 = errors;
+if(data !== null){
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema666.anyOf[1].type,parentSchema:schema666.anyOf[1],data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid0 = _errs2 === errors;
+valid0 = valid0 || _valid0;
+}
+if(!valid0){
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema666.anyOf,parentSchema:schema666,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+validate1646.errors = vErrors;
+return false;
+}
+else {
+errors = _errs0;
+if(vErrors !== null){
+if(_errs0){
+vErrors.length = _errs0;
+}
+else {
+vErrors = null;
+}
+}
+}
+validate1646.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_metadata = validate1648;
+const schema667 = {"anyOf":[{"$ref":"#/components/schemas/Metadata"},{"type":"null"}],"x-expected":"a metadata object"};
+
+function validate1648(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+const _errs0 = errors;
+let valid0 = false;
+const _errs1 = errors;
+if(!(validate41(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate41.errors : vErrors.concat(validate41.errors);
+errors = vErrors.length;
+}
+var _valid0 = _errs1 === errors;
+valid0 = valid0 || _valid0;
+if(!valid0){
+const _errs2 = errors;
+if(data !== null){
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema667.anyOf[1].type,parentSchema:schema667.anyOf[1],data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid0 = _errs2 === errors;
+valid0 = valid0 || _valid0;
+}
+if(!valid0){
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema667.anyOf,parentSchema:schema667,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+validate1648.errors = vErrors;
+return false;
+}
+else {
+errors = _errs0;
+if(vErrors !== null){
+if(_errs0){
+vErrors.length = _errs0;
+}
+else {
+vErrors = null;
+}
+}
+}
+validate1648.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_text = validate1650;
+const schema668 = {"anyOf":[{"$ref":"#/components/schemas/TextConfigInput"},{"type":"null"}]};
+
+function validate1650(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+const _errs0 = errors;
+let valid0 = false;
+const _errs1 = errors;
+if(!(validate916(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate916.errors : vErrors.concat(validate916.errors);
+errors = vErrors.length;
+}
+var _valid0 = _errs1 === errors;
+valid0 = valid0 || _valid0;
+if(!valid0){
+const _errs2 = errors;
+if(data !== null){
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema668.anyOf[1].type,parentSchema:schema668.anyOf[1],data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid0 = _errs2 === errors;
+valid0 = valid0 || _valid0;
+}
+if(!valid0){
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema668.anyOf,parentSchema:schema668,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+validate1650.errors = vErrors;
+return false;
+}
+else {
+errors = _errs0;
+if(vErrors !== null){
+if(_errs0){
+vErrors.length = _errs0;
+}
+else {
+vErrors = null;
+}
+}
+}
+validate1650.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_temperature = validate1652;
+const schema669 = {"type":["number","null"],"minimum":0,"maximum":2};
+
+function validate1652(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if((!((typeof data == "number") && (isFinite(data)))) && (data !== null)){
+validate1652.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema669.type},message:"must be number,null",schema:schema669.type,parentSchema:schema669,data}];
+return false;
+}
+if(errors === 0){
+if((typeof data == "number") && (isFinite(data))){
+if(data > 2 || isNaN(data)){
+validate1652.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2",schema:2,parentSchema:schema669,data}];
+return false;
+}
+else {
+if(data < 0 || isNaN(data)){
+validate1652.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema669,data}];
+return false;
+}
+}
+}
+}
+validate1652.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_top_p = validate1653;
+const schema670 = {"type":["number","null"],"minimum":0,"maximum":1};
+
+function validate1653(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if((!((typeof data == "number") && (isFinite(data)))) && (data !== null)){
+validate1653.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema670.type},message:"must be number,null",schema:schema670.type,parentSchema:schema670,data}];
+return false;
+}
+if(errors === 0){
+if((typeof data == "number") && (isFinite(data))){
+if(data > 1 || isNaN(data)){
+validate1653.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1},message:"must be <= 1",schema:1,parentSchema:schema670,data}];
+return false;
+}
+else {
+if(data < 0 || isNaN(data)){
+validate1653.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema670,data}];
+return false;
+}
+}
+}
+}
+validate1653.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_presence_penalty = validate1654;
+const schema671 = {"type":["number","null"],"minimum":-2,"maximum":2};
+
+function validate1654(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if((!((typeof data == "number") && (isFinite(data)))) && (data !== null)){
+validate1654.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema671.type},message:"must be number,null",schema:schema671.type,parentSchema:schema671,data}];
+return false;
+}
+if(errors === 0){
+if((typeof data == "number") && (isFinite(data))){
+if(data > 2 || isNaN(data)){
+validate1654.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2",schema:2,parentSchema:schema671,data}];
+return false;
+}
+else {
+if(data < -2 || isNaN(data)){
+validate1654.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: -2},message:"must be >= -2",schema:-2,parentSchema:schema671,data}];
+return false;
+}
+}
+}
+}
+validate1654.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_frequency_penalty = validate1655;
+const schema672 = {"type":["number","null"],"minimum":-2,"maximum":2};
+
+function validate1655(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if((!((typeof data == "number") && (isFinite(data)))) && (data !== null)){
+validate1655.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema672.type},message:"must be number,null",schema:schema672.type,parentSchema:schema672,data}];
+return false;
+}
+if(errors === 0){
+if((typeof data == "number") && (isFinite(data))){
+if(data > 2 || isNaN(data)){
+validate1655.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2",schema:2,parentSchema:schema672,data}];
+return false;
+}
+else {
+if(data < -2 || isNaN(data)){
+validate1655.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: -2},message:"must be >= -2",schema:-2,parentSchema:schema672,data}];
+return false;
+}
+}
+}
+}
+validate1655.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_parallel_tool_calls = validate1656;
+const schema673 = {"type":["boolean","null"]};
+
+function validate1656(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if((typeof data !== "boolean") && (data !== null)){
+validate1656.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema673.type},message:"must be boolean,null",schema:schema673.type,parentSchema:schema673,data}];
+return false;
+}
+validate1656.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_stream = validate1657;
+const schema674 = {"type":["boolean","null"]};
+
+function validate1657(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if((typeof data !== "boolean") && (data !== null)){
+validate1657.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema674.type},message:"must be boolean,null",schema:schema674.type,parentSchema:schema674,data}];
+return false;
+}
+validate1657.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_stream_options = validate1658;
+const schema675 = {"anyOf":[{"$ref":"#/components/schemas/StreamOptions"},{"type":"null"}]};
+
+function validate1658(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+const _errs0 = errors;
+let valid0 = false;
+const _errs1 = errors;
+if(!(validate950(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate950.errors : vErrors.concat(validate950.errors);
+errors = vErrors.length;
+}
+var _valid0 = _errs1 === errors;
+valid0 = valid0 || _valid0;
+if(!valid0){
+const _errs2 = errors;
+if(data !== null){
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema675.anyOf[1].type,parentSchema:schema675.anyOf[1],data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid0 = _errs2 === errors;
+valid0 = valid0 || _valid0;
+}
+if(!valid0){
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema675.anyOf,parentSchema:schema675,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+validate1658.errors = vErrors;
+return false;
+}
+else {
+errors = _errs0;
+if(vErrors !== null){
+if(_errs0){
+vErrors.length = _errs0;
+}
+else {
+vErrors = null;
+}
+}
+}
+validate1658.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_background = validate1660;
+const schema676 = {"type":["boolean","null"]};
+
+function validate1660(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if((typeof data !== "boolean") && (data !== null)){
+validate1660.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema676.type},message:"must be boolean,null",schema:schema676.type,parentSchema:schema676,data}];
+return false;
+}
+validate1660.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_background_options = validate1661;
+const schema677 = {"anyOf":[{"$ref":"#/components/schemas/BackgroundOptionsInput"},{"type":"null"}]};
+
+function validate1661(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+const _errs0 = errors;
+let valid0 = false;
+const _errs1 = errors;
+if(!(validate976(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate976.errors : vErrors.concat(validate976.errors);
+errors = vErrors.length;
+}
+var _valid0 = _errs1 === errors;
+valid0 = valid0 || _valid0;
+if(!valid0){
+const _errs2 = errors;
+if(data !== null){
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema677.anyOf[1].type,parentSchema:schema677.anyOf[1],data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid0 = _errs2 === errors;
+valid0 = valid0 || _valid0;
+}
+if(!valid0){
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema677.anyOf,parentSchema:schema677,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+validate1661.errors = vErrors;
+return false;
+}
+else {
+errors = _errs0;
+if(vErrors !== null){
+if(_errs0){
+vErrors.length = _errs0;
+}
+else {
+vErrors = null;
+}
+}
+}
+validate1661.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_max_output_tokens = validate1663;
+const schema678 = {"type":["integer","null"],"minimum":16};
+
+function validate1663(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if((!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))) && (data !== null)){
+validate1663.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema678.type},message:"must be integer,null",schema:schema678.type,parentSchema:schema678,data}];
+return false;
+}
+if(errors === 0){
+if((typeof data == "number") && (isFinite(data))){
+if(data < 16 || isNaN(data)){
+validate1663.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 16},message:"must be >= 16",schema:16,parentSchema:schema678,data}];
+return false;
+}
+}
+}
+validate1663.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_max_tool_calls = validate1664;
+const schema679 = {"type":["integer","null"],"minimum":1};
+
+function validate1664(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if((!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))) && (data !== null)){
+validate1664.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema679.type},message:"must be integer,null",schema:schema679.type,parentSchema:schema679,data}];
+return false;
+}
+if(errors === 0){
+if((typeof data == "number") && (isFinite(data))){
+if(data < 1 || isNaN(data)){
+validate1664.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema679,data}];
+return false;
+}
+}
+}
+validate1664.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_reasoning = validate1665;
+const schema680 = {"anyOf":[{"$ref":"#/components/schemas/ReasoningInput"},{"type":"null"}]};
+
+function validate1665(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+const _errs0 = errors;
+let valid0 = false;
+const _errs1 = errors;
+if(!(validate896(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate896.errors : vErrors.concat(validate896.errors);
+errors = vErrors.length;
+}
+var _valid0 = _errs1 === errors;
+valid0 = valid0 || _valid0;
+if(!valid0){
+const _errs2 = errors;
+if(data !== null){
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema680.anyOf[1].type,parentSchema:schema680.anyOf[1],data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid0 = _errs2 === errors;
+valid0 = valid0 || _valid0;
+}
+if(!valid0){
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema680.anyOf,parentSchema:schema680,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+validate1665.errors = vErrors;
+return false;
+}
+else {
+errors = _errs0;
+if(vErrors !== null){
+if(_errs0){
+vErrors.length = _errs0;
+}
+else {
+vErrors = null;
+}
+}
+}
+validate1665.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_user = validate1667;
+const schema681 = {"type":["string","null"]};
+
+function validate1667(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if((typeof data !== "string") && (data !== null)){
+validate1667.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema681.type},message:"must be string,null",schema:schema681.type,parentSchema:schema681,data}];
+return false;
+}
+validate1667.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_safety_identifier = validate1668;
+const schema682 = {"type":["string","null"],"maxLength":64};
+
+function validate1668(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if((typeof data !== "string") && (data !== null)){
+validate1668.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema682.type},message:"must be string,null",schema:schema682.type,parentSchema:schema682,data}];
+return false;
+}
+if(errors === 0){
+if(typeof data === "string"){
+if(data.length > 2 * 64 || (data.length > 64 && func2(data) > 64)){
+validate1668.errors = [{instancePath,schemaPath:"#/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema682,data}];
+return false;
+}
+}
+}
+validate1668.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_prompt_cache_options = validate1669;
+const schema683 = {"anyOf":[{"$ref":"#/components/schemas/PromptCacheOptionsInput"},{"type":"null"}]};
+
+function validate1669(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+const _errs0 = errors;
+let valid0 = false;
+const _errs1 = errors;
+if(!(validate959(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate959.errors : vErrors.concat(validate959.errors);
+errors = vErrors.length;
+}
+var _valid0 = _errs1 === errors;
+valid0 = valid0 || _valid0;
+if(!valid0){
+const _errs2 = errors;
+if(data !== null){
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema683.anyOf[1].type,parentSchema:schema683.anyOf[1],data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid0 = _errs2 === errors;
+valid0 = valid0 || _valid0;
+}
+if(!valid0){
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema683.anyOf,parentSchema:schema683,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+validate1669.errors = vErrors;
+return false;
+}
+else {
+errors = _errs0;
+if(vErrors !== null){
+if(_errs0){
+vErrors.length = _errs0;
+}
+else {
+vErrors = null;
+}
+}
+}
+validate1669.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_prompt_cache_key = validate1671;
+const schema684 = {"type":["string","null"]};
+
+function validate1671(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if((typeof data !== "string") && (data !== null)){
+validate1671.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema684.type},message:"must be string,null",schema:schema684.type,parentSchema:schema684,data}];
+return false;
+}
+validate1671.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_prompt_cache_retention = validate1672;
+const schema685 = {"anyOf":[{"$ref":"#/components/schemas/PromptCacheRetention"},{"type":"null"}]};
+
+function validate1672(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+const _errs0 = errors;
+let valid0 = false;
+const _errs1 = errors;
+if(!(validate50(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate50.errors : vErrors.concat(validate50.errors);
+errors = vErrors.length;
+}
+var _valid0 = _errs1 === errors;
+valid0 = valid0 || _valid0;
+if(!valid0){
+const _errs2 = errors;
+if(data !== null){
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema685.anyOf[1].type,parentSchema:schema685.anyOf[1],data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid0 = _errs2 === errors;
+valid0 = valid0 || _valid0;
+}
+if(!valid0){
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema685.anyOf,parentSchema:schema685,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+validate1672.errors = vErrors;
+return false;
+}
+else {
+errors = _errs0;
+if(vErrors !== null){
+if(_errs0){
+vErrors.length = _errs0;
+}
+else {
+vErrors = null;
+}
+}
+}
+validate1672.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_truncation = validate1674;
+const schema686 = {"anyOf":[{"$ref":"#/components/schemas/Truncation"},{"type":"null"}],"x-expected":"one of 'auto' or 'disabled'"};
+
+function validate1674(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+const _errs0 = errors;
+let valid0 = false;
+const _errs1 = errors;
+if(!(validate48(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate48.errors : vErrors.concat(validate48.errors);
+errors = vErrors.length;
+}
+var _valid0 = _errs1 === errors;
+valid0 = valid0 || _valid0;
+if(!valid0){
+const _errs2 = errors;
+if(data !== null){
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema686.anyOf[1].type,parentSchema:schema686.anyOf[1],data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid0 = _errs2 === errors;
+valid0 = valid0 || _valid0;
+}
+if(!valid0){
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema686.anyOf,parentSchema:schema686,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+validate1674.errors = vErrors;
+return false;
+}
+else {
+errors = _errs0;
+if(vErrors !== null){
+if(_errs0){
+vErrors.length = _errs0;
+}
+else {
+vErrors = null;
+}
+}
+}
+validate1674.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_instructions = validate1676;
+const schema687 = {"anyOf":[{"$ref":"#/components/schemas/InstructionsParam"},{"type":"null"}],"x-expected":"a string"};
+
+function validate1676(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+const _errs0 = errors;
+let valid0 = false;
+const _errs1 = errors;
+if(!(validate924(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate924.errors : vErrors.concat(validate924.errors);
+errors = vErrors.length;
+}
+var _valid0 = _errs1 === errors;
+valid0 = valid0 || _valid0;
+if(!valid0){
+const _errs2 = errors;
+if(data !== null){
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema687.anyOf[1].type,parentSchema:schema687.anyOf[1],data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid0 = _errs2 === errors;
+valid0 = valid0 || _valid0;
+}
+if(!valid0){
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema687.anyOf,parentSchema:schema687,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+validate1676.errors = vErrors;
+return false;
+}
+else {
+errors = _errs0;
+if(vErrors !== null){
+if(_errs0){
+vErrors.length = _errs0;
+}
+else {
+vErrors = null;
+}
+}
+}
+validate1676.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_store = validate1678;
+const schema688 = {"type":["boolean","null"]};
+
+function validate1678(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if((typeof data !== "boolean") && (data !== null)){
+validate1678.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema688.type},message:"must be boolean,null",schema:schema688.type,parentSchema:schema688,data}];
+return false;
+}
+validate1678.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_service_tier = validate1679;
+const schema689 = {"anyOf":[{"$ref":"#/components/schemas/ServiceTier"},{"type":"null"}]};
+
+function validate1679(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+const _errs0 = errors;
+let valid0 = false;
+const _errs1 = errors;
+if(!(validate47(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate47.errors : vErrors.concat(validate47.errors);
+errors = vErrors.length;
+}
+var _valid0 = _errs1 === errors;
+valid0 = valid0 || _valid0;
+if(!valid0){
+const _errs2 = errors;
+if(data !== null){
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema689.anyOf[1].type,parentSchema:schema689.anyOf[1],data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid0 = _errs2 === errors;
+valid0 = valid0 || _valid0;
+}
+if(!valid0){
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema689.anyOf,parentSchema:schema689,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+validate1679.errors = vErrors;
+return false;
+}
+else {
+errors = _errs0;
+if(vErrors !== null){
+if(_errs0){
+vErrors.length = _errs0;
+}
+else {
+vErrors = null;
+}
+}
+}
+validate1679.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_top_logprobs = validate1681;
+const schema690 = {"type":["integer","null"],"minimum":0,"maximum":20};
+
+function validate1681(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if((!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))) && (data !== null)){
+validate1681.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema690.type},message:"must be integer,null",schema:schema690.type,parentSchema:schema690,data}];
+return false;
+}
+if(errors === 0){
+if((typeof data == "number") && (isFinite(data))){
+if(data > 20 || isNaN(data)){
+validate1681.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 20},message:"must be <= 20",schema:20,parentSchema:schema690,data}];
+return false;
+}
+else {
+if(data < 0 || isNaN(data)){
+validate1681.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema690,data}];
+return false;
+}
+}
+}
+}
+validate1681.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_context_management = validate1682;
+const schema691 = {"type":["array","null"],"minItems":1,"x-expected":"an array of objects","items":{"$ref":"#/components/schemas/ContextManagement"}};
+
+function validate1682(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if((!(Array.isArray(data))) && (data !== null)){
+validate1682.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema691.type},message:"must be array,null",schema:schema691.type,parentSchema:schema691,data}];
+return false;
+}
+if(errors === 0){
+if(Array.isArray(data)){
+if(data.length < 1){
+validate1682.errors = [{instancePath,schemaPath:"#/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema691,data}];
+return false;
+}
+else {
+var valid0 = true;
+const len0 = data.length;
+for(let i0=0; i0<len0; i0++){
+const _errs1 = errors;
+if(!(validate958(data[i0], {instancePath:instancePath+"/" + i0,parentData:data,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate958.errors : vErrors.concat(validate958.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs1 === errors;
+if(!valid0){
+break;
+}
+}
+}
+}
+}
+validate1682.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_access_programs = validate1684;
+const schema692 = {"anyOf":[{"$ref":"#/components/schemas/AccessProgramsInput"},{"type":"null"}]};
+
+function validate1684(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+const _errs0 = errors;
+let valid0 = false;
+const _errs1 = errors;
+if(!(validate974(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate974.errors : vErrors.concat(validate974.errors);
+errors = vErrors.length;
+}
+var _valid0 = _errs1 === errors;
+valid0 = valid0 || _valid0;
+if(!valid0){
+const _errs2 = errors;
+if(data !== null){
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema692.anyOf[1].type,parentSchema:schema692.anyOf[1],data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid0 = _errs2 === errors;
+valid0 = valid0 || _valid0;
+}
+if(!valid0){
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema692.anyOf,parentSchema:schema692,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+validate1684.errors = vErrors;
+return false;
+}
+else {
+errors = _errs0;
+if(vErrors !== null){
+if(_errs0){
+vErrors.length = _errs0;
+}
+else {
+vErrors = null;
+}
+}
+}
+validate1684.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_image = validate1686;
+const schema693 = {"anyOf":[{"$ref":"#/components/schemas/ImageContextInput"},{"type":"null"}]};
+
+function validate1686(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+const _errs0 = errors;
+let valid0 = false;
+const _errs1 = errors;
+if(!(validate977(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate977.errors : vErrors.concat(validate977.errors);
+errors = vErrors.length;
+}
+var _valid0 = _errs1 === errors;
+valid0 = valid0 || _valid0;
+if(!valid0){
+const _errs2 = errors;
+if(data !== null){
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema693.anyOf[1].type,parentSchema:schema693.anyOf[1],data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid0 = _errs2 === errors;
+valid0 = valid0 || _valid0;
+}
+if(!valid0){
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema693.anyOf,parentSchema:schema693,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+validate1686.errors = vErrors;
+return false;
+}
+else {
+errors = _errs0;
+if(vErrors !== null){
+if(_errs0){
+vErrors.length = _errs0;
+}
+else {
+vErrors = null;
+}
+}
+}
+validate1686.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_client_metadata = validate1688;
+const schema694 = {"anyOf":[{"type":"object","additionalProperties":{"type":"string"}},{"type":"null"}]};
+
+function validate1688(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+const _errs0 = errors;
+let valid0 = false;
+const _errs1 = errors;
+if(errors === _errs1){
+if(data && typeof data == "object" && !Array.isArray(data)){
+for(const key0 in data){
+let data0 = data[key0];
+const _errs4 = errors;
+if(typeof data0 !== "string"){
+const err0 = {instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/anyOf/0/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema694.anyOf[0].additionalProperties.type,parentSchema:schema694.anyOf[0].additionalProperties,data:data0};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var valid1 = _errs4 === errors;
+if(!valid1){
+break;
+}
+}
+}
+else {
+const err1 = {instancePath,schemaPath:"#/anyOf/0/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema694.anyOf[0].type,parentSchema:schema694.anyOf[0],data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+}
+var _valid0 = _errs1 === errors;
+valid0 = valid0 || _valid0;
+if(!valid0){
+const _errs6 = errors;
+if(data !== null){
+const err2 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema694.anyOf[1].type,parentSchema:schema694.anyOf[1],data};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+var _valid0 = _errs6 === errors;
+valid0 = valid0 || _valid0;
+}
+if(!valid0){
+const err3 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema694.anyOf,parentSchema:schema694,data};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+validate1688.errors = vErrors;
+return false;
+}
+else {
+errors = _errs0;
+if(vErrors !== null){
+if(_errs0){
+vErrors.length = _errs0;
+}
+else {
+vErrors = null;
+}
+}
+}
+validate1688.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_output_audio = validate1689;
+const schema695 = {"anyOf":[{"$ref":"#/components/schemas/OutputAudio"},{"type":"null"}]};
+
+function validate1689(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+const _errs0 = errors;
+let valid0 = false;
+const _errs1 = errors;
+if(!(validate979(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate979.errors : vErrors.concat(validate979.errors);
+errors = vErrors.length;
+}
+var _valid0 = _errs1 === errors;
+valid0 = valid0 || _valid0;
+if(!valid0){
+const _errs2 = errors;
+if(data !== null){
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema695.anyOf[1].type,parentSchema:schema695.anyOf[1],data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid0 = _errs2 === errors;
+valid0 = valid0 || _valid0;
+}
+if(!valid0){
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema695.anyOf,parentSchema:schema695,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+validate1689.errors = vErrors;
+return false;
+}
+else {
+errors = _errs0;
+if(vErrors !== null){
+if(_errs0){
+vErrors.length = _errs0;
+}
+else {
+vErrors = null;
+}
+}
+}
+validate1689.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_interruption = validate1691;
+const schema696 = {"anyOf":[{"type":"string","enum":["fail","restart"]},{"type":"null"}]};
+
+function validate1691(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+const _errs0 = errors;
+let valid0 = false;
+const _errs1 = errors;
+if(typeof data !== "string"){
+const err0 = {instancePath,schemaPath:"#/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema696.anyOf[0].type,parentSchema:schema696.anyOf[0],data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if(!((data === "fail") || (data === "restart"))){
+const err1 = {instancePath,schemaPath:"#/anyOf/0/enum",keyword:"enum",params:{allowedValues: schema696.anyOf[0].enum},message:"must be equal to one of the allowed values",schema:schema696.anyOf[0].enum,parentSchema:schema696.anyOf[0],data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+var _valid0 = _errs1 === errors;
+valid0 = valid0 || _valid0;
+if(!valid0){
+const _errs3 = errors;
+if(data !== null){
+const err2 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema696.anyOf[1].type,parentSchema:schema696.anyOf[1],data};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+var _valid0 = _errs3 === errors;
+valid0 = valid0 || _valid0;
+}
+if(!valid0){
+const err3 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema696.anyOf,parentSchema:schema696,data};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+validate1691.errors = vErrors;
+return false;
+}
+else {
+errors = _errs0;
+if(vErrors !== null){
+if(_errs0){
+vErrors.length = _errs0;
+}
+else {
+vErrors = null;
+}
+}
+}
+validate1691.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_stream_id = validate1692;
+const schema697 = {"type":["string","null"],"minLength":1,"maxLength":256,"pattern":"^[A-Za-z0-9_.-]+$"};
+
+function validate1692(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if((typeof data !== "string") && (data !== null)){
+validate1692.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema697.type},message:"must be string,null",schema:schema697.type,parentSchema:schema697,data}];
 return false;
 }
 if(errors === 0){
 if(typeof data === "string"){
 if(data.length > 2 * 256 || (data.length > 256 && func2(data) > 256)){
-validate1595.errors = [{instancePath,schemaPath:"#/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema644,data}];
+validate1692.errors = [{instancePath,schemaPath:"#/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema697,data}];
 return false;
 }
 else {
 if(data.length < 2 * 1 && func2(data) < 1){
-validate1595.errors = [{instancePath,schemaPath:"#/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema644,data}];
+validate1692.errors = [{instancePath,schemaPath:"#/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema697,data}];
 return false;
 }
 else {
 if(!pattern9.test(data)){
-validate1595.errors = [{instancePath,schemaPath:"#/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]+$"},message:"must match pattern \""+"^[A-Za-z0-9_.-]+$"+"\"",schema:"^[A-Za-z0-9_.-]+$",parentSchema:schema644,data}];
+validate1692.errors = [{instancePath,schemaPath:"#/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]+$"},message:"must match pattern \""+"^[A-Za-z0-9_.-]+$"+"\"",schema:"^[A-Za-z0-9_.-]+$",parentSchema:schema697,data}];
 return false;
 }
 }
 }
 }
 }
-validate1595.errors = vErrors;
+validate1692.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_generate = validate1596;
-const schema645 = {"type":["boolean","null"]};
+const member_of_ResponseCreateFrame_generate = validate1693;
+const schema698 = {"type":["boolean","null"]};
 
-function validate1596(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1693(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if((typeof data !== "boolean") && (data !== null)){
-validate1596.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema645.type},message:"must be boolean,null",schema:schema645.type,parentSchema:schema645,data}];
+validate1693.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema698.type},message:"must be boolean,null",schema:schema698.type,parentSchema:schema698,data}];
 return false;
 }
-validate1596.errors = vErrors;
+validate1693.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_type = validate1597;
-const schema646 = {"type":"string","const":"response.create"};
+const member_of_ResponseCreateFrame_type = validate1694;
+const schema699 = {"type":"string","const":"response.create"};
 
-function validate1597(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1694(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(typeof data !== "string"){
-validate1597.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema646.type,parentSchema:schema646,data}];
+validate1694.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema699.type,parentSchema:schema699,data}];
 return false;
 }
 if("response.create" !== data){
-validate1597.errors = [{instancePath,schemaPath:"#/const",keyword:"const",params:{allowedValue: "response.create"},message:"must be equal to constant",schema:"response.create",parentSchema:schema646,data}];
+validate1694.errors = [{instancePath,schemaPath:"#/const",keyword:"const",params:{allowedValue: "response.create"},message:"must be equal to constant",schema:"response.create",parentSchema:schema699,data}];
 return false;
 }
-validate1597.errors = vErrors;
+validate1694.errors = vErrors;
 return errors === 0;
 }
 
