@@ -119,7 +119,6 @@ export const IMPORT_RULES: readonly ImportRule[] = [
     "src/config/config-error[.]ts$",
     DOMAIN,
     RUN_PORTS,
-    "src/store/stores/key-store[.]ts$",
   ]),
   folder("version-is-a-leaf", "version/ tells which program this is.", "src/version", []),
   {

@@ -1,4 +1,5 @@
 import { newApiKey } from "@antiphon/base/api-key.ts";
+import type { ApiKey, BudgetPeriod, KeyBudget, KeyStore } from "@antiphon/domain/keys.ts";
 import type { Owner } from "@antiphon/domain/owner.ts";
 import type { RateBucket } from "@antiphon/domain/rates.ts";
 import { ConfigError } from "../config/config-error.ts";
@@ -8,16 +9,17 @@ import { ownersOf, ownerText, readOwner } from "../secrets/key-owners.ts";
 import { newKey } from "../secrets/secrets-on-disk.ts";
 import { tellKeysChanged } from "../servers/choices/choose-bus.ts";
 import { openConfiguredStore } from "../servers/open-configured-store.ts";
-import type { ApiKey, KeyStore } from "../store/stores/key-store.ts";
 import { KeysCommandError } from "./keys-command-error.ts";
 import { MisusedCommand, readCommandArguments } from "./misused-command.ts";
 
-export const KEYS_USAGE = `Usage: antiphon keys create --name NAME [--owner ORGANIZATION/PROJECT]... [--requests-per-minute N] [--tokens-per-minute N] [--tools KINDS] [--expires-in TIME]
+export const KEYS_USAGE = `Usage: antiphon keys create --name NAME [--operator] [--owner ORGANIZATION/PROJECT]... [--requests-per-minute N] [--tokens-per-minute N] [--tools KINDS] [--budget AMOUNT] [--token-budget N] [--budget-period PERIOD] [--expires-in TIME]
        antiphon keys list
        antiphon keys revoke ID
 
 create prints a new key, which is not shown again. With several owners, the key acts for the first unless a request names another.
 KINDS are the kinds of server tools that the key may use, separated by commas, such as web_search,mcp; none forbids all. Without --tools, the key may use all tools in TOOLS. Functions of the client are always allowed.
+--operator makes an operator's key: it sees what all keys use and cost, and makes and revokes keys, by /v1/organization.
+AMOUNT is in the currency of the prices, N a number of tokens, and PERIOD one of day, week, month (if absent) and total. A key that has used its budget is refused.
 TIME is a whole number with its unit, such as 12h or 90d; without --expires-in, the key works until it is revoked.
 --data-dir and --database-file locate the keys, like the settings of the same names.`;
 
@@ -67,11 +69,15 @@ function create(operands: readonly string[], values: Values): ReturnType<Action>
     tokens: limit(values, "tokens"),
   };
   const tools = toolKinds(values.tools);
+  const budget = keyBudget(values);
+  const isOperator = values.operator === true;
   const lifeSeconds = lifetime(values["expires-in"]);
   return async (keys, say) => {
     const key = newApiKey();
     const expiresAt = lifeSeconds === null ? null : Math.floor(Date.now() / 1000) + lifeSeconds;
-    say.note(describe(await keys.addKey(newKey(key, name, { ...owners, limits, tools, expiresAt }))));
+    say.note(
+      describe(await keys.addKey(newKey(key, name, { ...owners, limits, tools, budget, isOperator, expiresAt }))),
+    );
     say.print(key);
   };
 }
@@ -86,7 +92,8 @@ function list(operands: readonly string[]): ReturnType<Action> {
 function revoke([id, ...others]: readonly string[]): ReturnType<Action> {
   if (id === undefined || others.length > 0) throw misuse("revoke needs the id of one key; list shows it.");
   return async (keys, say) => {
-    if (!(await keys.revokeKey(id))) throw new KeysCommandError(`There is no key '${id}', or it is already revoked.`);
+    if ((await keys.revokeKey(id)) !== null)
+      throw new KeysCommandError(`There is no key '${id}', or it is already revoked.`);
     say.note(`${id} is revoked.`);
   };
 }
@@ -100,6 +107,8 @@ function describe(key: ApiKey): string {
     `acts for ${key.owners.map(ownerText).join(", ")}`,
     `${requests ?? "default"} requests and ${tokens ?? "default"} tokens a minute`,
     ...(key.tools == null ? [] : [`tools: ${key.tools.length === 0 ? "none" : key.tools.join(", ")}`]),
+    ...(key.isOperator ? ["operator"] : []),
+    ...(key.budget === null ? [] : [`budget: ${budgetText(key.budget)}`]),
     `made ${isoTime(key.createdAt)}`,
     ...(key.expiresAt === null ? [] : [`expires ${isoTime(key.expiresAt)}`]),
     ...(key.revokedAt === null ? [] : [`revoked ${isoTime(key.revokedAt)}`]),
@@ -132,6 +141,39 @@ function toolKinds(text: string | undefined): readonly string[] | null {
   const strange = kinds.find((kind) => !isToolKind(kind));
   if (strange === undefined) return kinds;
   throw misuse(`--tools has '${strange}', which is none of ${TOOL_KINDS.join(", ")}.`);
+}
+
+const NANOS = 1_000_000_000;
+const PERIODS: ReadonlyMap<string, BudgetPeriod> = new Map([
+  ["day", "day"],
+  ["week", "week"],
+  ["month", "month"],
+  ["total", "total"],
+]);
+
+/** Null if the key has no budget. */
+function keyBudget(values: Values): KeyBudget | null {
+  const { budget: amount, "token-budget": tokenCount, "budget-period": periodName = "month" } = values;
+  const period = PERIODS.get(periodName);
+  if (period === undefined)
+    throw misuse(`--budget-period '${periodName}' is none of ${[...PERIODS.keys()].join(", ")}.`);
+  const money = amount === undefined ? null : Number(/^\d{1,6}(\.\d{1,6})?$/.test(amount) ? amount : 0);
+  if (money === 0) throw misuse(`--budget '${amount}' is not an amount above 0, such as 20 or 0.5.`);
+  const tokens = tokenCount === undefined ? null : Number(/^\d{1,15}$/.test(tokenCount) ? tokenCount : 0);
+  if (tokens === 0) throw misuse(`--token-budget '${tokenCount}' is not a whole number above 0.`);
+  if (money === null && tokens === null) {
+    if (values["budget-period"] === undefined) return null;
+    throw misuse("--budget-period needs --budget or --token-budget.");
+  }
+  return { period, nanos: money === null ? null : Math.round(money * NANOS), tokens };
+}
+
+function budgetText({ period, nanos, tokens }: KeyBudget): string {
+  const limits = [
+    ...(nanos === null ? [] : [`an amount of ${nanos / NANOS}`]),
+    ...(tokens === null ? [] : [`${tokens} tokens`]),
+  ].join(" and ");
+  return period === "total" ? `${limits} in total` : `${limits} a ${period}`;
 }
 
 const UNITS_SECONDS: ReadonlyMap<string, number> = new Map([
@@ -167,7 +209,11 @@ const OPTIONS = {
   owner: { type: "string", multiple: true },
   "requests-per-minute": { type: "string" },
   "tokens-per-minute": { type: "string" },
+  operator: { type: "boolean" },
   tools: { type: "string" },
+  budget: { type: "string" },
+  "token-budget": { type: "string" },
+  "budget-period": { type: "string" },
   "expires-in": { type: "string" },
   "data-dir": { type: "string" },
   "database-file": { type: "string" },

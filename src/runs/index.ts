@@ -3,7 +3,7 @@ export { ResponseFold } from "./fold/fold-events.ts";
 export { LiveFeed, type Subscription } from "./reading/live-feed.ts";
 export { readEvents } from "./reading/read-events.ts";
 export type { OpenItem, ShownAnswer, UnfinishedCall, UnfinishedMessage } from "./restore-run.ts";
-export type { LeaveCause, RunOutcome } from "./run-driver.ts";
+export type { LeaveCause, RunOutcome, RunUse } from "./run-driver.ts";
 export { estimateTokens, responseUsage } from "./run-end.ts";
 export { INTERRUPTED_FAILURE, OUTDATED_FAILURE, POISONED_FAILURE } from "./run-failures.ts";
 export { QueueClosed, RunHost, type RunOrder, RunsExhausted } from "./run-host.ts";

@@ -1,5 +1,5 @@
 import { assert } from "@antiphon/base/assert.ts";
-import type { Response, ResponseNote } from "@antiphon/contracts/responses-api/types.ts";
+import type { Response, ResponseNote, Usage } from "@antiphon/contracts/responses-api/types.ts";
 import { ModelError } from "@antiphon/domain/models/model-error.ts";
 import type { ModelEvent } from "@antiphon/domain/models/model-events.ts";
 import type { EventLog, OpenedRun } from "./ports/event-log.ts";
@@ -53,14 +53,24 @@ export interface RunStart {
   readonly onFault: (fault: unknown) => void;
   /** Called with the final snapshot when the run ends here. Must not throw. */
   readonly onEnd?: (response: Response) => void;
+  /** Called with what the run used, once it has ended here and no other worker continues it. Must not throw. */
+  readonly onUsed?: (use: RunUse) => void;
   /** Called when this process is done with the run, even without an end. Must not throw. */
   readonly onOver?: () => void;
   readonly watch?: RunWatch;
 }
 
+/** What a run used. */
+export interface RunUse {
+  readonly response: Response;
+  /** An estimate if the run ended early; null if its model said nothing. */
+  readonly usage: Usage | null;
+}
+
 /** The parts that a run needs until it ends. */
 export interface LastingStart extends Pick<RunStart, "plan" | "log" | "signal" | "now" | "onFault"> {
   readonly onEnd?: RunStart["onEnd"] | undefined;
+  readonly onUsed?: RunStart["onUsed"] | undefined;
   readonly watch?: RunStart["watch"] | undefined;
 }
 
@@ -147,13 +157,16 @@ export class RunDriver {
   async #end({ state, events }: Transition): Promise<RunOutcome> {
     this.#state = state;
     assert(state.phase === "ended", "the last signal ends the run");
-    const { response, notes } = state;
+    const { response, notes, usage } = state;
     this.#start.onEnd?.(response);
     try {
       await this.#recorder.close(events, { response, outputItems: response.output, notes });
     } catch (fault) {
-      return fault instanceof RunLost ? this.#leave(fault) : await this.#endUnstored(response, fault);
+      if (fault instanceof RunLost) return this.#leave(fault);
+      this.#start.onUsed?.({ response, usage });
+      return await this.#endUnstored(response, fault);
     }
+    this.#start.onUsed?.({ response, usage });
     this.#start.watch?.noteEnd(response);
     return { type: "ended", response, notes, isStored: true };
   }

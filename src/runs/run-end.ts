@@ -13,12 +13,21 @@ export function finishedResponse(state: Answering, at: number): Response {
     ...(state.stopSequence === null ? {} : { stop_sequence: state.stopSequence }),
     model: state.model,
     service_tier: tierOf(state.plan.response),
-    usage: responseUsage(state.usage, {
-      inputTokens: state.plan.inputTokensEstimate,
-      outputCharacters: state.characters,
-      outputTokensMax: state.plan.response.max_output_tokens,
-    }),
+    usage: usageOf(state),
   };
+}
+
+/** What a run used that ended early, as far as it is known; null if its model said nothing. */
+export function usageSoFar(state: Answering): Usage | null {
+  return state.usage === null && state.characters === 0 && state.output.length === 0 ? null : usageOf(state);
+}
+
+function usageOf(state: Answering): Usage {
+  return responseUsage(state.usage, {
+    inputTokens: state.plan.inputTokensEstimate,
+    outputCharacters: state.characters,
+    outputTokensMax: state.plan.response.max_output_tokens,
+  });
 }
 
 /** Notes that are only known at the end. */

@@ -1,5 +1,11 @@
 import type { IdStem } from "@antiphon/base/ids.ts";
-import type { OutputItem, Response, ResponseErrorInfo, ResponseNote } from "@antiphon/contracts/responses-api/types.ts";
+import type {
+  OutputItem,
+  Response,
+  ResponseErrorInfo,
+  ResponseNote,
+  Usage,
+} from "@antiphon/contracts/responses-api/types.ts";
 import type { ModelEvent, ModelUsage } from "@antiphon/domain/models/model-events.ts";
 import type { CallBlock } from "./blocks/call-block.ts";
 import type { HostedBlock } from "./blocks/hosted-block.ts";
@@ -57,6 +63,8 @@ export interface Ended {
   readonly response: Response;
   /** Notes that are only known at the end. */
   readonly notes: readonly ResponseNote[];
+  /** What the run used, also if its response does not say so; null if its model said nothing. */
+  readonly usage: Usage | null;
 }
 
 export type RunState = Unaccepted | Answering | Ended;

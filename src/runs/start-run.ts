@@ -183,6 +183,6 @@ function driverOf(start: RunStart, { nextNumber, state }: { nextNumber: number; 
 }
 
 /** Leaves out the parts that contain the whole context, because a run may be long. */
-function lastingPartsOf({ plan, log, signal, now, onFault, onEnd, watch }: RunStart): LastingStart {
-  return { plan, log, signal, now, onFault, onEnd, watch };
+function lastingPartsOf({ plan, log, signal, now, onFault, onEnd, onUsed, watch }: RunStart): LastingStart {
+  return { plan, log, signal, now, onFault, onEnd, onUsed, watch };
 }

@@ -22,7 +22,7 @@ import {
   type ReasoningBlock,
 } from "./blocks/reasoning-block.ts";
 import { addSound, closeSound } from "./blocks/sound.ts";
-import { cancelledResponse, failedResponse, finishedResponse, notesAtEnd } from "./run-end.ts";
+import { cancelledResponse, failedResponse, finishedResponse, notesAtEnd, usageSoFar } from "./run-end.ts";
 import { UNFINISHED_FAILURE } from "./run-failures.ts";
 import type { Answering, RunFailure, RunPlan, RunSignal, RunState, Unaccepted } from "./run-state.ts";
 import type { BlockEnd, UnnumberedEvent } from "./wire-event.ts";
@@ -291,7 +291,8 @@ function finish(state: Answering, at: number, events: UnnumberedEvent[]): RunSta
   );
   const response = finishedResponse(closedState, at);
   events.push(whole ? { type: "response.completed", response } : { type: "response.incomplete", response });
-  return { phase: "ended", response, notes: notesAtEnd(closedState) };
+  const usage = state.plan.isWarmUp === true ? null : (response.usage ?? null);
+  return { phase: "ended", response, notes: notesAtEnd(closedState), usage };
 }
 
 function fail(state: Answering, failure: RunFailure, events: UnnumberedEvent[]): RunState {
@@ -300,7 +301,7 @@ function fail(state: Answering, failure: RunFailure, events: UnnumberedEvent[]):
   const { type, code, message, param } = failure;
   events.push({ type: "error", error: { type, code, message, param } });
   events.push({ type: "response.failed", response });
-  return { phase: "ended", response, notes: [] };
+  return { phase: "ended", response, notes: [], usage: usageSoFar(closedState) };
 }
 
 /**
@@ -308,7 +309,8 @@ function fail(state: Answering, failure: RunFailure, events: UnnumberedEvent[]):
  * `cancelled`.
  */
 function cancel(state: Answering, events: UnnumberedEvent[]): RunState {
-  const response = cancelledResponse(closeAll(state, "incomplete", events));
+  const closedState = closeAll(state, "incomplete", events);
+  const response = cancelledResponse(closedState);
   events.push({ type: "response.failed", response });
-  return { phase: "ended", response, notes: [] };
+  return { phase: "ended", response, notes: [], usage: usageSoFar(closedState) };
 }

@@ -2,8 +2,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { hashApiKey, newApiKey } from "@antiphon/base/api-key.ts";
-import type { KeyFinder, KnownKey } from "@antiphon/domain/keys.ts";
-import type { KeyStore, NewKey } from "../store/stores/key-store.ts";
+import type { KeyFinder, KeyStore, KnownKey, NewKey } from "@antiphon/domain/keys.ts";
 import { ownersOf, readConfiguredKey } from "./key-owners.ts";
 
 /** Modes of files and folders that only their owner may read. */
@@ -32,7 +31,8 @@ export async function openApiKeys(keyTexts: readonly string[], store: KeyStore, 
   const finder: KeyFinder = { findByHash: async (hash) => byHash.get(hash) ?? store.findByHash(hash) };
   if (byHash.size > 0 || (await store.count()) > 0) return { finder, firstKey: null, file };
   const firstKey = newApiKey();
-  if (!(await store.addFirstKey(newKey(firstKey, "first start")))) return { finder, firstKey: null, file };
+  if (!(await store.addFirstKey(newKey(firstKey, "first start", { isOperator: true }))))
+    return { finder, firstKey: null, file };
   writeSecret(dataDir, file, `${firstKey}\n`);
   return { finder, firstKey, file };
 }

@@ -1,10 +1,12 @@
 import type { Logger } from "@antiphon/base/logger.ts";
 import type { HostedTools } from "@antiphon/domain/hosted-tools.ts";
+import type { PriceTable } from "@antiphon/domain/inspection.ts";
 import type { MediaReader } from "@antiphon/domain/media.ts";
-import type { RateLimiter } from "@antiphon/domain/rates.ts";
 import type { PassageFinder } from "@antiphon/domain/vector-stores.ts";
 import type { Config } from "../config/load-config.ts";
 import type { McpServing } from "../mcp-server/mcp-serving.ts";
+import type { CachedKeys } from "../responses-api/access/cached-keys.ts";
+import type { KeyAccounts } from "../responses-api/access/key-accounts.ts";
 import { type AskContext, askModel } from "../responses-api/create/ask-model.ts";
 import type { CreateContext } from "../responses-api/create/begin-response.ts";
 import { ApprovalsInUse } from "../responses-api/create/response-lock.ts";
@@ -14,13 +16,14 @@ import { createSealer } from "../responses-api/seal.ts";
 import type { WatchContext } from "../responses-api/show/watch-response.ts";
 import { ModelGate } from "../responses-api/tool-loop/attempts/model-gate.ts";
 import { readSealKeys } from "../secrets/seal-keys.ts";
+import { newKey } from "../secrets/secrets-on-disk.ts";
 import { programVersion } from "../version/program-version.ts";
-import { chooseExchangeLog, choosePrices } from "./choices/choose-inspection.ts";
+import { chooseExchangeLog } from "./choices/choose-inspection.ts";
 import type { ChosenModel } from "./choices/choose-model.ts";
 import type { Telemetry } from "./choices/choose-telemetry.ts";
 import { chooseVoice } from "./choices/choose-voice.ts";
 import type { MonitoringContext } from "./handlers/monitoring-handlers.ts";
-import type { HandlerContexts } from "./handlers/responses-api-handlers.ts";
+import type { HandlerContexts, OrganizationContext } from "./handlers/responses-api-handlers.ts";
 import type { ConfiguredStore } from "./open-configured-store.ts";
 
 /** What making responses is built from. */
@@ -29,7 +32,7 @@ export interface CreateParts {
   readonly model: ChosenModel;
   readonly tools: HostedTools;
   readonly media: MediaReader;
-  readonly limiter: RateLimiter;
+  readonly accounts: KeyAccounts;
   readonly watching: WatchContext;
   readonly telemetry: Pick<Telemetry, "runs" | "tools">;
 }
@@ -37,7 +40,7 @@ export interface CreateParts {
 /** Builds what responses are made with. */
 export function createContext(
   config: Config,
-  { store, model, tools: catalogue, media, limiter, watching, telemetry }: CreateParts,
+  { store, model, tools: catalogue, media, accounts, watching, telemetry }: CreateParts,
   log: Logger,
 ): CreateContext {
   const sealKeys = config.sealKeys.map((key) => key.reveal());
@@ -69,10 +72,12 @@ export function createContext(
       observer: telemetry.runs,
       sealer,
       nodeName: config.nodeName,
+      meter: accounts.meter,
     },
     watching,
     quota: store.quota,
-    limiter,
+    limiter: accounts.limiter,
+    budgets: accounts.budgets,
     refusalLog: new RefusalLog(store.refusals, (fault) => log.warn({ err: fault }, "a refusal could not be kept")),
     streamStartWaitMs: config.streamStartWaitMs,
   };
@@ -88,12 +93,21 @@ export function claimContext(
   return { ordering, ledger, toolLedger: tools.ledger, runs, approvalsInUse, neighbours };
 }
 
+/** What operators see and change. `cache`: forgets keys that have changed. */
+export function organizationContext(
+  { usage, keys }: Pick<ConfiguredStore, "usage" | "keys">,
+  { budgets }: KeyAccounts,
+  cache: CachedKeys,
+): OrganizationContext {
+  return { usage, keys: { keys, newKey, budgets, onChange: () => cache.forget() } };
+}
+
 /** What operations stand on beside the making of responses. */
 interface ServingParts {
   readonly store: ConfiguredStore;
   readonly passages: PassageFinder;
-  /** The model servers of `MODELS_FILE`; null if it is not set. */
-  readonly servers: ChosenModel["servers"];
+  readonly prices: PriceTable;
+  readonly organization: OrganizationContext;
 }
 
 /** What all operations work with. */
@@ -101,7 +115,7 @@ export function handlerContexts(
   config: Config,
   creating: CreateContext,
   monitoring: MonitoringContext,
-  { store, passages, servers }: ServingParts,
+  { store, passages, prices, organization }: ServingParts,
 ): HandlerContexts {
   const { quota, archive } = store;
   return {
@@ -110,11 +124,12 @@ export function handlerContexts(
     files: store.files,
     vectorStores: { vectorStores: store.vectorStores, quota, passages },
     containers: { containers: store.containers, quota, memoryMax: config.codeMemoryMax },
-    statistics: { archive, refusals: store.refusals, prices: choosePrices(config, servers) },
+    statistics: { archive, refusals: store.refusals, prices },
     exchanges: { archive, exchanges: store.exchanges, keepsExchanges: config.keepExchanges !== "none" },
     monitoring,
     faces: { archive, storesAll: config.facesStore === "all" },
     mcp: config.serveMcp ? mcpServing(creating, store) : null,
+    organization,
   };
 }
 

@@ -10,6 +10,7 @@ import * as messagesValidators from "@antiphon/contracts/messages/validators.js"
 import { responsesApiRoutes } from "@antiphon/contracts/responses-api/operations.ts";
 import * as validators from "@antiphon/contracts/responses-api/validators.js";
 import type { HostedTool } from "@antiphon/domain/hosted-tool.ts";
+import type { KeyFinder } from "@antiphon/domain/keys.ts";
 import { type Application, createApplication } from "@antiphon/http-kit/http/application.ts";
 import { listen, type RunningServer } from "@antiphon/http-kit/http/server.ts";
 import type { FileTranscriber } from "@antiphon/speech/recognition/speech-engine.ts";
@@ -20,12 +21,12 @@ import { messagesErrorForm } from "../faces/messages/message-errors.ts";
 import { MCP_CONTRACT } from "../mcp-server/mcp-route.ts";
 import type { JoinedProcess } from "../processes/joined-process.ts";
 import {
+  ANYONE,
   callerFields,
   createAuthenticator,
   ownerHeaders,
   type Principal,
 } from "../responses-api/access/authenticate.ts";
-import { CachedKeys } from "../responses-api/access/cached-keys.ts";
 import { createHostGuard } from "../responses-api/access/host-guard.ts";
 import { responsesApiFaults } from "../responses-api/errors/faults.ts";
 import { notImplemented } from "../responses-api/errors/server-errors.ts";
@@ -34,6 +35,7 @@ import { type RecoveryPace, RunRecovery } from "../responses-api/recovery/run-re
 import { RunHost } from "../runs/index.ts";
 import { type ApiKeys, openApiKeys } from "../secrets/secrets-on-disk.ts";
 import { byteBudgetsOf } from "./byte-budgets.ts";
+import { cacheKeys, openAccounts } from "./choices/choose-accounts.ts";
 import { chooseBus } from "./choices/choose-bus.ts";
 import { chooseEgress } from "./choices/choose-egress.ts";
 import { tryFiles } from "./choices/choose-files.ts";
@@ -53,7 +55,7 @@ import { type HandlerContexts, NOT_YET, responsesApiHandlers } from "./handlers/
 import { filesFolder, openConfiguredStore } from "./open-configured-store.ts";
 import { docsAssets, frontDoor } from "./pages/docs-assets.ts";
 import { inspectorPage } from "./pages/pages.ts";
-import { claimContext, createContext, handlerContexts } from "./response-contexts.ts";
+import { claimContext, createContext, handlerContexts, organizationContext } from "./response-contexts.ts";
 import { sweepExpired } from "./sweeping.ts";
 import { websocketMode } from "./websocket-mode.ts";
 
@@ -105,6 +107,7 @@ export async function startResponsesApi(
     const keys = await openApiKeys(revealAll(config.apiKeys), store.keys, config.dataDir);
     const model = telemetry.watchModel(await chooseModel(config, log, telemetry.modelServers));
     model.servers?.follow(telemetry.modelServers, stopping.signal);
+    const cachedKeys = cacheKeys(keys.finder, bus);
     const guards = chooseEgress(config, log);
     const vectorStoreParts = chooseVectorStores(config, { store, model, telemetry, filesWaiting, joinedProcess }, log);
     const code = chooseCode(config, { containers: store.sessionContainers, telemetry }, log);
@@ -113,21 +116,19 @@ export async function startResponsesApi(
     const isLeaving = (): boolean => stopping.signal.aborted;
     const watching = { store: store.responses, eventLog: store.events, runs, neighbours: bus };
     const media = chooseMedia(config, { files: store.files, egress: guards.egress, speech });
-    const parts = { store, model, tools, media, limiter: rates.rates, watching, telemetry };
+    const { accounts, prices, ledger } = openAccounts(config, { store, model, limiter: rates.rates }, log);
+    const parts = { store, model, tools, media, accounts, watching, telemetry };
     const creating = createContext(config, parts, log);
     const readiness = chooseReadiness(config, { store, model, neighbours: bus, isLeaving, code });
     const monitoring = { readiness, metrics: shownMetrics(config, metricsOfAll(telemetry, joinedProcess)) };
-    const contexts = handlerContexts(config, creating, monitoring, {
-      store,
-      passages: vectorStoreParts.passages,
-      servers: model.servers,
-    });
+    const organization = organizationContext(store, accounts, cachedKeys);
+    const serving = { store, passages: vectorStoreParts.passages, prices, organization };
+    const contexts = handlerContexts(config, creating, monitoring, serving);
     const recovery = await startRecovery(config, claimContext(creating, store), bus, log);
     const ingest = vectorStoreParts.startIngest();
     const stopClaiming = () => Promise.all([recovery.stopClaiming(), ingest.stop()]);
     joinedProcess?.accept({ measure: () => telemetry.metricsText() });
-    const app = application(contexts, { keys, bus, requests: telemetry.requests }, config, log);
-    const { drainMs } = config;
+    const app = application(contexts, { keys: cachedKeys, requests: telemetry.requests }, config, log);
     const stops = [stopClaiming, () => recovery.close(AbortSignal.abort()), () => code.close()];
     const server = await openServer(app, config, stops);
     code.start();
@@ -135,8 +136,8 @@ export async function startResponsesApi(
       joinedProcess === null || joinedProcess.seat.number === 1 ? sweepExpired(store, config, log) : null;
     const closeOnce = async ({ isReplaced, until }: Leaving): Promise<void> => {
       await (isReplaced ? server.handOver() : announceLeaving(server, stopping, config.drainDelayMs));
-      await drain([stopClaiming, (over) => server.close(over), (over) => recovery.close(over)], drainMs, until);
-      await Promise.all([tools.close(), code.close(), sweeping?.stop()]);
+      await drain([stopClaiming, (over) => server.close(over), (over) => recovery.close(over)], config.drainMs, until);
+      await Promise.all([tools.close(), code.close(), sweeping?.stop(), ledger.close()]);
       await closeAll(bus, rates, store, telemetry);
     };
     let closing: Promise<void> | null = null;
@@ -254,20 +255,14 @@ function recoveryPace({ databaseUrl, leaseMs }: Config): RecoveryPace | undefine
   return { looksPerRenewal: Math.floor(leaseMs / LEASE_MS_PER_LOOK), looksPerClaim: 1 };
 }
 
-/** `keys`: who may call; `bus`: announces changed keys; `requests`: notified of every caller. */
+/** `keys`: who may call; `requests`: notified of every caller. */
 function application(
   contexts: HandlerContexts,
-  {
-    keys,
-    bus,
-    requests,
-  }: { readonly keys: ApiKeys; readonly bus: RunBus | null; readonly requests: Telemetry["requests"] },
+  { keys, requests }: { readonly keys: KeyFinder; readonly requests: Telemetry["requests"] },
   config: Config,
   log: Logger,
 ): Application {
-  const cachedKeys = new CachedKeys(keys.finder);
-  bus?.accept({ forgetKeys: () => cachedKeys.forget() });
-  const authenticate = createAuthenticator(cachedKeys);
+  const authenticate = createAuthenticator(keys);
   const allowsOrigin = webPages(config.corsOrigins);
   const { validateReplies } = config;
   return createApplication<Principal>({
@@ -328,13 +323,6 @@ function revealAll(secrets: readonly { reveal(): string }[]): readonly string[] 
 
 /** A lease is renewed three times before it ends; checks are a second apart. */
 const LEASE_MS_PER_LOOK = 3_000;
-
-/** The principal of operations that need no key. */
-const ANYONE: Principal = {
-  keyId: "",
-  owner: { organization: "", project: "" },
-  limits: { requests: null, tokens: null },
-};
 
 /** Checks a page's origin against CORS_ORIGINS: origins, and the words `loopback`, `*` and `none`. */
 function webPages(origins: readonly string[]): (origin: string) => boolean {

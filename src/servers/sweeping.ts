@@ -16,6 +16,8 @@ type Sweep = (signal: AbortSignal) => Promise<void>;
 
 const SWEEP_INTERVAL_MAX_MS = 60_000;
 const SWEEP_INTERVAL_MIN_MS = 1_000;
+/** How long usage is counted by the minute: 35 days, in seconds. */
+const USAGE_MINUTES_SECONDS = 35 * 86_400;
 /** Pause between two steps of a sweep, in milliseconds, so that requests are served in between. */
 const STEP_PAUSE_MS = 10;
 
@@ -30,13 +32,20 @@ export function sweepExpired(
     files,
     containers,
     exchanges,
-  }: Pick<Store, "expiry" | "erasure" | "files" | "containers" | "exchanges">,
+    usage,
+  }: Pick<Store, "expiry" | "erasure" | "files" | "containers" | "exchanges" | "usage">,
   { responsesTtlMs, exchangesTtlMs }: Pick<Config, "responsesTtlMs" | "exchangesTtlMs">,
   log: Logger,
 ): Sweeping {
   const sweepFiles: Sweep = async () => void (await files.deleteExpired(Math.floor(Date.now() / 1000)));
   const sweepExchanges = exchangeSweep(exchanges, exchangesTtlMs);
-  const always = [erasureSweep(erasure, log), sweepFiles, containerSweep(containers), sweepExchanges];
+  const always = [
+    erasureSweep(erasure, log),
+    sweepFiles,
+    containerSweep(containers),
+    sweepExchanges,
+    usageSweep(usage),
+  ];
   if (responsesTtlMs === 0) return startSweeping(always, SWEEP_INTERVAL_MAX_MS, log);
   // Data outlives its expiry by at most a tenth of its lifetime, and by at most a minute.
   const intervalMs = Math.max(SWEEP_INTERVAL_MIN_MS, Math.min(SWEEP_INTERVAL_MAX_MS, responsesTtlMs / 10));
@@ -68,6 +77,14 @@ function exchangeSweep(exchanges: Store["exchanges"], ttlMs: number): Sweep {
   return async (signal) => {
     const before = Math.floor((Date.now() - ttlMs) / 1000);
     while ((await exchanges.deleteExpired(before)) > 0) await sleep(STEP_PAUSE_MS, null, { signal });
+  };
+}
+
+/** Counts of days stay. */
+function usageSweep(usage: Store["usage"]): Sweep {
+  return async (signal) => {
+    const before = Math.floor(Date.now() / 1000) - USAGE_MINUTES_SECONDS;
+    while ((await usage.deleteMinutes(before)) > 0) await sleep(STEP_PAUSE_MS, null, { signal });
   };
 }
 

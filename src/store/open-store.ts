@@ -5,9 +5,11 @@ import type { Containers } from "@antiphon/domain/containers.ts";
 import type { ConversationStore } from "@antiphon/domain/conversations.ts";
 import type { FileStore } from "@antiphon/domain/files.ts";
 import type { ExchangeStore, RefusalStore, ResponseArchive } from "@antiphon/domain/inspection.ts";
+import type { KeyStore } from "@antiphon/domain/keys.ts";
 import type { ResponseStore } from "@antiphon/domain/responses.ts";
 import type { StorageQuota } from "@antiphon/domain/storage.ts";
 import type { ToolLedger } from "@antiphon/domain/tool-ledger.ts";
+import type { UsageStore } from "@antiphon/domain/usage.ts";
 import type { VectorStores } from "@antiphon/domain/vector-stores.ts";
 import type { StoredContainers } from "@antiphon/sandbox/ports/stored-containers.ts";
 import { Kysely } from "kysely";
@@ -42,7 +44,7 @@ import { StoredFiles } from "./stores/files/file-store.ts";
 import { StoredExchanges } from "./stores/inspection/exchange-store.ts";
 import { StoredRefusals } from "./stores/inspection/refusal-store.ts";
 import { StoredArchive } from "./stores/inspection/response-archive.ts";
-import { type KeyStore, StoredKeys } from "./stores/key-store.ts";
+import { StoredKeys } from "./stores/key-store.ts";
 import { findLivingWorkers } from "./stores/living-workers.ts";
 import { StoredResponses } from "./stores/response-store.ts";
 import { CommitQueue, type CommitReport } from "./stores/runs/commit-queue.ts";
@@ -52,6 +54,7 @@ import { type ClaimObserver, StoredRunLedger } from "./stores/runs/run-ledger.ts
 import { StoredRunPlaces } from "./stores/runs/run-places.ts";
 import { StoredQuota } from "./stores/storage-quota.ts";
 import { StoredToolLedger } from "./stores/tool-ledger.ts";
+import { StoredUsage } from "./stores/usage/usage-store.ts";
 import { StoredChunkFinder } from "./stores/vector-stores/chunk-finder.ts";
 import { StoredIngestQueue } from "./stores/vector-stores/ingest-queue.ts";
 import { StoredVectorRenewal } from "./stores/vector-stores/vector-renewal.ts";
@@ -139,6 +142,7 @@ export interface Store {
   readonly places: RunPlaces;
   readonly files: FileStore;
   readonly keys: KeyStore;
+  readonly usage: UsageStore;
   readonly expiry: Expiry;
   readonly erasure: Erasure;
   readonly quota: StorageQuota;
@@ -207,6 +211,7 @@ export async function assembleStore(
     places: new StoredRunPlaces(db, calls),
     files,
     keys,
+    usage: new StoredUsage(db),
     expiry: calls,
     erasure: calls,
     quota,

@@ -1,6 +1,6 @@
 import type { OutputItem, Response, StoredItem } from "@antiphon/contracts/responses-api/types.ts";
+import type { NewKey } from "@antiphon/domain/keys.ts";
 import type { Owner } from "@antiphon/domain/owner.ts";
-import type { NewKey } from "./stores/key-store.ts";
 
 export const OURS: Owner = { organization: "org_a", project: "proj_a" };
 /** Each differs from `OURS` in one part. */

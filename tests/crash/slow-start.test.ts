@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Logger, silentLogger } from "@antiphon/base/logger.ts";
 import { expect, onTestFinished, test } from "vitest";
+import { UsageMeter } from "../../src/responses-api/access/usage-meter.ts";
 import { ApprovalsInUse } from "../../src/responses-api/create/response-lock.ts";
 import { RunRecovery } from "../../src/responses-api/recovery/run-recovery.ts";
 import { createSealer } from "../../src/responses-api/seal.ts";
@@ -50,6 +51,7 @@ async function recoveryWithHeldClaims() {
         observer: { watch: () => WATCH },
         sealer: createSealer(() => [new Uint8Array(32)]),
         nodeName: "node",
+        meter: new UsageMeter({ note() {} }, { priceOf: () => null }),
       },
       toolLedger: tools,
       runs: new RunHost({ runsMax: 1, backgroundRunsMax: 1, queueMax: 1, runMs: 1_000 }),

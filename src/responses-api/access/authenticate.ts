@@ -1,5 +1,5 @@
 import { hashApiKey, maskApiKey } from "@antiphon/base/api-key.ts";
-import type { KeyFinder, KnownKey } from "@antiphon/domain/keys.ts";
+import type { KeyBudget, KeyFinder, KnownKey } from "@antiphon/domain/keys.ts";
 import type { Owner } from "@antiphon/domain/owner.ts";
 import type { RatedKey } from "@antiphon/domain/rates.ts";
 import { incorrectApiKey, mismatchedOrganization, mismatchedProject, missingApiKey } from "../errors/request-errors.ts";
@@ -9,7 +9,20 @@ export interface Principal extends RatedKey {
   readonly owner: Owner;
   /** The kinds of this server's tools that the key may use; null or absent allows all. */
   readonly tools?: readonly string[] | null;
+  /** The name that people gave the key, if any. */
+  readonly keyName?: string | null;
+  /** Whether the key may see usage and change keys; false if absent. */
+  readonly isOperator?: boolean;
+  /** Null or absent: no budget. */
+  readonly budget?: KeyBudget | null;
 }
+
+/** The principal of operations that need no key. */
+export const ANYONE: Principal = {
+  keyId: "",
+  owner: { organization: "", project: "" },
+  limits: { requests: null, tokens: null },
+};
 
 export type Authenticator = (headers: RequestHeaders) => Promise<Principal>;
 
@@ -23,7 +36,15 @@ export function createAuthenticator(keys: KeyFinder): Authenticator {
     if (secret === undefined) throw missingApiKey();
     const key = await keys.findByHash(hashApiKey(secret));
     if (key === null) throw incorrectApiKey(maskApiKey(secret));
-    return { keyId: key.id, owner: routedOwner(key, headers), limits: key.limits, tools: key.tools ?? null };
+    return {
+      keyId: key.id,
+      owner: routedOwner(key, headers),
+      limits: key.limits,
+      tools: key.tools ?? null,
+      keyName: key.name ?? null,
+      isOperator: key.isOperator ?? false,
+      budget: key.budget ?? null,
+    };
   };
 }
 

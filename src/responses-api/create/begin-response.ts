@@ -9,13 +9,22 @@ import { ModelError } from "@antiphon/domain/models/model-error.ts";
 import type { RateLimiter } from "@antiphon/domain/rates.ts";
 import type { StorageQuota } from "@antiphon/domain/storage.ts";
 import type { KnownExchange } from "@antiphon/domain/tool-ledger.ts";
-import { QueueClosed, type RunOrder, type RunOutcome, RunsExhausted, type ShownAnswer } from "../../runs/index.ts";
+import {
+  QueueClosed,
+  type RunOrder,
+  type RunOutcome,
+  RunsExhausted,
+  type RunUse,
+  type ShownAnswer,
+} from "../../runs/index.ts";
 import type { EventLog, OpenedRun } from "../../runs/ports/event-log.ts";
 import type { RunIncident, RunObserver, RunWatch } from "../../runs/ports/run-watch.ts";
 import { RunLost, type TurnAttempts } from "../../runs/ports/store-faults.ts";
 import type { RecordedEvent } from "../../runs/recorded-event.ts";
 import { Admission } from "../access/admission.ts";
 import type { Caller } from "../access/caller.ts";
+import type { KeyBudgets } from "../access/key-budgets.ts";
+import type { ModelUser, UsageMeter } from "../access/usage-meter.ts";
 import { modelRefused } from "../errors/model-errors.ts";
 import { shuttingDown, tooManyRuns } from "../errors/server-errors.ts";
 import { responseNotFound } from "../errors/state-errors.ts";
@@ -43,6 +52,7 @@ export interface CreateContext {
   readonly watching: WatchContext;
   readonly quota: StorageQuota;
   readonly limiter: RateLimiter;
+  readonly budgets: KeyBudgets;
   /** Keeps requests that were refused. */
   readonly refusalLog: RefusalLog;
   /** How long a streamed response waits for its model to accept before its first events are sent, in milliseconds. */
@@ -57,6 +67,8 @@ export interface OrderContext {
   readonly sealer: Sealer;
   /** The name of this server among several. */
   readonly nodeName: string;
+  /** Counts what runs use. */
+  readonly meter: UsageMeter;
 }
 
 export interface BegunResponse {
@@ -154,6 +166,7 @@ function notesOf({ order }: AdmittedRequest): readonly ResponseNote[] {
 async function admit(context: CreateContext, request: CreateResponseRequest, caller: Caller): Promise<AdmittedRequest> {
   const createdAt = Math.floor(Date.now() / 1000);
   const { principal, generate = true } = caller;
+  await context.budgets.requireRoom(principal);
   if (request.store !== false) await context.quota.requireRoom(principal.owner);
   const admission = await Admission.open(context.limiter, principal);
   const { task, openedRun, lock } = await prepareRun(context.preparing, caller, request, createdAt);
@@ -200,6 +213,14 @@ async function endElsewhere(watching: WatchContext, watch: Watched): Promise<Res
 /** Not inlined: the closure lives as long as the run and must not keep the whole history in memory. */
 function settleAtEnd(admission: Admission): NonNullable<RunOrder["onEnd"]> {
   return ({ usage }) => admission.settle(usage?.total_tokens ?? null);
+}
+
+/** Not inlined, for the same reason. */
+function meterUse(meter: UsageMeter, user: ModelUser): NonNullable<RunOrder["onUsed"]> {
+  return ({ response, usage }: RunUse) => {
+    if (usage !== null) meter.noteAnswer(user, usage, response.service_tier);
+    meter.noteTools(user, response.output);
+  };
 }
 
 /** Not inlined, for the same reason. */
@@ -265,8 +286,10 @@ export function orderOf(
           onAnsweredBy: (server) => void (order.answering.by ??= server),
         },
       });
+  const user = { owner: openedRun.owner, keyId: request.payer ?? null, model: openedRun.response.model };
   return {
     ...order,
+    onUsed: meterUse(context.meter, user),
     exchanges,
     ask: askFrom(null),
     resume: (shownAnswer) => (canResume(task, shownAnswer) ? askFrom(shownAnswer) : null),

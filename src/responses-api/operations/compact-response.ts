@@ -4,11 +4,11 @@ import type { CompactRequest, CreateResponseRequest, Usage } from "@antiphon/con
 import type { ModelEngine } from "@antiphon/domain/models/model-engine.ts";
 import type { ModelRequest } from "@antiphon/domain/models/model-request.ts";
 import type { Owner } from "@antiphon/domain/owner.ts";
-import type { RateLimiter } from "@antiphon/domain/rates.ts";
 import type { ResponseStore } from "@antiphon/domain/responses.ts";
 import { responseUsage } from "../../runs/index.ts";
 import { Admission } from "../access/admission.ts";
 import type { Caller } from "../access/caller.ts";
+import type { KeyAccounts } from "../access/key-accounts.ts";
 import { checkAvailability, checkModelName } from "../checks/check-availability.ts";
 import { isUserMessage, sinceCompaction } from "../compaction/begin-at-compaction.ts";
 import { sealCompaction } from "../compaction/compacted-context.ts";
@@ -31,14 +31,19 @@ const COMPACTIONS_MAX = 100;
  */
 export function compactResponse(
   preparing: ShapingContext,
-  limiter: RateLimiter,
+  accounts: KeyAccounts,
 ): ResponsesApiHandlers<Caller>["compactResponse"] {
   let running = 0;
   return async ({ body }, caller) => {
     if (running >= COMPACTIONS_MAX) throw tooManyRuns("runs", COMPACTIONS_MAX);
     running += 1;
     try {
-      return await compact(preparing, await Admission.open(limiter, caller.principal), body, caller);
+      await accounts.budgets.requireRoom(caller.principal);
+      const admission = await Admission.open(accounts.limiter, caller.principal);
+      const reply = await compact(preparing, admission, body, caller);
+      const { owner, keyId } = caller.principal;
+      accounts.meter.noteAnswer({ owner, keyId, model: reply.model }, reply.body.usage);
+      return { status: 200, headers: reply.headers, body: reply.body };
     } finally {
       running -= 1;
     }
@@ -62,7 +67,7 @@ async function compact(preparing: ShapingContext, admission: Admission, body: Co
   const context = { summary, keeps: "user_messages" as const, calls: [] };
   const compaction = { ...place, encrypted_content: sealCompaction(context, preparing.sealer, id, sealScope(owner)) };
   return {
-    status: 200 as const,
+    model: request.model ?? "",
     headers: admission.headers,
     body: {
       id,

@@ -8,6 +8,7 @@ import type { ToolObserver } from "@antiphon/domain/tool-watch.ts";
 import { RunHost } from "../../runs/index.ts";
 import type { RunObserver } from "../../runs/ports/run-watch.ts";
 import { aResponse } from "../../runs/run.fixture.ts";
+import { UsageMeter } from "../access/usage-meter.ts";
 import { type AskContext, askModel } from "../create/ask-model.ts";
 import { type OrderContext, orderOf } from "../create/begin-response.ts";
 import type { RunTask } from "../task/run-task.ts";
@@ -73,6 +74,7 @@ function orderingOf({ engine, tools }: MortalParts, life: MortalProcess): OrderC
     nodeName: "here",
     eventLog: life.log,
     observer: OBSERVER,
+    meter: new UsageMeter({ note() {} }, { priceOf: () => null }),
   };
 }
 

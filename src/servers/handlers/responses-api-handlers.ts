@@ -1,6 +1,7 @@
 import type { OperationId, ResponsesApiHandlers } from "@antiphon/contracts/responses-api/operations.ts";
 import type { FileStore } from "@antiphon/domain/files.ts";
 import type { ModelEngine } from "@antiphon/domain/models/model-engine.ts";
+import type { UsageStore } from "@antiphon/domain/usage.ts";
 import type { McpServing } from "../../mcp-server/mcp-serving.ts";
 import type { Caller } from "../../responses-api/access/caller.ts";
 import type { CreateContext } from "../../responses-api/create/begin-response.ts";
@@ -44,6 +45,13 @@ import { listInputItems } from "../../responses-api/operations/list-input-items.
 import { listModels } from "../../responses-api/operations/list-models.ts";
 import { streamResponseEvents } from "../../responses-api/operations/stream-response-events.ts";
 import { updateConversation } from "../../responses-api/operations/update-conversation.ts";
+import {
+  type KeysContext,
+  keyHandlers,
+  operatorKeyHandlers,
+  projectKeyHandlers,
+} from "../../responses-api/organization/key-handlers.ts";
+import { usageHandlers } from "../../responses-api/organization/usage-handlers.ts";
 import type { WatchContext } from "../../responses-api/show/watch-response.ts";
 import type { RunLedger } from "../../runs/ports/run-ledger.ts";
 import { containerHandlers } from "./container-handlers.ts";
@@ -61,6 +69,12 @@ export function notImplementedOperations(): readonly OperationId[] {
   return NOT_YET;
 }
 
+/** What operators see and change. */
+export interface OrganizationContext {
+  readonly usage: UsageStore;
+  readonly keys: KeysContext;
+}
+
 /** What the operations work with, by subject. */
 export interface HandlerContexts {
   readonly creating: CreateContext;
@@ -74,6 +88,7 @@ export interface HandlerContexts {
   readonly faces: FacesContext;
   /** Null if this server serves no MCP clients. */
   readonly mcp: McpServing | null;
+  readonly organization: OrganizationContext;
 }
 
 export function responsesApiHandlers({
@@ -85,6 +100,7 @@ export function responsesApiHandlers({
   statistics,
   exchanges,
   monitoring,
+  organization,
 }: Omit<HandlerContexts, "faces" | "mcp">): Omit<ResponsesApiHandlers<Caller>, (typeof NOT_YET)[number]> {
   return {
     ...creatingHandlers(creating),
@@ -96,17 +112,22 @@ export function responsesApiHandlers({
     ...containerHandlers(containers),
     ...vectorStoreHandlers(vectorStores),
     ...monitoringHandlers(monitoring),
+    ...usageHandlers(organization.usage),
+    ...operatorKeyHandlers(organization.keys),
+    ...projectKeyHandlers(organization.keys),
+    ...keyHandlers(organization.keys),
   };
 }
 
 function creatingHandlers(context: CreateContext) {
-  const { preparing, limiter } = context;
+  const { preparing, limiter, budgets, ordering } = context;
+  const accounts = { limiter, budgets, meter: ordering.meter };
   return {
     createResponse: createResponse(context),
-    compactResponse: compactResponse(preparing, limiter),
+    compactResponse: compactResponse(preparing, accounts),
     countInputTokens: countInputTokens(preparing, limiter),
-    createEmbedding: createEmbedding(preparing.model, limiter),
-    createRerank: createRerank(preparing.model, limiter),
+    createEmbedding: createEmbedding(preparing.model, accounts),
+    createRerank: createRerank(preparing.model, accounts),
   };
 }
 

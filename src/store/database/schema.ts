@@ -6,6 +6,8 @@ import type {
   RunKind,
 } from "@antiphon/contracts/responses-api/types.ts";
 import type { FaceName } from "@antiphon/domain/faces.ts";
+import type { BudgetPeriod } from "@antiphon/domain/keys.ts";
+import type { UsageKind } from "@antiphon/domain/usage.ts";
 import type { Generated } from "kysely";
 import type {
   VectorModelsTable,
@@ -47,6 +49,7 @@ export interface Database {
   readonly containers: ContainersTable;
   readonly container_files: ContainerFilesTable;
   readonly response_exchanges: ResponseExchangesTable;
+  readonly usage_counts: UsageCountsTable;
 }
 
 export interface ResponsesTable {
@@ -163,6 +166,36 @@ export interface EventJournalTable {
   readonly body: string;
 }
 
+/**
+ * What was used: each answer is counted in the row of its minute and in that of its day. Rows of minutes are deleted
+ * after a time, those of days are not.
+ */
+export interface UsageCountsTable {
+  /** The seconds that the row stands for: 60 or 86,400. */
+  readonly width: number;
+  /** When they begin, in Unix seconds. */
+  readonly start_time: number;
+  readonly organization: string;
+  readonly project: string;
+  /** Empty if the key is not known. */
+  readonly key_id: string;
+  readonly kind: UsageKind;
+  readonly model: string;
+  readonly service_tier: string;
+  /** Empty if the model has no price. */
+  readonly currency: string;
+  /** Answers. */
+  readonly requests: number;
+  readonly input_tokens: number;
+  readonly cached_tokens: number;
+  readonly cache_write_tokens: number;
+  readonly output_tokens: number;
+  /** Calls of tools, or sessions. */
+  readonly calls: number;
+  /** The price in billionths of the currency. */
+  readonly nanos: number;
+}
+
 export interface ApiKeysTable {
   readonly id: string;
   readonly hash: string;
@@ -184,6 +217,13 @@ export interface ApiKeysTable {
   /** In Unix seconds; null if the key never expires. */
   readonly expires_at: number | null;
   readonly revoked_at: number | null;
+  /** Whether it may see usage and change keys: 0 or 1. */
+  readonly is_operator: Generated<number>;
+  /** What it may use in a period; null without a budget, like the next two. */
+  readonly budget_period: Generated<BudgetPeriod | null>;
+  /** In billionths of the currency of the prices. */
+  readonly budget_nanos: Generated<number | null>;
+  readonly budget_tokens: Generated<number | null>;
 }
 
 /** The processes that serve this database and renew their leases. */

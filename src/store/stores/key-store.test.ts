@@ -42,9 +42,9 @@ testStores("a revoked key is found no more, and is still listed", async () => {
   const { keys } = await openTestStore();
   const { id } = await keys.addKey(aKey("hash", OURS));
   const kept = await keys.addKey(aKey("other", OURS));
-  expect(await keys.revokeKey(id)).toBe(true);
-  expect(await keys.revokeKey(id)).toBe(false);
-  expect(await keys.revokeKey("key_nothing")).toBe(false);
+  expect(await keys.revokeKey(id)).toBeNull();
+  expect(await keys.revokeKey(id)).toBe("unknown");
+  expect(await keys.revokeKey("key_nothing")).toBe("unknown");
   expect(await keys.findByHash("hash")).toBeNull();
   expect(await keys.findByHash("other")).toEqual(kept);
   const revoked = (await keys.listKeys()).filter(({ revokedAt }) => revokedAt !== null);

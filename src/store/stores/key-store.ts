@@ -1,42 +1,11 @@
 import { assert } from "@antiphon/base/assert.ts";
 import { newId } from "@antiphon/base/ids.ts";
-import type { KeyFinder, KnownKey } from "@antiphon/domain/keys.ts";
+import type { ApiKey, KeyBudget, KeyChange, KeyStore, KnownKey, NewKey, RevokeRefusal } from "@antiphon/domain/keys.ts";
 import type { Owner } from "@antiphon/domain/owner.ts";
 import type { Kysely, Selectable } from "kysely";
 import { builtOnce, type StandIns } from "../database/built-once.ts";
 import type { ApiKeysTable, Database } from "../database/schema.ts";
 import { storedJson } from "../database/stored-json.ts";
-
-/** The stored form of a key, without its secret. */
-export interface ApiKey extends KnownKey {
-  readonly name: string;
-  /** The last characters of the key, for people. */
-  readonly lastFour: string;
-  /** In Unix seconds, like the next two. */
-  readonly createdAt: number;
-  /** When the key expires; null if it never does. */
-  readonly expiresAt: number | null;
-  /** When the key was revoked; null if it was not. */
-  readonly revokedAt: number | null;
-}
-
-/** `hash`: from `hashApiKey`. */
-export type NewKey = Pick<ApiKey, "name" | "lastFour" | "owners" | "isRouted" | "limits" | "tools" | "expiresAt"> & {
-  readonly hash: string;
-};
-
-/** The stored API keys. Keys are found by their hash; the keys themselves are not stored. */
-export interface KeyStore extends KeyFinder {
-  addKey(key: NewKey): Promise<ApiKey>;
-  /** Returns false if a first key already exists, perhaps from another server that starts at the same time. */
-  addFirstKey(key: NewKey): Promise<boolean>;
-  /** All keys, oldest first, including revoked and expired ones. */
-  listKeys(): Promise<readonly ApiKey[]>;
-  /** Returns false if there is no such key, or if it was already revoked. */
-  revokeKey(id: string): Promise<boolean>;
-  /** The number of keys, including revoked and expired ones. */
-  count(): Promise<number>;
-}
 
 /** All servers use this id for the first key, so that only one can add it. */
 const FIRST_KEY_ID = "key_first";
@@ -75,14 +44,44 @@ export class StoredKeys implements KeyStore {
     return rows.map(apiKey);
   }
 
-  async revokeKey(id: string): Promise<boolean> {
+  async findKey(id: string): Promise<ApiKey | null> {
+    const row = await this.#db.selectFrom("api_keys").selectAll().where("id", "=", id).executeTakeFirst();
+    return row === undefined ? null : apiKey(row);
+  }
+
+  async changeKey(id: string, { name, budget }: KeyChange): Promise<ApiKey | null> {
+    const set = { ...(name === undefined ? {} : { name }), ...(budget === undefined ? {} : budgetColumns(budget)) };
+    if (Object.keys(set).length > 0)
+      await this.#db
+        .updateTable("api_keys")
+        .set(set)
+        .where("id", "=", id)
+        .where("revoked_at", "is", null)
+        .executeTakeFirstOrThrow();
+    const key = await this.findKey(id);
+    return key === null || key.revokedAt !== null ? null : key;
+  }
+
+  async revokeKey(id: string, mustLeave = "nothing"): Promise<RevokeRefusal | null> {
+    const otherOperators = this.#db
+      .selectFrom("api_keys as other")
+      .select("other.id")
+      .where("other.id", "!=", id)
+      .where("other.is_operator", "=", 1)
+      .where("other.revoked_at", "is", null)
+      .where(({ eb, or }) => or([eb("other.expires_at", "is", null), eb("other.expires_at", ">", now())]));
     const { numUpdatedRows } = await this.#db
       .updateTable("api_keys")
       .set({ revoked_at: now() })
       .where("id", "=", id)
       .where("revoked_at", "is", null)
+      .$if(mustLeave === "an operator", (update) =>
+        update.where(({ eb, or, exists }) => or([eb("is_operator", "=", 0), exists(otherOperators)])),
+      )
       .executeTakeFirstOrThrow();
-    return numUpdatedRows > 0n;
+    if (numUpdatedRows > 0n) return null;
+    const key = await this.findKey(id);
+    return key === null || key.revokedAt !== null ? "unknown" : "last_operator";
   }
 
   async count(): Promise<number> {
@@ -109,7 +108,14 @@ function rowOf(key: NewKey, id: string, createdAt: number) {
     created_at: createdAt,
     expires_at: key.expiresAt,
     revoked_at: null,
+    is_operator: key.isOperator === true ? 1 : 0,
+    ...budgetColumns(key.budget ?? null),
   };
+}
+
+function budgetColumns(budget: KeyBudget | null) {
+  const { period = null, nanos = null, tokens = null } = budget ?? {};
+  return { budget_period: period, budget_nanos: nanos, budget_tokens: tokens };
 }
 
 type Wanted = { readonly hash: string; readonly now: number };
@@ -134,6 +140,11 @@ function apiKey(row: Selectable<ApiKeysTable>): ApiKey {
     limits: { requests: row.requests_per_minute, tokens: row.tokens_per_minute },
     tools: row.tools === null ? null : storedJson<readonly string[]>(row.tools),
     name: row.name,
+    isOperator: row.is_operator === 1,
+    budget:
+      row.budget_period === null
+        ? null
+        : { period: row.budget_period, nanos: row.budget_nanos, tokens: row.budget_tokens },
     lastFour: row.last_four,
     createdAt: row.created_at,
     expiresAt: row.expires_at,

@@ -2,16 +2,16 @@ import { Slices } from "@antiphon/base/limits/slices.ts";
 import type { ResponsesApiHandlers } from "@antiphon/contracts/responses-api/operations.ts";
 import type { CreateEmbeddingsRequest, Embedding } from "@antiphon/contracts/responses-api/types.ts";
 import type { EmbeddingInput, EmbeddingsRequest, EmbeddingVector } from "@antiphon/domain/models/retrieval.ts";
-import type { RateLimiter } from "@antiphon/domain/rates.ts";
 import type { Caller } from "../../access/caller.ts";
+import type { KeyAccounts } from "../../access/key-accounts.ts";
 import { type RetrievalContext, RetrievalWork } from "./retrieval-work.ts";
 
 /** `POST /v1/embeddings`: the vectors of texts. */
 export function createEmbedding(
   context: RetrievalContext,
-  limiter: RateLimiter,
+  accounts: KeyAccounts,
 ): ResponsesApiHandlers<Caller>["createEmbedding"] {
-  const work = new RetrievalWork(context, limiter);
+  const work = new RetrievalWork(context, accounts);
   return async ({ body }, caller) => {
     const { model, encoding_format: encoding = "float" } = body;
     const request = requestOf(body, caller);

@@ -1,16 +1,16 @@
 import type { ResponsesApiHandlers } from "@antiphon/contracts/responses-api/operations.ts";
 import type { RerankRequest, RerankResult } from "@antiphon/contracts/responses-api/types.ts";
 import type { RanksRequest } from "@antiphon/domain/models/retrieval.ts";
-import type { RateLimiter } from "@antiphon/domain/rates.ts";
 import type { Caller } from "../../access/caller.ts";
+import type { KeyAccounts } from "../../access/key-accounts.ts";
 import { type RetrievalContext, RetrievalWork } from "./retrieval-work.ts";
 
 /** `POST /v1/rerank`: documents in the order of their relevance to a question. */
 export function createRerank(
   context: RetrievalContext,
-  limiter: RateLimiter,
+  accounts: KeyAccounts,
 ): ResponsesApiHandlers<Caller>["createRerank"] {
-  const work = new RetrievalWork(context, limiter);
+  const work = new RetrievalWork(context, accounts);
   return async ({ body }, caller) => {
     const { model, query } = body;
     const documents = body.documents.map((document) => (typeof document === "string" ? document : document.text));

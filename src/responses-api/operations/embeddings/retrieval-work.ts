@@ -1,9 +1,9 @@
 import type { AnsweringServer, ModelEngine } from "@antiphon/domain/models/model-engine.ts";
 import type { ModelPolicy } from "@antiphon/domain/models/model-policy.ts";
-import type { RateLimiter } from "@antiphon/domain/rates.ts";
 import { estimateTokens } from "../../../runs/index.ts";
 import { Admission } from "../../access/admission.ts";
 import type { Caller } from "../../access/caller.ts";
+import type { KeyAccounts } from "../../access/key-accounts.ts";
 import { checkModelOwner } from "../../create/model-defaults.ts";
 import { retrievalFailed } from "../../errors/embedding-errors.ts";
 import { tooManyRuns } from "../../errors/server-errors.ts";
@@ -34,12 +34,12 @@ export interface RetrievalAnswer<Answer> {
 /** Applies the limits of keys to requests for vectors and ranks. */
 export class RetrievalWork {
   readonly #policyOf: RetrievalContext["policyOf"];
-  readonly #limiter: RateLimiter;
+  readonly #accounts: KeyAccounts;
   #running = 0;
 
-  constructor({ policyOf }: RetrievalContext, limiter: RateLimiter) {
+  constructor({ policyOf }: RetrievalContext, accounts: KeyAccounts) {
     this.#policyOf = policyOf;
-    this.#limiter = limiter;
+    this.#accounts = accounts;
   }
 
   /** Throws an `ApiError` if the caller may not ask, or the engine fails. */
@@ -50,9 +50,14 @@ export class RetrievalWork {
     if (this.#running >= WORK_MAX) throw tooManyRuns("runs", WORK_MAX);
     this.#running += 1;
     try {
-      const admission = await Admission.open(this.#limiter, principal);
-      checkModelOwner(wanted.model, this.#policyOf(wanted.model), principal.owner);
-      return await admitted(admission, wanted);
+      const { budgets, limiter, meter } = this.#accounts;
+      await budgets.requireRoom(principal);
+      const admission = await Admission.open(limiter, principal);
+      const { owner, keyId } = principal;
+      checkModelOwner(wanted.model, this.#policyOf(wanted.model), owner);
+      const reply = await admitted(admission, wanted);
+      meter.noteRetrieval({ owner, keyId, model: wanted.model }, reply.usage.total_tokens);
+      return reply;
     } catch (error) {
       throw retrievalFailed(error);
     } finally {

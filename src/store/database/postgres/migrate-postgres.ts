@@ -13,6 +13,7 @@ import { callOutcomesInPostgres } from "./migrations/0004-call-outcomes.ts";
 import { suspendedRunsInPostgres } from "./migrations/0005-suspended-runs.ts";
 import { facesInPostgres } from "./migrations/0006-faces.ts";
 import { wordsOfFilesInPostgres } from "./migrations/0007-words-of-files.ts";
+import { usageInPostgres } from "./migrations/0008-usage.ts";
 import { postgresDialect } from "./postgres-dialect.ts";
 import { UnfitTables } from "./unfit-tables.ts";
 
@@ -30,6 +31,7 @@ export const POSTGRES_MIGRATIONS: Readonly<Record<string, Migration>> = {
   "0005-suspended-runs": suspendedRunsInPostgres,
   "0006-faces": facesInPostgres,
   "0007-words-of-files": wordsOfFilesInPostgres,
+  "0008-usage": usageInPostgres,
 };
 
 /** The time limit of a migration's statement, in milliseconds; it may copy a table. */

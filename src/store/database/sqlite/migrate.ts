@@ -24,6 +24,7 @@ import { callOutcomes } from "./migrations/0018-call-outcomes.ts";
 import { suspendedRuns } from "./migrations/0019-suspended-runs.ts";
 import { faces } from "./migrations/0020-faces.ts";
 import { wordsOfFiles } from "./migrations/0021-words-of-files.ts";
+import { usage } from "./migrations/0022-usage.ts";
 
 /** All migrations by name. They run in the order of their names and are never edited once released. */
 export const MIGRATIONS: Readonly<Record<string, Migration>> = {
@@ -48,6 +49,7 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   "0019-suspended-runs": suspendedRuns,
   "0020-faces": faces,
   "0021-words-of-files": wordsOfFiles,
+  "0022-usage": usage,
 };
 
 /** Runs all missing migrations, or none if one fails. Throws if the database is newer than this program. */
