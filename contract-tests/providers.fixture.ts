@@ -9,6 +9,8 @@ export interface Service {
   readonly model: string;
   /** The address of the servers that staged tools ask. */
   readonly toolServers?: string;
+  /** A key of an operator. */
+  readonly operatorKey?: string;
   /** The id of a vector store that holds a file. */
   readonly vectorStore?: string;
 }

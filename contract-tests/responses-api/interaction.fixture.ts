@@ -104,7 +104,9 @@ export async function checkMessagesInteraction(
 
 /** Removes the key header if `apiKey` is null, because the official client cannot be created without a key. */
 function officialKey(apiKey: string | null) {
-  return apiKey === null ? { apiKey: EXAMPLE_KEY, defaultHeaders: { Authorization: null } } : { apiKey };
+  return apiKey === null
+    ? { apiKey: EXAMPLE_KEY, defaultHeaders: { Authorization: null } }
+    : { apiKey, adminAPIKey: apiKey };
 }
 
 function describe(parties: Parties, interaction: Interaction) {

@@ -221,11 +221,33 @@ export function stagedStates(service: Service) {
       return { file_id: (await client.files.create({ file, purpose: "vision" })).id };
     },
     ...spentStates(service),
+    ...operatorStates(service),
   } satisfies StateTable;
 }
 
 /** Bytes of an image: more than the server accepts for images, and less than it accepts for files. */
 const PICTURE_BYTES = 1500;
+
+function operatorStates({ url, apiKey, operatorKey = apiKey }: Service) {
+  const client = new OpenAI({ baseURL: `${url}/v1`, apiKey: operatorKey, adminAPIKey: operatorKey });
+  const { adminAPIKeys } = client.admin.organization;
+  const makeKey = async (members: object): Promise<Values> => {
+    const made = { body: { name: "ci", projects: ["acme/books"], ...members } };
+    const { id } = await client.post<{ readonly id: string }>("/organization/keys", made);
+    return { api_key: operatorKey, key_id: id };
+  };
+  return {
+    "an operator": async () => ({ api_key: operatorKey }),
+    "an operator beside another": async () => await makeKey({ is_operator: true }),
+    "an operator and a key of a project": async () => await makeKey({ budget: { period: "month", amount: 20 } }),
+    "the only operator": async () => {
+      const { data: keys } = await adminAPIKeys.list({ limit: 100 });
+      const own = `…${operatorKey.slice(-4)}`;
+      for (const { id, redacted_value: shown } of keys) if (!shown.endsWith(own)) await adminAPIKeys.delete(id);
+      return { api_key: operatorKey, key_id: keys.find((key) => key.redacted_value.endsWith(own))?.id ?? "" };
+    },
+  } satisfies StateTable;
+}
 
 function spentStates({ url, apiKey, model }: Service) {
   const client = new OpenAI({ baseURL: `${url}/v1`, apiKey, maxRetries: 0 });

@@ -1,3 +1,4 @@
+import { makeKey } from "../../tests/keys/keys-command.ts";
 import { startTestServer } from "../../tests/kit/test-server.ts";
 import { pactFile } from "../pact-files.fixture.ts";
 import { describeProviders, type OwnService } from "../providers.fixture.ts";
@@ -15,9 +16,10 @@ async function startOurs(): Promise<OwnService> {
   const voice = await startVoice();
   const env = { ...STAGED_SERVER.env, ...voice.env };
   const server = await startTestServer({ ...STAGED_SERVER, env });
+  const operatorKey = await makeKey(server.dataDir, "--operator");
   const close = async (): Promise<void> => {
     await server.close();
     voice.close();
   };
-  return { ...server, model: "antiphon-built-in", close };
+  return { ...server, model: "antiphon-built-in", operatorKey, close };
 }

@@ -1,14 +1,17 @@
-import type { KeyBudget } from "@antiphon/domain/keys.ts";
+import type { BudgetPeriod, KeyBudget } from "@antiphon/domain/keys.ts";
 import type { KeySpending, UsageCount, UsageStore } from "@antiphon/domain/usage.ts";
 import { budgetSpent } from "../errors/organization-errors.ts";
 import type { Principal } from "./authenticate.ts";
-import { type PeriodBounds, periodBounds } from "./budget-periods.ts";
 import type { UsageLedger } from "./usage-ledger.ts";
 
 /** How long a sum of the database is used, in milliseconds. What other servers count is noticed after it. */
 const READ_INTERVAL_MS = 1_000;
 /** The maximum of keys whose sums are in memory. */
 const KEYS_MAX = 1_024;
+const DAY_SECONDS = 86_400;
+const WEEK_DAYS = 7;
+/** The first day of Unix time was a Thursday. */
+const DAYS_SINCE_MONDAY = 3;
 
 interface KnownSpending {
   readonly bounds: PeriodBounds;
@@ -87,4 +90,27 @@ export class KeyBudgets {
 
 function sumOfSpendings(one: KeySpending, other: KeySpending): KeySpending {
   return { nanos: one.nanos + other.nanos, tokens: one.tokens + other.tokens };
+}
+
+/** Times in Unix seconds. */
+export interface PeriodBounds {
+  readonly start: number;
+  /** When the next period begins; null if there is none. */
+  readonly end: number | null;
+}
+
+/** The period of UTC in which a time falls. */
+export function periodBounds(period: BudgetPeriod, at: number): PeriodBounds {
+  if (period === "total") return { start: 0, end: null };
+  if (period === "month") return monthBounds(new Date(at * 1000));
+  const day = Math.floor(at / DAY_SECONDS);
+  const days = period === "day" ? 1 : WEEK_DAYS;
+  const first = period === "day" ? day : day - ((day + DAYS_SINCE_MONDAY) % WEEK_DAYS);
+  return { start: first * DAY_SECONDS, end: (first + days) * DAY_SECONDS };
+}
+
+function monthBounds(date: Date): PeriodBounds {
+  const year = date.getUTCFullYear();
+  const month = date.getUTCMonth();
+  return { start: Date.UTC(year, month) / 1000, end: Date.UTC(year, month + 1) / 1000 };
 }

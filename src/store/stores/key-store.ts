@@ -69,14 +69,18 @@ export class StoredKeys implements KeyStore {
       .where("other.id", "!=", id)
       .where("other.is_operator", "=", 1)
       .where("other.revoked_at", "is", null)
-      .where(({ eb, or }) => or([eb("other.expires_at", "is", null), eb("other.expires_at", ">", now())]));
+      .where((expression) =>
+        expression.or([expression("other.expires_at", "is", null), expression("other.expires_at", ">", now())]),
+      );
     const { numUpdatedRows } = await this.#db
       .updateTable("api_keys")
       .set({ revoked_at: now() })
       .where("id", "=", id)
       .where("revoked_at", "is", null)
       .$if(mustLeave === "an operator", (update) =>
-        update.where(({ eb, or, exists }) => or([eb("is_operator", "=", 0), exists(otherOperators)])),
+        update.where((expression) =>
+          expression.or([expression("is_operator", "=", 0), expression.exists(otherOperators)]),
+        ),
       )
       .executeTakeFirstOrThrow();
     if (numUpdatedRows > 0n) return null;

@@ -45,7 +45,8 @@ function aQuery(more: Partial<UsageQuery> = {}): UsageQuery {
 testStores("counts of one minute and subject are added up, also from two servers at once", async () => {
   verifies("usage.counts.kept");
   const file = temporaryFile();
-  const [one, other] = [await openTestStore({ file }), await openTestStore({ file })];
+  const one = await openTestStore({ file });
+  const other = await openTestStore({ file });
   const both = [aCount(), aCount({ at: DAY + 119 })];
   await Promise.all([one, other, one, other].map(({ usage }) => usage.add(both)));
   const expected = {

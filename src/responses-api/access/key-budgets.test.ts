@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { verifies } from "../../../tests/verifies.ts";
-import { periodBounds } from "./budget-periods.ts";
+import { periodBounds } from "./key-budgets.ts";
 
 function seconds(time: string): number {
   return Date.parse(`${time}Z`) / 1000;
