@@ -1,6 +1,8 @@
 import { useCallback, useMemo, useState } from "react";
 import { clientWith, forgetKey, keepKey, SessionProvider, storedKey } from "./api/session.ts";
 import { ComparePage } from "./compare/compare-page.tsx";
+import { KeysPage } from "./organization/keys-page.tsx";
+import { UsagePage } from "./organization/usage-page.tsx";
 import { PlaygroundPage } from "./playground/playground-page.tsx";
 import { RunPage } from "./run/run-page.tsx";
 import { RunsPage } from "./runs/runs-page.tsx";
@@ -59,6 +61,10 @@ function Page({ route }: { readonly route: Route }) {
       return <RunPage key={route.id} id={route.id} tab={route.tab} />;
     case "compare":
       return <ComparePage key={`${route.left} ${route.right}`} left={route.left} right={route.right} />;
+    case "usage":
+      return <UsagePage days={route.days} by={route.by} />;
+    case "keys":
+      return <KeysPage />;
     case "playground":
       return <PlaygroundPage key={`${route.from} ${route.item}`} from={route.from} item={route.item} />;
     default:

@@ -5,6 +5,8 @@ export type Route =
   | { readonly page: "runs"; readonly query: URLSearchParams }
   | { readonly page: "run"; readonly id: string; readonly tab: string }
   | { readonly page: "compare"; readonly left: string; readonly right: string }
+  | { readonly page: "usage"; readonly days: number; readonly by: string }
+  | { readonly page: "keys" }
   | { readonly page: "playground"; readonly from: string | null; readonly item: string | null };
 
 export function readRoute(search: string): Route {
@@ -12,6 +14,9 @@ export function readRoute(search: string): Route {
   const run = query.get("run");
   if (run !== null) return { page: "run", id: run, tab: query.get("tab") ?? "overview" };
   if (query.has("left")) return { page: "compare", left: query.get("left") ?? "", right: query.get("right") ?? "" };
+  if (query.get("page") === "keys") return KEYS_ROUTE;
+  if (query.get("page") === "usage")
+    return { page: "usage", days: query.get("days") === "30" ? 30 : 7, by: query.get("by") ?? "key" };
   if (query.get("page") === "playground")
     return { page: "playground", from: query.get("from"), item: query.get("item") };
   return { page: "runs", query };
@@ -31,6 +36,10 @@ function queryOf(route: Route): URLSearchParams {
       return new URLSearchParams({ run: route.id, ...(route.tab === "overview" ? {} : { tab: route.tab }) });
     case "compare":
       return new URLSearchParams({ left: route.left, right: route.right });
+    case "usage":
+      return new URLSearchParams({ page: "usage", days: String(route.days), by: route.by });
+    case "keys":
+      return new URLSearchParams({ page: "keys" });
     case "playground":
       return new URLSearchParams({
         page: "playground",
@@ -47,6 +56,8 @@ export function runRoute(id: string, tab = "overview"): Route {
 }
 
 export const RUNS_ROUTE: Route = { page: "runs", query: new URLSearchParams() };
+export const USAGE_ROUTE: Route = { page: "usage", days: 7, by: "key" };
+export const KEYS_ROUTE: Route = { page: "keys" };
 export const PLAYGROUND_ROUTE: Route = { page: "playground", from: null, item: null };
 
 const listeners = new Set<() => void>();

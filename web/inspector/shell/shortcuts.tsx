@@ -1,10 +1,11 @@
 import { useEffect } from "react";
 import { Dialog } from "./dialog.tsx";
-import { navigate, PLAYGROUND_ROUTE, RUNS_ROUTE } from "./route.ts";
+import { KEYS_ROUTE, navigate, PLAYGROUND_ROUTE, RUNS_ROUTE, USAGE_ROUTE } from "./route.ts";
 
 const SHORTCUTS: readonly (readonly [keys: string, what: string])[] = [
   ["g then r", "the runs"],
   ["g then p", "the playground"],
+  ["g then u, g then k", "usage, keys"],
   ["/", "search the runs"],
   ["j, k", "the next run of the list, the one before"],
   ["Enter", "open the run; send a message"],
@@ -48,6 +49,8 @@ export function usePageShortcuts(onHelp: () => void): void {
       else if (event.key === "g") goPressedAt = performance.now();
       else if (isSecond && event.key === "r") navigate(RUNS_ROUTE);
       else if (isSecond && event.key === "p") navigate(PLAYGROUND_ROUTE);
+      else if (isSecond && event.key === "u") navigate(USAGE_ROUTE);
+      else if (isSecond && event.key === "k") navigate(KEYS_ROUTE);
     };
     window.addEventListener("keydown", press);
     return () => window.removeEventListener("keydown", press);

@@ -2,7 +2,7 @@ import { useState } from "react";
 import { Brand } from "./brand.tsx";
 import { Icon } from "./icons.tsx";
 import { Link } from "./link.tsx";
-import { PLAYGROUND_ROUTE, type Route, RUNS_ROUTE } from "./route.ts";
+import { KEYS_ROUTE, PLAYGROUND_ROUTE, type Route, RUNS_ROUTE, USAGE_ROUTE } from "./route.ts";
 import { chooseTheme, storedTheme, THEMES } from "./theme.ts";
 
 interface TopBarProps {
@@ -23,6 +23,12 @@ export function TopBar({ route, onHelp, onSignOut }: TopBarProps) {
         </Link>
         <Link to={PLAYGROUND_ROUTE} isCurrent={route.page === "playground"}>
           Playground
+        </Link>
+        <Link to={USAGE_ROUTE} isCurrent={route.page === "usage"}>
+          Usage
+        </Link>
+        <Link to={KEYS_ROUTE} isCurrent={route.page === "keys"}>
+          Keys
         </Link>
         <a href="/docs">API</a>
       </nav>
