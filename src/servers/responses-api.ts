@@ -274,7 +274,7 @@ function application(
     ),
     handlers: {
       ...responsesApiHandlers(contexts),
-      ...doorHandlers(contexts),
+      ...doorHandlers(contexts, allowsOrigin),
       ...refusals(NOT_YET, notImplemented),
     },
     admission: {

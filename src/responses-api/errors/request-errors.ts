@@ -41,6 +41,16 @@ export function foreignHost(): ApiError {
   );
 }
 
+/** The page that calls is not listed. */
+export function foreignOrigin(): ApiError {
+  return invalidRequest(
+    403,
+    "origin_not_allowed",
+    null,
+    "Pages of this origin may not call this server. CORS_ORIGINS names the origins of pages that may.",
+  );
+}
+
 function mismatchError(what: string, header: string): ApiError {
   return new ApiError({
     status: 401,

@@ -30,9 +30,12 @@ interface DoorContexts {
   readonly mcp: McpServing | null;
 }
 
-/** The operations beside those of the Responses API. */
-export function doorHandlers({ creating, faces, mcp }: DoorContexts): ReturnType<typeof facesHandlers> {
-  return { ...facesHandlers(creating, faces), ...(mcp === null ? {} : callMcpServer(mcp)) };
+/** The operations beside those of the Responses API. `allowsOrigin`: whether pages of an origin may call. */
+export function doorHandlers(
+  { creating, faces, mcp }: DoorContexts,
+  allowsOrigin: (origin: string) => boolean,
+): ReturnType<typeof facesHandlers> {
+  return { ...facesHandlers(creating, faces), ...(mcp === null ? {} : callMcpServer(mcp, allowsOrigin)) };
 }
 
 /** The operations of chat completions and of messages. */
