@@ -27,7 +27,7 @@ export function UsagePage({ days, by: wished }: UsagePageProps) {
       <div className="page-head">
         <h1>Usage</h1>
       </div>
-      <form className="card usage-choice" aria-label="What is shown" onSubmit={(event) => event.preventDefault()}>
+      <form className="usage-choice" aria-label="What is shown" onSubmit={(event) => event.preventDefault()}>
         <label className="field">
           <span>Time</span>
           <select value={days} onChange={({ target }) => change({ days: Number(target.value) })}>
@@ -97,8 +97,8 @@ function UsageTable({ lines, by, names }: UsageTableProps) {
     <table>
       <thead>
         <tr>
-          <th scope="col">{by}</th>
-          {["Requests", "Input", "cached", "Output", "Cost"].map((figure) => (
+          <th scope="col">{titleOf(by)}</th>
+          {["Requests", "Input", "Cached", "Output", "Cost"].map((figure) => (
             <th key={figure} scope="col" className="number">
               {figure}
             </th>
@@ -119,6 +119,10 @@ function UsageTable({ lines, by, names }: UsageTableProps) {
       </tbody>
     </table>
   );
+}
+
+function titleOf(by: Dimension): string {
+  return by.charAt(0).toUpperCase() + by.slice(1);
 }
 
 function shownName(by: Dimension, name: string, names: ReadonlyMap<string, string>): string {
