@@ -73,6 +73,17 @@ describe.skipIf(CHROMIUM === null)("the inspector of an operator", () => {
     await page.getByText("is the last operator's key").waitFor();
   });
 
+  test.each(["?page=usage", "?page=keys"])("fits on a phone: %s", async (query) => {
+    verifies("inspector.usage.shown");
+    const server = await servePriced();
+    await server.post("/v1/responses", { model: "chat", input: "Hi" });
+    await expect.poll(() => resultsOf(server, "usage/completions")).toHaveLength(1);
+    const page = await openInspector(browser, { server, query }, { viewport: { width: 390, height: 844 } });
+    await page.getByRole("rowheader", { name: "first start" }).waitFor();
+    expect(await accessibilityFaults(page)).toEqual([]);
+    expect(await page.evaluate("document.documentElement.scrollWidth <= innerWidth")).toBe(true);
+  });
+
   test("tells others that they may not see it", async () => {
     verifies("inspector.usage.operators-only");
     const server = await servePriced();

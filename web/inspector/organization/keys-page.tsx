@@ -40,7 +40,7 @@ export function KeysPage() {
           New key
         </button>
       </div>
-      <section className="card" aria-label="Keys">
+      <section className="card wide" tabIndex={0} aria-label="Keys">
         {error === null ? null : (
           <p className="trouble" role="alert">
             {error}

@@ -47,7 +47,7 @@ export function UsagePage({ days, by: wished }: UsagePageProps) {
           </select>
         </label>
       </form>
-      <section className="card" aria-label="Usage" aria-busy={isPending}>
+      <section className="card wide" tabIndex={0} aria-label="Usage" aria-busy={isPending}>
         {error === null ? null : (
           <p className="trouble" role="alert">
             {error}
