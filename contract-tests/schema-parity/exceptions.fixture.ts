@@ -230,6 +230,39 @@ export const EMBEDDING_EXCEPTIONS: readonly Group[] = [
   },
 ];
 
+/** Deliberate differences of usage, costs and keys from the reference's published schemas. */
+export const ORGANIZATION_EXCEPTIONS: readonly Group[] = [
+  {
+    reason: "every member of a query and every name has a maximum",
+    places: [
+      "query api_key_ids []: maxLength 256",
+      "query api_key_ids: maxItems 100",
+      "query context_levels: maxItems 100",
+      "query end_time: maximum 99999999999",
+      "query end_time: minimum 0",
+      "query group_by: maxItems 10",
+      "query limit: maximum 1440",
+      "query limit: maximum 180",
+      "query models []: maxLength 256",
+      "query models: maxItems 100",
+      "query page: maxLength 64",
+      "query project_ids []: maxLength 256",
+      "query project_ids: maxItems 100",
+      "query sizes: maxItems 100",
+      "query sources: maxItems 100",
+      "query start_time: maximum 99999999999",
+      "query start_time: minimum 0",
+      "query user_ids []: maxLength 256",
+      "query user_ids: maxItems 100",
+      "query vector_store_ids []: maxLength 256",
+      "query vector_store_ids: maxItems 100",
+      "request .name: maxLength 100",
+      "request .name: pattern ^[^\\u0000-\\u001f\\u007f]*$",
+    ],
+  },
+  { reason: "a query cannot say null", places: ["query after: no null"] },
+];
+
 /** Returns the first place in the table that matches a finding, or undefined. */
 export function exceptionFor(
   operation: string,

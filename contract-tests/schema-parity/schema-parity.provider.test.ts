@@ -6,7 +6,7 @@ import { afterAll, describe, expect, test } from "vitest";
 import { verifies } from "../../tests/verifies.ts";
 import { isRecord } from "../records.fixture.ts";
 import { CHAT_EXCEPTIONS } from "./chat-exceptions.fixture.ts";
-import { EMBEDDING_EXCEPTIONS, EXCEPTIONS, exceptionFor } from "./exceptions.fixture.ts";
+import { EMBEDDING_EXCEPTIONS, EXCEPTIONS, exceptionFor, ORGANIZATION_EXCEPTIONS } from "./exceptions.fixture.ts";
 import { findBreakingChanges, OASDIFF_EXCEPTIONS } from "./oasdiff.fixture.ts";
 import { compareOperations, type OperationScore, operationsOf } from "./operations.fixture.ts";
 import { type Member, resolve, shapesOf } from "./shapes.fixture.ts";
@@ -107,6 +107,25 @@ describe.skipIf(furtherFiles.length === 0)(
       expect(findings.filter((finding) => exceptionFor("", finding, FURTHER_GROUPS) === undefined)).toEqual([]);
       const used = new Set(findings.map((finding) => exceptionFor("", finding, EMBEDDING_EXCEPTIONS)));
       expect(EMBEDDING_EXCEPTIONS.flatMap(({ places }) => places).filter((place) => !used.has(place))).toEqual([]);
+    });
+  },
+);
+
+const ORGANIZATION_GROUPS = [...EXCEPTIONS, ...ORGANIZATION_EXCEPTIONS];
+const organizationScores = furtherFiles
+  .flatMap((file) => compareOperations(readDocument(file), ours, "/v1"))
+  .filter(({ operation, service }) => service === "served" && operation.includes(" /organization/"));
+
+describe.skipIf(furtherFiles.length === 0)(
+  "our usage, costs and keys compared with the reference's (REFERENCE_OPENAPI, a second document)",
+  () => {
+    test("they accept what the reference accepts and send nothing else, but for exceptions that are needed", () => {
+      verifies("usage.pages.official-client");
+      expect(organizationScores).toHaveLength(18);
+      const findings = organizationScores.flatMap(findingsOf);
+      expect(findings.filter((finding) => exceptionFor("", finding, ORGANIZATION_GROUPS) === undefined)).toEqual([]);
+      const used = new Set(findings.map((finding) => exceptionFor("", finding, ORGANIZATION_EXCEPTIONS)));
+      expect(ORGANIZATION_EXCEPTIONS.flatMap(({ places }) => places).filter((place) => !used.has(place))).toEqual([]);
     });
   },
 );
