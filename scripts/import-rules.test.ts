@@ -21,6 +21,7 @@ function faultsOf(sources: Sources): string[] {
     modules,
     dependencies: [
       "@modelcontextprotocol/client",
+      "@modelcontextprotocol/server",
       "aws4fetch",
       "expr-eval-fork",
       "gpt-tokenizer",
@@ -219,6 +220,7 @@ const BROKEN: Readonly<Record<string, Sources>> = {
   "arithmetic-in-built-in-model": { "src/tools/a.ts": 'import { Parser } from "expr-eval-fork";' },
   "caches-where-things-are-looked-up": { "src/servers/a.ts": 'import { LRUCache } from "lru-cache";' },
   "mcp-client-in-its-tool": { "src/servers/a.ts": 'import { Client } from "@modelcontextprotocol/client";' },
+  "mcp-server-in-its-folder": { "src/tools/mcp/a.ts": 'import { McpServer } from "@modelcontextprotocol/server";' },
   "pyodide-in-its-engine": { "packages/sandbox/src/sessions/a.ts": 'import { loadPyodide } from "pyodide";' },
   "telemetry-libraries-in-telemetry": { "src/servers/a.ts": 'import pino from "pino";' },
   "programs-where-they-are-bounded": { "src/servers/a.ts": 'import { spawn } from "node:child_process";' },
