@@ -33,16 +33,23 @@ const TEXT_LINES: Readonly<Record<string, string>> = {
 
 /** Example values of the parameters in paths. */
 const IDS: Readonly<Record<string, string>> = {
+  api_key_id: "key_123",
   batch_id: "vsfb_123",
   completion_id: "chatcmpl-123",
   container_id: "cntr_123",
   conversation_id: "conv_123",
   file_id: "file-123",
   item_id: "msg_123",
+  key_id: "key_123",
   model: "antiphon-built-in",
+  project_id: "default%2Fdefault",
   response_id: "resp_123",
   vector_store_id: "vs_123",
 };
+
+/** Paths whose query needs the start of a time, and a query for them. */
+const TIMED_PATHS = /^\/v1\/organization\/(?:usage\/|costs)/;
+const TIMED_QUERY = "?start_time=1735689600";
 
 /** The methods of the official SDKs, as TypeScript calls them. Operations without one have a sample in curl only. */
 const SDK_METHODS: Readonly<Record<string, string>> = {
@@ -146,7 +153,8 @@ function samplesOf(operation: Operation, hasKeys: boolean): readonly CodeSample[
 }
 
 function curlSample({ operationId, method, path, body, isForm }: Operation, hasKeys: boolean): string {
-  const url = ADDRESS + path.replaceAll(/\{(\w+)\}/g, (_all, name: string) => IDS[name] ?? name);
+  const place = ADDRESS + path.replaceAll(/\{(\w+)\}/g, (_all, name: string) => IDS[name] ?? name);
+  const url = TIMED_PATHS.test(path) ? `"${place}${TIMED_QUERY}"` : place;
   const line = TEXT_LINES[operationId];
   const form = isForm && body === null ? (FORMS[operationId] ?? []) : [];
   const parts = [

@@ -48,6 +48,8 @@ async function samplesIn(language: string): Promise<readonly { readonly name: st
   });
 }
 
+/** The project of the samples. */
+const PROJECT = "default/default";
 /** Operations that this server always refuses. */
 const REFUSED: ReadonlySet<string> = new Set(["deleteModel"]);
 
@@ -64,7 +66,10 @@ async function makeThings(source: string): Promise<Readonly<Record<string, strin
   });
   const items = source.includes("msg_123") ? await server.fetch(`/v1/conversations/${conversation}/items`) : null;
   const container = await make("cntr_123", "/v1/containers", { name: "Analysis" });
+  const isOfOperators = source.includes("/admin_api_keys/");
+  const keys = `/v1/organization/${isOfOperators ? "admin_api_keys" : "keys"}`;
   return {
+    key_123: await make("key_123", keys, isOfOperators ? { name: "ops" } : { name: "web", projects: [PROJECT] }),
     resp_123: await make("resp_123", "/v1/responses", { ...QUESTION, background: true }),
     conv_123: conversation,
     msg_123: Items.parse((await items?.json()) ?? { data: [] }).data[0]?.id ?? "",
