@@ -7,7 +7,7 @@ const { string } = MatchersV3;
 const input = "Hi";
 const SEVENTEEN = Object.fromEntries(Array.from({ length: 17 }, (_, index) => [`key${index}`, "value"]));
 const FUNCTION = { type: "function", name: "f", strict: true } as const;
-const SEARCH = { type: "web_search" } as const;
+const DRAWING = { type: "image_generation" } as const;
 const OPEN_OBJECT = { type: "object", properties: {}, required: [] };
 
 const BOUNDS: RefusedCreates = {
@@ -126,7 +126,7 @@ const TOOLS: RefusedCreates = {
   },
   "for a tool that the server lacks and that nobody can do without": {
     given: ["a server without tools of its own"],
-    asked: { input, tools: [SEARCH], tool_choice: { type: "allowed_tools", mode: "required", tools: [SEARCH] } },
+    asked: { input, tools: [DRAWING], tool_choice: { type: "allowed_tools", mode: "required", tools: [DRAWING] } },
     refusal: {
       code: "unsupported_parameter",
       param: "tools[0]",
