@@ -99,6 +99,20 @@ testStores("the runs of a dead server are claimed once, with all of their events
   }
 });
 
+testStores("a server that registers is not taken for dead by others that claim at that moment", async () => {
+  const { file, first, nodes } = await severalNodes();
+  for (let round = 0; round < ROUNDS; round += 1) {
+    let isOver = false;
+    const claiming = nodes.map(async ({ ledger }) => {
+      while (!isOver) await claimUnmade(ledger, 10);
+    });
+    const fresh = await openTestStore({ file });
+    await storeRun(fresh.events, `resp_${round}`, { eventCount: 3 }).finally(() => (isOver = true));
+    await Promise.all(claiming);
+    expect(await readNumbers(first.events, `resp_${round}`)).toEqual([0, 1, 2]);
+  }
+});
+
 function ignoreLoss(error: unknown): void {
   if (!(error instanceof RunLost)) throw error;
 }

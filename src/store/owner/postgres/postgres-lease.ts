@@ -1,12 +1,12 @@
 import { readFileSync } from "node:fs";
 import { type Kysely, type RawBuilder, sql } from "kysely";
-import { TASK_VERSION } from "../../../runs/ports/event-log.ts";
 import type { RowInserter } from "../../database/row-inserter.ts";
 import type { Database } from "../../database/schema.ts";
 import type { Lease } from "../workers/lease.ts";
 import { isOwnNumber, type OwnWorkers, ownNumber, setNumber } from "../workers/own-workers.ts";
+import { registerWorker } from "../workers/register-worker.ts";
 import { removeDeadWorkers } from "../workers/remove-dead-workers.ts";
-import { HOST, hasEnded, startOf, type WorkerProcess } from "../workers/worker-process.ts";
+import { HOST, hasEnded, type WorkerProcess } from "../workers/worker-process.ts";
 
 /** The longest possible lease from now, unless the database's clock was set back. */
 const LEASE_MS_MAX = 600_000;
@@ -100,20 +100,9 @@ export class PostgresLease implements Lease {
   }
 
   async #register(): Promise<number> {
-    const { id } = await this.#noticingAbsence(() =>
-      this.#db
-        .insertInto("workers")
-        .values({
-          host: MACHINE,
-          pid: process.pid,
-          started: startOf(process.pid),
-          expires_at: this.#end(),
-          task_version: TASK_VERSION,
-        })
-        .returning("id")
-        .executeTakeFirstOrThrow(),
+    const id = await this.#noticingAbsence(() =>
+      registerWorker(this.#db, this.#own, { host: MACHINE, expiresAt: this.#end() }),
     );
-    setNumber(this.#own, id);
     this.#registeredId = id;
     this.#timer ??= setInterval(() => void this.#renewInTime(), this.#leaseMs / RENEWALS_PER_TERM).unref();
     return id;

@@ -1,12 +1,12 @@
 import type { Kysely } from "kysely";
-import { TASK_VERSION } from "../../../runs/ports/event-log.ts";
 import { builtOnce, type StandIns } from "../../database/built-once.ts";
 import type { Database } from "../../database/schema.ts";
 import { SQLITE_RULES } from "../../database/transaction-rules.ts";
 import type { Lease } from "./lease.ts";
 import { isOwnNumber, type OwnWorkers, setNumber } from "./own-workers.ts";
+import { registerWorker } from "./register-worker.ts";
 import { removeDeadWorkers } from "./remove-dead-workers.ts";
-import { HOST, hasEnded, startOf, type WorkerProcess } from "./worker-process.ts";
+import { HOST, hasEnded, type WorkerProcess } from "./worker-process.ts";
 
 /** How long a lease lasts without renewal, in milliseconds. */
 export const LEASE_MS = 15_000;
@@ -90,20 +90,9 @@ export class WorkerLease implements Lease {
   }
 
   async #register(): Promise<number> {
-    const { id } = await this.#noticingLocks(() =>
-      this.#db
-        .insertInto("workers")
-        .values({
-          host: HOST,
-          pid: process.pid,
-          started: startOf(process.pid),
-          expires_at: Date.now() + LEASE_MS,
-          task_version: TASK_VERSION,
-        })
-        .returning("id")
-        .executeTakeFirstOrThrow(),
+    const id = await this.#noticingLocks(() =>
+      registerWorker(this.#db, this.#own, { host: HOST, expiresAt: Date.now() + LEASE_MS }),
     );
-    setNumber(this.#own, id);
     this.#registeredId = id;
     this.#renewedAt = Date.now();
     return id;
