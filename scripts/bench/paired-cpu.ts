@@ -3,7 +3,7 @@ import { cpuOfTree } from "./processes.ts";
 import type { Asked, Side } from "./sides.ts";
 import { median } from "./statistics.ts";
 
-const ROUNDS = 9;
+const ROUNDS = 25;
 const WARM_UP = 8000;
 
 export interface PairedRow {
@@ -14,7 +14,7 @@ export interface PairedRow {
 }
 
 const JSON_COUNT = 1600;
-const STREAMS = 128;
+const STREAMS = 512;
 const TOKENS = 200;
 
 /** A plain request, and tokens of streams. */
@@ -45,7 +45,10 @@ interface ComparedSides {
   readonly ratioMax: number;
 }
 
-/** Asks all sides in turn, and prints the processor time of the others as the median ratio of the rounds. */
+/**
+ * Asks all sides in turn, the base first in every other round, and prints the processor time of the others as the
+ * median ratio of the rounds.
+ */
 export async function printPaired(
   { title, asked, units }: PairedRow,
   { base, others, ratioMax }: ComparedSides,
@@ -54,8 +57,11 @@ export async function printPaired(
   const ofBase: number[] = [];
   const ofOthers = new Map(Object.keys(others).map((name) => [name, [] as number[]]));
   for (let round = 0; round < ROUNDS; round += 1) {
-    ofBase.push(await cpuMs(base.side, load, asked));
+    const measureBase = async (): Promise<unknown> => ofBase.push(await cpuMs(base.side, load, asked));
+    const isBaseFirst = round % 2 === 0;
+    if (isBaseFirst) await measureBase();
     for (const [name, side] of Object.entries(others)) ofOthers.get(name)?.push(await cpuMs(side, load, asked));
+    if (!isBaseFirst) await measureBase();
   }
   const shown = (values: readonly number[]): string => (median(values) / units).toFixed(3);
   for (const [name, times] of ofOthers) {
