@@ -32,6 +32,7 @@ const BOUNDARIES: readonly { readonly files: RegExp; readonly reason: string }[]
   { files: /\/pcm-messages[.]ts$/, reason: "what the client's package exports" },
   { files: /\/runs\/blocks\//, reason: "blocks of a run, one a file" },
   { files: /\/handlers\/body-checks[.]ts$/, reason: "the table of an interface's body checks" },
+  { files: /\/text-language[.]ts$/, reason: "a library that one thread loads" },
   { files: /\/storage-quota[.]ts$/, reason: "implementations of ports" },
 ];
 

@@ -3,8 +3,9 @@ import { isMainThread, parentPort, workerData } from "node:worker_threads";
 import { assert } from "@antiphon/base/assert.ts";
 import { TextExtractor } from "@antiphon/media/extract-text.ts";
 import { counterFor } from "@antiphon/tokenizers/count-texts.ts";
+import { formsOfText } from "../words/text-language.ts";
 import type { WordForms } from "../words/word-forms.ts";
-import { formsOfText, wordsOf } from "../words/words.ts";
+import { wordsOf } from "../words/words.ts";
 import type { ChunkAnswer, ChunkRequest, ChunkTask, ChunkThreadData, PreparedChunk } from "./chunk-messages.ts";
 import { cutText, TooManyTokens } from "./cut-text.ts";
 

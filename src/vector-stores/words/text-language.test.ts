@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { formsOfText, wordsOf } from "./words.ts";
+import { formsOfText } from "./text-language.ts";
+import { wordsOf } from "./words.ts";
 
 const HERONS = {
   eng: "The heron waits in shallow water and strikes at the fish that pass. It does not move for a long time.",

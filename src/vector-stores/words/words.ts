@@ -1,5 +1,4 @@
-import { franc } from "franc";
-import { ENGLISH, loadForms, STEMMED_LANGUAGES, type WordForms } from "./word-forms.ts";
+import type { WordForms } from "./word-forms.ts";
 
 /** Finds words in every script, even without blanks between them. */
 const SEGMENTER = new Intl.Segmenter("und", { granularity: "word" });
@@ -8,12 +7,6 @@ const NUMBER_PARTS_MAX = 8;
 const NO_LETTERS = /[^\p{L}\p{N}\p{M}]+/gu;
 const LETTERS = /[\p{L}\p{N}\p{M}]+/gu;
 const CAMEL_HUMP = /(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])/;
-
-/** The library looks at no more than 2,048 characters, so parts of a text stand for it. */
-const PART_CHARACTERS = 680;
-const PARTS = 3;
-/** The least share of stop words in a text of sentences. Tables, code and lists of names have fewer. */
-const STOP_WORDS_SHARE_MIN = 0.05;
 
 /** The words of a text in order, for the index, in the forms of its language. See `WordForms`. */
 export function* wordsOf(text: string, forms: WordForms): Generator<string, void> {
@@ -55,24 +48,4 @@ function* partsOf(segment: string): Generator<string, void> {
 function* wholeNumber(parts: readonly string[]): Generator<string, void> {
   const whole = parts.join("");
   if (parts.length > 1 && /\d/.test(whole)) yield whole.replace(NO_LETTERS, "");
-}
-
-/** The forms of the language that most of a text is written in; English if it is no text of sentences. */
-export async function formsOfText(text: string): Promise<WordForms> {
-  const sample = sampleOf(text);
-  const language = franc(sample, { only: [...STEMMED_LANGUAGES], minLength: 1 });
-  if (language === ENGLISH || !STEMMED_LANGUAGES.includes(language)) return await loadForms(ENGLISH);
-  const forms = await loadForms(language);
-  const letters = [...lettersOf(sample)];
-  const stopWords = letters.filter((word) => forms.isStopWord(word)).length;
-  return stopWords >= letters.length * STOP_WORDS_SHARE_MIN ? forms : await loadForms(ENGLISH);
-}
-
-/** The beginning of a text, and parts from its middle and its end. */
-function sampleOf(text: string): string {
-  if (text.length <= PART_CHARACTERS * PARTS) return text;
-  const starts = Array.from({ length: PARTS }, (_, part) =>
-    Math.floor(((text.length - PART_CHARACTERS) * part) / (PARTS - 1)),
-  );
-  return starts.map((start) => text.slice(start, start + PART_CHARACTERS)).join("\n");
 }
