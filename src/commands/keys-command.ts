@@ -1,11 +1,13 @@
 import { newApiKey } from "@antiphon/base/api-key.ts";
 import type { ApiKey, BudgetPeriod, KeyBudget, KeyStore } from "@antiphon/domain/keys.ts";
 import type { Owner } from "@antiphon/domain/owner.ts";
+import { ownerText, readOwner } from "@antiphon/domain/owner.ts";
 import type { RateBucket } from "@antiphon/domain/rates.ts";
+import { NANOS_PER_UNIT } from "@antiphon/domain/usage.ts";
 import { ConfigError } from "../config/config-error.ts";
 import { type Config, type Environment, loadConfig } from "../config/load-config.ts";
 import { isToolKind, TOOL_KINDS } from "../responses-api/offered-tools/tool-kinds.ts";
-import { ownersOf, ownerText, readOwner } from "../secrets/key-owners.ts";
+import { ownersOf } from "../secrets/key-owners.ts";
 import { newKey } from "../secrets/secrets-on-disk.ts";
 import { tellKeysChanged } from "../servers/choices/choose-bus.ts";
 import { openConfiguredStore } from "../servers/open-configured-store.ts";
@@ -143,7 +145,6 @@ function toolKinds(text: string | undefined): readonly string[] | null {
   throw misuse(`--tools has '${strange}', which is none of ${TOOL_KINDS.join(", ")}.`);
 }
 
-const NANOS = 1_000_000_000;
 const PERIODS: ReadonlyMap<string, BudgetPeriod> = new Map([
   ["day", "day"],
   ["week", "week"],
@@ -165,12 +166,12 @@ function keyBudget(values: Values): KeyBudget | null {
     if (values["budget-period"] === undefined) return null;
     throw misuse("--budget-period needs --budget or --token-budget.");
   }
-  return { period, nanos: money === null ? null : Math.round(money * NANOS), tokens };
+  return { period, nanos: money === null ? null : Math.round(money * NANOS_PER_UNIT), tokens };
 }
 
 function budgetText({ period, nanos, tokens }: KeyBudget): string {
   const limits = [
-    ...(nanos === null ? [] : [`an amount of ${nanos / NANOS}`]),
+    ...(nanos === null ? [] : [`an amount of ${nanos / NANOS_PER_UNIT}`]),
     ...(tokens === null ? [] : [`${tokens} tokens`]),
   ].join(" and ");
   return period === "total" ? `${limits} in total` : `${limits} a ${period}`;

@@ -9,6 +9,9 @@ export type UsageKind =
   | "file_search_calls"
   | "web_search_calls";
 
+/** Prices are counted in billionths of a currency. */
+export const NANOS_PER_UNIT = 1_000_000_000;
+
 /** How much was used. */
 export interface UsageAmounts {
   /** Answers. */
@@ -22,6 +25,28 @@ export interface UsageAmounts {
   readonly calls: number;
   /** The price in billionths of the currency. */
   readonly nanos: number;
+}
+
+export const NO_AMOUNTS: UsageAmounts = {
+  requests: 0,
+  inputTokens: 0,
+  cachedTokens: 0,
+  cacheWriteTokens: 0,
+  outputTokens: 0,
+  calls: 0,
+  nanos: 0,
+};
+
+export function sumOfAmounts(one: UsageAmounts, other: UsageAmounts): UsageAmounts {
+  return {
+    requests: one.requests + other.requests,
+    inputTokens: one.inputTokens + other.inputTokens,
+    cachedTokens: one.cachedTokens + other.cachedTokens,
+    cacheWriteTokens: one.cacheWriteTokens + other.cacheWriteTokens,
+    outputTokens: one.outputTokens + other.outputTokens,
+    calls: one.calls + other.calls,
+    nanos: one.nanos + other.nanos,
+  };
 }
 
 /** Who used what. */

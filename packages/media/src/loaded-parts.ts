@@ -1,6 +1,6 @@
 import { Semaphore } from "@antiphon/base/limits/semaphore.ts";
 import type { FileContent, StoredFile } from "@antiphon/domain/files.ts";
-import type { Owner } from "@antiphon/domain/owner.ts";
+import { type Owner, ownerText } from "@antiphon/domain/owner.ts";
 import { FileStorageAway } from "@antiphon/domain/storage.ts";
 import type { Fetched } from "@antiphon/egress/egress.ts";
 import { EgressError } from "@antiphon/egress/egress-error.ts";
@@ -41,7 +41,7 @@ export class LoadedParts {
 
   async download(url: string, { member, bytesMax, accept, codes }: DownloadPlan): Promise<Fetched> {
     const { egress } = this.#options;
-    const caller = `${this.#owner.organization}/${this.#owner.project}`;
+    const caller = ownerText(this.#owner);
     this.#count();
     try {
       return await this.#load(() => egress.fetchGuarded(url, { bytesMax, accept, signal: this.signal, caller }));

@@ -5,10 +5,9 @@ import type { Environment } from "../../config/load-config.ts";
 import { MisusedCommand, readCommandArguments } from "../misused-command.ts";
 import { findServer } from "../runs-client.ts";
 import { RunsMisused } from "../runs-misused.ts";
-import type { ProgressOutput } from "../speech-progress.ts";
-import { AddProgress } from "./add-progress.ts";
+import { type ProgressOutput, progressBar } from "../speech-progress.ts";
 import { TooManyFiles } from "./folder-files.ts";
-import { keepInStep, type StepParts, type StepResult } from "./keep-in-step.ts";
+import { keepInStep, type StepParts, type StepProgress, type StepResult } from "./keep-in-step.ts";
 import { StoreCallFailed, StoreCalls } from "./store-calls.ts";
 
 export const SEARCH_ADD_USAGE = `Usage: antiphon search add FOLDER [--store NAME|ID] [--watch]
@@ -34,6 +33,8 @@ const REFUSED = 2;
 const SETTLE_MS = 500;
 /** The maximum files named in a note. */
 const NAMED_MAX = 20;
+const CLEAR_LINE = "\r\u001B[2K";
+const STAGES = { uploading: "Uploading", indexing: "Indexing " } as const;
 
 export interface SearchAddOutputs {
   readonly print: (text: string) => void;
@@ -119,4 +120,28 @@ function adviceOn(error: Error): string {
   if (!(error instanceof StoreCallFailed)) return "";
   if (error.status === null) return " Is the server running? --url or ANTIPHON_URL select another server.";
   return error.status === 401 ? " ANTIPHON_API_KEY or --key-file FILE select a key." : "";
+}
+
+/** Shows progress on one line of a terminal, and nothing elsewhere. */
+class AddProgress {
+  readonly #output: ProgressOutput;
+
+  constructor(output: ProgressOutput) {
+    this.#output = output;
+  }
+
+  show(progress: StepProgress): void {
+    if (this.#output.isTTY === true) this.#output.write(`${CLEAR_LINE}${addProgressLine(progress)}`);
+  }
+
+  /** Writes a line that stays, in place of the progress. */
+  note(text: string): void {
+    this.#output.write(`${this.#output.isTTY === true ? CLEAR_LINE : ""}${text}\n`);
+  }
+}
+
+/** For example `Indexing   [########----------------]   33 %  12 of 36 files`. */
+function addProgressLine({ stage, done, total }: StepProgress): string {
+  const percent = total === 0 ? 100 : Math.floor((done / total) * 100);
+  return `${STAGES[stage]}  ${progressBar(percent)}  ${done} of ${total} files`;
 }

@@ -20,22 +20,28 @@ export function createRoutedRetrieval(
     if (route === null) throw await withNearModel(modelNotFound(model), model, () => listModels(signal));
     return { route, model, signal, observer, cachedAt: () => null };
   };
-  return {
-    embed: async (request, signal, onAnsweredBy) => {
-      const asked = await routeOf(request.model, signal);
-      return await askInTurn(asked, async (candidate, isLast) => {
-        const attempt = new Attempt(asked, candidate, isLast);
-        return await attempt.make(request, (sent, until) => candidate.server.engine.embed(sent, until), onAnsweredBy);
-      });
-    },
-    rerank: async (request, signal, onAnsweredBy) => {
-      const asked = await routeOf(request.model, signal);
-      return await askInTurn(asked, async (candidate, isLast) => {
-        const attempt = new Attempt(asked, candidate, isLast);
-        return await attempt.make(request, (sent, until) => candidate.server.engine.rerank(sent, until), onAnsweredBy);
-      });
-    },
+  const askRoute = async <Request extends EmbeddingsRequest | RanksRequest, Answer>(
+    { request, signal, onAnsweredBy }: RetrievalAsked<Request>,
+    ask: (engine: Retrieval, sent: Request, until: AbortSignal) => Promise<Answer>,
+  ): Promise<Answer> => {
+    const asked = await routeOf(request.model, signal);
+    return await askInTurn(asked, async (candidate, isLast) => {
+      const attempt = new Attempt(asked, candidate, isLast);
+      return await attempt.make(request, (sent, until) => ask(candidate.server.engine, sent, until), onAnsweredBy);
+    });
   };
+  return {
+    embed: (request, signal, onAnsweredBy) =>
+      askRoute({ request, signal, onAnsweredBy }, (engine, sent, until) => engine.embed(sent, until)),
+    rerank: (request, signal, onAnsweredBy) =>
+      askRoute({ request, signal, onAnsweredBy }, (engine, sent, until) => engine.rerank(sent, until)),
+  };
+}
+
+interface RetrievalAsked<Request> {
+  readonly request: Request;
+  readonly signal: AbortSignal;
+  readonly onAnsweredBy: OnAnsweredBy;
 }
 
 /** One request at one candidate. */

@@ -1,5 +1,5 @@
 import type { Logger } from "@antiphon/base/logger.ts";
-import { COUNTS_ADDED_MAX, type UsageAmounts, type UsageCount, type UsageStore } from "@antiphon/domain/usage.ts";
+import { COUNTS_ADDED_MAX, sumOfAmounts, type UsageCount, type UsageStore } from "@antiphon/domain/usage.ts";
 
 /** How long counts wait to be written together, in milliseconds. A crash loses them. */
 const WRITE_INTERVAL_MS = 1_000;
@@ -54,7 +54,10 @@ export class UsageLedger {
     const subject = subjectName(count);
     const earlier = this.#waiting.get(subject);
     if (earlier === undefined && this.#waiting.size >= WAITING_MAX) return this.#lose();
-    this.#waiting.set(subject, earlier === undefined ? count : { ...earlier, amounts: sumOf(earlier, count) });
+    this.#waiting.set(
+      subject,
+      earlier === undefined ? count : { ...earlier, amounts: sumOfAmounts(earlier.amounts, count.amounts) },
+    );
   }
 
   #lose(): void {
@@ -84,16 +87,4 @@ function subjectName({ at, owner, amounts: _amounts, ...subject }: UsageCount): 
   const { keyId, kind, model, serviceTier, currency } = subject;
   const minute = Math.floor(at / MINUTE_SECONDS);
   return JSON.stringify([minute, owner.organization, owner.project, keyId, kind, model, serviceTier, currency]);
-}
-
-function sumOf({ amounts: one }: UsageCount, { amounts: other }: UsageCount): UsageAmounts {
-  return {
-    requests: one.requests + other.requests,
-    inputTokens: one.inputTokens + other.inputTokens,
-    cachedTokens: one.cachedTokens + other.cachedTokens,
-    cacheWriteTokens: one.cacheWriteTokens + other.cacheWriteTokens,
-    outputTokens: one.outputTokens + other.outputTokens,
-    calls: one.calls + other.calls,
-    nanos: one.nanos + other.nanos,
-  };
 }

@@ -1,7 +1,13 @@
 import type { OutputItem, Response, Usage } from "@antiphon/contracts/responses-api/types.ts";
 import type { PriceTable } from "@antiphon/domain/inspection.ts";
 import type { Owner } from "@antiphon/domain/owner.ts";
-import type { UsageAmounts, UsageCount, UsageKind } from "@antiphon/domain/usage.ts";
+import {
+  NANOS_PER_UNIT,
+  NO_AMOUNTS,
+  type UsageAmounts,
+  type UsageCount,
+  type UsageKind,
+} from "@antiphon/domain/usage.ts";
 import type { UsageLedger } from "./usage-ledger.ts";
 
 /** Who used a model. */
@@ -12,17 +18,6 @@ export interface ModelUser {
   /** As the request named it. */
   readonly model: string;
 }
-
-const NANOS = 1_000_000_000;
-const NOTHING: UsageAmounts = {
-  requests: 0,
-  inputTokens: 0,
-  cachedTokens: 0,
-  cacheWriteTokens: 0,
-  outputTokens: 0,
-  calls: 0,
-  nanos: 0,
-};
 
 /** Turns what models and tools did into counts, with prices. */
 export class UsageMeter {
@@ -60,7 +55,7 @@ export class UsageMeter {
     kind: UsageKind,
     { serviceTier = "default", ...amounts }: Partial<UsageAmounts> & { readonly serviceTier?: string },
   ): void {
-    const counted = { ...NOTHING, requests: 1, ...amounts };
+    const counted = { ...NO_AMOUNTS, requests: 1, ...amounts };
     const price = counted.inputTokens + counted.outputTokens === 0 ? null : this.#prices.priceOf(model, counted);
     const count: UsageCount = {
       ...user,
@@ -69,7 +64,7 @@ export class UsageMeter {
       serviceTier,
       currency: price === null ? null : price.currency.toLowerCase(),
       at: Math.floor(Date.now() / 1000),
-      amounts: { ...counted, nanos: price === null ? 0 : Math.round(price.amount * NANOS) },
+      amounts: { ...counted, nanos: price === null ? 0 : Math.round(price.amount * NANOS_PER_UNIT) },
     };
     this.#ledger.note(count);
   }

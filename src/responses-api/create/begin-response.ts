@@ -110,7 +110,7 @@ export async function beginResponse(
   const { exchanges, plan } = admittedRequest.order;
   const { inputTokensEstimate } = plan;
   const notes = notesOf(admittedRequest);
-  const headers = { ...admission.headers, ...modelServerHeader(order) };
+  const headers = { ...admission.headers, ...modelServerHeader(order.answering.by) };
   return { responseId: response.id, events, response, inputItems, notes, exchanges, inputTokensEstimate, headers };
 }
 
@@ -141,7 +141,7 @@ export async function answerResponse(
   );
   const outcome = await admittedRequest.lock.during(() => storedOutcome(ended));
   const notes = notesOf(admittedRequest);
-  const headers = { ...admission.headers, ...modelServerHeader(order) };
+  const headers = { ...admission.headers, ...modelServerHeader(order.answering.by) };
   if (outcome.type === "ended") return { response: outcome.response, notes: [...notes, ...outcome.notes], headers };
   const watch = { owner, responseId: response.id, signal: caller.signal };
   return { response: await endElsewhere(context.watching, watch), notes, headers };
@@ -154,8 +154,8 @@ interface AdmittedRequest {
   readonly admission: Admission;
 }
 
-/** Names the model server that answers, and its name for the model, if there are several. */
-function modelServerHeader({ answering: { by } }: WatchedOrder): Readonly<Record<string, string>> {
+/** Names the model server that answers, and its name for the model; nothing if there is only one. */
+export function modelServerHeader(by: AnsweringServer | null): Readonly<Record<string, string>> {
   return by === null ? {} : { "x-antiphon-model-server": `${by.server}/${encodeURIComponent(by.model)}` };
 }
 

@@ -1,9 +1,7 @@
 import { ApiError } from "@antiphon/base/api-error.ts";
 import type { KeyBudget } from "@antiphon/domain/keys.ts";
-import type { KeySpending } from "@antiphon/domain/usage.ts";
+import { type KeySpending, NANOS_PER_UNIT } from "@antiphon/domain/usage.ts";
 import { invalidRequest } from "./invalid-request.ts";
-
-const NANOS = 1_000_000_000;
 
 export interface SpentBudget {
   readonly keyId: string;
@@ -20,7 +18,7 @@ export function budgetSpent({ keyId, keyName, budget, spent, renewsAt }: SpentBu
   const limits = [
     ...(budget.nanos === null
       ? []
-      : [`${spent.nanos / NANOS} of ${budget.nanos / NANOS} in the currency of the prices`]),
+      : [`${spent.nanos / NANOS_PER_UNIT} of ${budget.nanos / NANOS_PER_UNIT} in the currency of the prices`]),
     ...(budget.tokens === null ? [] : [`${spent.tokens} of ${budget.tokens} tokens`]),
   ].join(" and ");
   const period = budget.period === "total" ? "in total" : `this ${budget.period}`;

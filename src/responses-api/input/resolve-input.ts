@@ -1,7 +1,7 @@
 import { type IdStem, idFromStem } from "@antiphon/base/ids.ts";
 import { anyInSlices, eachInSlices, mapInSlices, Slices } from "@antiphon/base/limits/slices.ts";
 import type { CreateResponseRequest, InputItem, StoredItem } from "@antiphon/contracts/responses-api/types.ts";
-import type { Owner } from "@antiphon/domain/owner.ts";
+import { type Owner, ownerText } from "@antiphon/domain/owner.ts";
 import type { ResponseStore } from "@antiphon/domain/responses.ts";
 import { beginAtCompaction } from "../compaction/begin-at-compaction.ts";
 import { openCompaction } from "../compaction/compacted-context.ts";
@@ -126,5 +126,5 @@ function withoutTrigger(input: string | readonly InputItem[]): string | readonly
 
 /** The owner as text. A seal can only be opened with the owner text that created it. */
 export function sealScope(owner: Owner): string {
-  return `${owner.organization}/${owner.project}`;
+  return ownerText(owner);
 }

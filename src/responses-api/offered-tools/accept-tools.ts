@@ -64,10 +64,11 @@ export async function acceptTools(
     const param = `tools[${index}]`;
     const kind = kindOfType(tool.type);
     const refusal = toolRefusal(tools, tool, kind, asker);
-    const whole = refusal === null ? (tools.find(tool.type)?.withDefaults?.(tool, asker) ?? tool) : tool;
+    const hostedTool = refusal === null ? tools.find(tool.type) : null;
+    const whole = hostedTool?.withDefaults?.(tool, asker) ?? tool;
     echoes.push(echoOther(whole));
     if (refusal === null && kind !== null) hostedTools.push({ kind, tool: whole });
-    const shortfall = refusal === null ? (tools.find(tool.type)?.shortfall?.(tool) ?? null) : null;
+    const shortfall = hostedTool?.shortfall?.(tool) ?? null;
     if (shortfall !== null && tools.unavailable === "refuse") throw unsupportedParameter(param, shortfall);
     if (shortfall !== null) partialTools.push({ type: tool.type, param, reason: shortfall });
     if (refusal === null) return;

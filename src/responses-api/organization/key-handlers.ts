@@ -3,7 +3,7 @@ import { type PageBounds, pageOf } from "@antiphon/base/page-of.ts";
 import type { ResponsesApiHandlers } from "@antiphon/contracts/responses-api/operations.ts";
 import type { KeyCreateRequest, KeyRecord } from "@antiphon/contracts/responses-api/types.ts";
 import type { ApiKey, KeyStore, NewKey } from "@antiphon/domain/keys.ts";
-import type { Owner } from "@antiphon/domain/owner.ts";
+import { ownerText, readOwner } from "@antiphon/domain/owner.ts";
 import type { Principal } from "../access/authenticate.ts";
 import type { Caller } from "../access/caller.ts";
 import type { KeyBudgets } from "../access/key-budgets.ts";
@@ -156,8 +156,9 @@ async function revokeKey({ keys, onChange }: KeysContext, id: string): Promise<v
   onChange();
 }
 
+/** The contract has checked the form of the projects. */
 function wishedKey(body: KeyCreateRequest): Partial<NewKey> {
-  const [first, ...others] = (body.projects ?? []).map(ownerNamed);
+  const [first, ...others] = (body.projects ?? []).flatMap((project) => readOwner(project) ?? []);
   return {
     isOperator: body.is_operator ?? false,
     limits: { requests: body.requests_per_minute ?? null, tokens: body.tokens_per_minute ?? null },
@@ -166,12 +167,6 @@ function wishedKey(body: KeyCreateRequest): Partial<NewKey> {
     expiresAt: expiryOf(body.expires_in_seconds),
     ...(first === undefined ? {} : { owners: [first, ...others], isRouted: true }),
   };
-}
-
-/** The contract has checked the form. */
-function ownerNamed(text: string): Owner {
-  const [organization = "", project = ""] = text.split("/");
-  return { organization, project };
 }
 
 function checkedTools(kinds: readonly string[]): readonly string[] {
@@ -190,8 +185,7 @@ function isValid({ revokedAt, expiresAt }: ApiKey): boolean {
 }
 
 function actsFor(projectId: string): (key: ApiKey) => boolean {
-  return (key) =>
-    isValid(key) && key.owners.some(({ organization, project }) => `${organization}/${project}` === projectId);
+  return (key) => isValid(key) && key.owners.some((owner) => ownerText(owner) === projectId);
 }
 
 function nowSeconds(): number {

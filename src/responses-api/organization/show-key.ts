@@ -5,9 +5,8 @@ import type {
   KeyBudget as WireBudget,
 } from "@antiphon/contracts/responses-api/types.ts";
 import type { ApiKey, KeyBudget } from "@antiphon/domain/keys.ts";
-import type { KeySpending } from "@antiphon/domain/usage.ts";
-
-const NANOS = 1_000_000_000;
+import { ownerText } from "@antiphon/domain/owner.ts";
+import { type KeySpending, NANOS_PER_UNIT } from "@antiphon/domain/usage.ts";
 
 /** An operator's key as the reference shows it. */
 export function showOperatorKey({ id, name, lastFour, createdAt, expiresAt }: ApiKey): AdminApiKey {
@@ -53,7 +52,7 @@ export function showKey(key: ApiKey, spending: (KeySpending & { readonly renewsA
     name: key.name,
     redacted_value: redactedValue(key.lastFour),
     is_operator: key.isOperator,
-    projects: key.owners.map(({ organization, project }) => `${organization}/${project}`),
+    projects: key.owners.map(ownerText),
     requests_per_minute: key.limits.requests,
     tokens_per_minute: key.limits.tokens,
     tools: key.tools == null ? null : [...key.tools],
@@ -61,7 +60,7 @@ export function showKey(key: ApiKey, spending: (KeySpending & { readonly renewsA
     spending:
       spending === null
         ? null
-        : { amount: spending.nanos / NANOS, tokens: spending.tokens, renews_at: spending.renewsAt },
+        : { amount: spending.nanos / NANOS_PER_UNIT, tokens: spending.tokens, renews_at: spending.renewsAt },
     created_at: key.createdAt,
     expires_at: key.expiresAt,
     revoked_at: key.revokedAt,
@@ -71,11 +70,11 @@ export function showKey(key: ApiKey, spending: (KeySpending & { readonly renewsA
 /** The stored form of a budget. One without any limit is none. */
 export function readBudget({ period, amount, tokens }: WireBudget): KeyBudget | null {
   if (amount == null && tokens == null) return null;
-  return { period, nanos: amount == null ? null : Math.round(amount * NANOS), tokens: tokens ?? null };
+  return { period, nanos: amount == null ? null : Math.round(amount * NANOS_PER_UNIT), tokens: tokens ?? null };
 }
 
 function showBudget({ period, nanos, tokens }: KeyBudget): WireBudget {
-  return { period, amount: nanos === null ? null : nanos / NANOS, tokens };
+  return { period, amount: nanos === null ? null : nanos / NANOS_PER_UNIT, tokens };
 }
 
 function redactedValue(lastFour: string): string {

@@ -1,6 +1,7 @@
 import type { ResponsesApiHandlers } from "@antiphon/contracts/responses-api/operations.ts";
 import type { UsageCompletionsResult } from "@antiphon/contracts/responses-api/types.ts";
-import type { UsageStore, UsageSum } from "@antiphon/domain/usage.ts";
+import { ownerText } from "@antiphon/domain/owner.ts";
+import { NANOS_PER_UNIT, type UsageStore, type UsageSum } from "@antiphon/domain/usage.ts";
 import type { Principal } from "../access/authenticate.ts";
 import type { Caller } from "../access/caller.ts";
 import { requireOperator } from "./key-handlers.ts";
@@ -20,7 +21,6 @@ type UsageOperation =
   | "getWebSearchCallsUsage";
 
 const USAGE_SCOPE = "api.usage.read";
-const NANOS = 1_000_000_000;
 /** The days on a page of costs. */
 const COST_DAYS = { bucketsDefault: 7, bucketsMax: 180 };
 
@@ -65,7 +65,7 @@ export function usageHandlers(store: Pick<UsageStore, "sum">): Pick<ResponsesApi
 }
 
 function projectId({ owner }: UsageSum): string | null {
-  return owner === null ? null : `${owner.organization}/${owner.project}`;
+  return owner === null ? null : ownerText(owner);
 }
 
 /** By whom and what a sum was used, as far as the query groups by it. */
@@ -134,7 +134,7 @@ function costsResult(sum: UsageSum, isByLine: boolean) {
   if (currency === null) return null;
   return {
     object: "organization.costs.result" as const,
-    amount: { value: amounts.nanos / NANOS, currency },
+    amount: { value: amounts.nanos / NANOS_PER_UNIT, currency },
     line_item: model,
     project_id: projectId(sum),
     api_key_id: keyId,

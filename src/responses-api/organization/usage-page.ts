@@ -1,5 +1,5 @@
 import type { UsageResponse, UsageResult } from "@antiphon/contracts/responses-api/types.ts";
-import type { Owner } from "@antiphon/domain/owner.ts";
+import { readOwner } from "@antiphon/domain/owner.ts";
 import type { BucketSeconds, UsageDimension, UsageKind, UsageStore, UsageSum } from "@antiphon/domain/usage.ts";
 import { usageLimitAbove, usagePageNotFound } from "../errors/organization-errors.ts";
 
@@ -121,7 +121,7 @@ async function sumsOf(
     bucketSeconds: seconds,
     from: starts[0] ?? 0,
     before: (starts.at(-1) ?? 0) + seconds,
-    owners: query.project_ids?.flatMap(ownerNamed) ?? null,
+    owners: query.project_ids?.flatMap((project) => readOwner(project) ?? []) ?? null,
     keyIds: query.api_key_ids ?? null,
     models: query.models ?? null,
     groupBy: [...new Set([...alwaysBy, ...dimensions])],
@@ -135,10 +135,3 @@ const DIMENSIONS: Readonly<Partial<Record<GroupName, UsageDimension>>> = {
   line_item: "model",
   service_tier: "serviceTier",
 };
-
-/** None if the text does not name a project. */
-function ownerNamed(text: string): readonly Owner[] {
-  const [organization, project, ...others] = text.split("/");
-  if (organization === undefined || project === undefined || others.length > 0) return [];
-  return [{ organization, project }];
-}

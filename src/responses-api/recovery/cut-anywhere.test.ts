@@ -2,11 +2,9 @@ import { newIdStem } from "@antiphon/base/ids.ts";
 import type { Response, ResponseStreamEvent } from "@antiphon/contracts/responses-api/types.ts";
 import type { HostedTool, MadeCall, ToolCall } from "@antiphon/domain/hosted-tool.ts";
 import { SAMPLE_ITEMS } from "@antiphon/domain/models/hosted-items.fixture.ts";
-import type { ModelEngine } from "@antiphon/domain/models/model-engine.ts";
 import type { ModelEvent } from "@antiphon/domain/models/model-events.ts";
 import { aRequest } from "@antiphon/domain/models/model-request.fixture.ts";
 import type { ModelRequest } from "@antiphon/domain/models/model-request.ts";
-import { WITHOUT_RETRIEVAL } from "@antiphon/domain/models/retrieval.ts";
 import { lintEvents } from "@antiphon/stream-grammar/stream-linter.ts";
 import fc from "fast-check";
 import { expect, test } from "vitest";
@@ -15,7 +13,7 @@ import { ResponseFold } from "../../runs/index.ts";
 import { aResponse } from "../../runs/run.fixture.ts";
 import type { RunTask } from "../task/run-task.ts";
 import type { MortalProcess } from "./mortal-process.fixture.ts";
-import { liveThrough } from "./mortal-run.fixture.ts";
+import { liveThrough, mortalEngine } from "./mortal-run.fixture.ts";
 
 const IDS = newIdStem(1_800_000_000);
 const SCENARIOS = 12;
@@ -94,25 +92,6 @@ interface World {
 }
 
 /** Makes the calls of the first turn that it has not been shown all results of, then says that it is done. */
-function modelOf(world: World, life: MortalProcess): ModelEngine {
-  return {
-    name: "scripted",
-    abilitiesOf: () => ({ images: false, imageUrls: false, files: false, audioFormats: [] }),
-    sample: async (request) => {
-      await life.alive();
-      return say(request, world, life);
-    },
-    listModels: async () => [],
-    countTokens: async () => ({ tokens: 1, exact: true }),
-    estimateTokens: async () => 1,
-    continuesAnswers: async () => false,
-    reasoningDefaults: () => null,
-    notesOn: () => [],
-    contextWindow: async () => null,
-    ...WITHOUT_RETRIEVAL,
-  };
-}
-
 async function* say(request: ModelRequest, world: World, life: MortalProcess) {
   const events = eventsFor(request, world);
   // No recorded turn is asked for again.
@@ -287,7 +266,10 @@ function taskOf({ isParallel, compacts, isSpoken, turns }: Scenario): RunTask {
 /** Lives until each of these deaths, and then to the end. */
 async function playThrough(scenario: Scenario, deaths: readonly number[]) {
   const world: World = { scenario, done: [], told: [], shown: [] };
-  const partsOf = (life: MortalProcess) => ({ engine: modelOf(world, life), tools: [toolOf(world, life)] });
+  const partsOf = (life: MortalProcess) => ({
+    engine: mortalEngine(life, (request) => say(request, world, life)),
+    tools: [toolOf(world, life)],
+  });
   return { world, lives: await liveThrough(partsOf, taskOf(scenario), deaths) };
 }
 

@@ -1,11 +1,9 @@
 import { newIdStem } from "@antiphon/base/ids.ts";
 import type { ToolInput } from "@antiphon/contracts/responses-api/types.ts";
 import type { HostedTool } from "@antiphon/domain/hosted-tool.ts";
-import type { ModelEngine } from "@antiphon/domain/models/model-engine.ts";
 import type { ModelEvent } from "@antiphon/domain/models/model-events.ts";
 import { aRequest } from "@antiphon/domain/models/model-request.fixture.ts";
 import type { ModelRequest } from "@antiphon/domain/models/model-request.ts";
-import { WITHOUT_RETRIEVAL } from "@antiphon/domain/models/retrieval.ts";
 import { lintEvents } from "@antiphon/stream-grammar/stream-linter.ts";
 import { expect, test } from "vitest";
 import { verifies } from "../../../tests/verifies.ts";
@@ -13,7 +11,7 @@ import { QuickJsPrograms } from "../../tools/programs/program-runtime.ts";
 import { programTool } from "../../tools/programs/program-tool.ts";
 import type { RunTask } from "../task/run-task.ts";
 import type { MortalProcess } from "./mortal-process.fixture.ts";
-import { liveThrough } from "./mortal-run.fixture.ts";
+import { liveThrough, mortalEngine } from "./mortal-run.fixture.ts";
 
 const PROGRAMS = programTool(new QuickJsPrograms());
 const LAB: ToolInput = {
@@ -99,25 +97,6 @@ function payingTool(life: MortalProcess, paid: string[]): HostedTool {
 }
 
 /** Writes the program, and says what it saw of it. */
-function modelOf(life: MortalProcess): ModelEngine {
-  return {
-    ...WITHOUT_RETRIEVAL,
-    name: "scripted",
-    abilitiesOf: () => ({ images: false, imageUrls: false, files: false, audioFormats: [] }),
-    sample: async (request) => {
-      await life.alive();
-      return say(request, life);
-    },
-    listModels: async () => [],
-    countTokens: async () => ({ tokens: 1, exact: true }),
-    estimateTokens: async () => 1,
-    continuesAnswers: async () => false,
-    reasoningDefaults: () => null,
-    notesOn: () => [],
-    contextWindow: async () => null,
-  };
-}
-
 async function* say({ items }: ModelRequest, life: MortalProcess): AsyncGenerator<readonly ModelEvent[]> {
   expect(items.filter(({ type }) => type === "hosted_call")).toEqual([]);
   const output = items.flatMap((item) => (item.type === "program_output" ? [item.result] : []))[0];
@@ -142,7 +121,10 @@ test(
     const outcomes = new Set<string>();
     for (let death = 1; ; death += 1) {
       const paid: string[] = [];
-      const partsOf = (life: MortalProcess) => ({ engine: modelOf(life), tools: [payingTool(life, paid), PROGRAMS] });
+      const partsOf = (life: MortalProcess) => ({
+        engine: mortalEngine(life, (request) => say(request, life)),
+        tools: [payingTool(life, paid), PROGRAMS],
+      });
       const lives = await liveThrough(partsOf, taskOf(), [death]);
       const last = lives.at(-1);
       const { status, output } = last?.body ?? { status: "failed", output: [] };

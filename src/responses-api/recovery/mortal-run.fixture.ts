@@ -4,6 +4,8 @@ import type { HostedTool } from "@antiphon/domain/hosted-tool.ts";
 import { createHostedTools } from "@antiphon/domain/hosted-tools.ts";
 import type { ModelEngine } from "@antiphon/domain/models/model-engine.ts";
 import type { ModelEvent } from "@antiphon/domain/models/model-events.ts";
+import type { ModelRequest } from "@antiphon/domain/models/model-request.ts";
+import { WITHOUT_RETRIEVAL } from "@antiphon/domain/models/retrieval.ts";
 import type { ToolObserver } from "@antiphon/domain/tool-watch.ts";
 import { RunHost } from "../../runs/index.ts";
 import type { RunObserver } from "../../runs/ports/run-watch.ts";
@@ -21,6 +23,29 @@ const OWNER = { organization: "org", project: "proj" };
 export interface MortalParts {
   readonly engine: ModelEngine;
   readonly tools: readonly HostedTool[];
+}
+
+/** A model that answers with these events as long as its process lives. */
+export function mortalEngine(
+  life: MortalProcess,
+  say: (request: ModelRequest) => AsyncIterable<readonly ModelEvent[]>,
+): ModelEngine {
+  return {
+    ...WITHOUT_RETRIEVAL,
+    name: "scripted",
+    abilitiesOf: () => ({ images: false, imageUrls: false, files: false, audioFormats: [] }),
+    sample: async (request) => {
+      await life.alive();
+      return say(request);
+    },
+    listModels: async () => [],
+    countTokens: async () => ({ tokens: 1, exact: true }),
+    estimateTokens: async () => 1,
+    continuesAnswers: async () => false,
+    reasoningDefaults: () => null,
+    notesOn: () => [],
+    contextWindow: async () => null,
+  };
 }
 
 const OBSERVER: RunObserver = {

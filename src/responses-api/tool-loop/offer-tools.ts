@@ -33,13 +33,18 @@ export function offerTools({ tools, toolChoice }: Offered, offer: TurnOffer): Of
   const { foundTools, isFirst, mayCall } = offer;
   const heldLabels = heldServers(offer, toolChoice);
   const functions = offer.functions.filter(({ definition: { server } }) => server === null || !heldLabels.has(server));
-  const clients = [...tools, ...foundTools.filter(({ type }) => type !== "mcp")];
+  const clients = [...tools, ...foundClientTools(foundTools)];
   const all = [...clients, ...functions.map(({ definition }) => definition)];
   const choice = choiceOf(toolChoice, functions, isFirst);
   if (mayCall) return { tools: all, toolChoice: choice };
   // The functions stay if nothing else is offered, so that the prompt begins as before.
   if (clients.length === 0) return { tools: all, toolChoice: "none" };
   return { tools: clients, toolChoice: withoutHosted(choice) };
+}
+
+/** The client's tools among those that searches have found. */
+export function foundClientTools(foundTools: readonly Tool[]): readonly Tool[] {
+  return foundTools.filter(({ type }) => type !== "mcp");
 }
 
 /** The labels of MCP servers that no search has found yet. A server named in a choice is not deferred. */

@@ -10,9 +10,8 @@ import { CallLine } from "./call-line.ts";
 import { Sources } from "./citations/sources.ts";
 import { labelOf, wholeItem } from "./hosted-run.ts";
 import type { LoopRun, LoopServices, ToolTask } from "./loop-parts.ts";
-import { offerTools, withNotes } from "./offer-tools.ts";
+import { foundClientTools, offerTools, withNotes } from "./offer-tools.ts";
 import type { ToolSet } from "./open-tools.ts";
-import { foundClientTools } from "./programs/callables.ts";
 import { ProgramTurns } from "./programs/program-turns.ts";
 import { fitRefused, fitTurn } from "./results/fit-request.ts";
 import type { ResumePoint } from "./resume/resume-point.ts";
@@ -135,7 +134,6 @@ export class ToolLoop {
 
   #askProgram(): Turn {
     this.#tally.begin(true);
-    this.#programs.beginTurn();
     return this.#programs.turn(this.#callableTools(), this.#calls.left);
   }
 

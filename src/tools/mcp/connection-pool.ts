@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { Owner } from "@antiphon/domain/owner.ts";
+import { type Owner, ownerText } from "@antiphon/domain/owner.ts";
 import { McpConnection, type McpConnectionOptions } from "./mcp-connection.ts";
 import type { McpServer } from "./mcp-server.ts";
 
@@ -81,7 +81,7 @@ export class ConnectionPool {
   }
 
   #add(key: string, server: McpServer, owner: Owner): PooledConnection {
-    const caller = `${owner.organization}/${owner.project}`;
+    const caller = ownerText(owner);
     const place = { key, connection: new McpConnection(server, { ...this.#options, caller }), users: 1, idle: null };
     const places = this.#places.get(key) ?? new Set();
     this.#places.set(key, places.add(place));

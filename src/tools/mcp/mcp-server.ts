@@ -1,6 +1,7 @@
 import { isRecord } from "@antiphon/base/json/records.ts";
 import type { Logger } from "@antiphon/base/logger.ts";
 import type { ToolInput } from "@antiphon/contracts/responses-api/types.ts";
+import { isAmongOwners } from "@antiphon/domain/models/model-policy.ts";
 import type { Owner } from "@antiphon/domain/owner.ts";
 import type { Egress } from "@antiphon/egress/egress.ts";
 import type { AllowedTools, RequireApproval } from "./tool-filter.ts";
@@ -82,7 +83,7 @@ export function operatorServerOf(
   const match = servers.find((server) =>
     connector == null ? server.label === label : server.connectorIds.includes(connector),
   );
-  return match !== undefined && mayUse(match, owner) ? match : null;
+  return match !== undefined && isAmongOwners(match.owners, owner) ? match : null;
 }
 
 /** The server of a tool that was not refused. */
@@ -101,10 +102,6 @@ export function serverOf(options: Pick<McpOptions, "servers">, tool: McpInput, o
     limits: operators,
     description: description ?? operators.description,
   };
-}
-
-function mayUse({ owners }: OperatorServer, { organization, project }: Owner): boolean {
-  return owners === null || owners.includes(organization) || owners.includes(`${organization}/${project}`);
 }
 
 function mcpHeaders(tool: McpInput): Readonly<Record<string, string>> {

@@ -1,4 +1,4 @@
-import type { ProgramJob, ProgramState } from "@antiphon/domain/programs.ts";
+import type { ProgramJob } from "@antiphon/domain/programs.ts";
 
 /** What the thread of a program is given. */
 export interface ProgramTask {
@@ -20,5 +20,3 @@ export interface ProgramLimits {
   /** Of all texts that the program writes. */
   readonly charactersMax: number;
 }
-
-export type ProgramOutcome = ProgramState;

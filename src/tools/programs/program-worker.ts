@@ -1,6 +1,6 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { isRecord } from "@antiphon/base/json/records.ts";
-import type { CallOfProgram } from "@antiphon/domain/programs.ts";
+import type { CallOfProgram, ProgramState } from "@antiphon/domain/programs.ts";
 import {
   newQuickJSWASMModuleFromVariant,
   type QuickJSContext,
@@ -8,7 +8,7 @@ import {
   type QuickJSHandle,
   shouldInterruptAfterDeadline,
 } from "quickjs-emscripten-core";
-import type { ProgramOutcome, ProgramTask } from "./program-task.ts";
+import type { ProgramTask } from "./program-task.ts";
 
 const STACK_BYTES_MAX = 512 * 1024;
 /** The longest text of an error that is shown. */
@@ -68,7 +68,7 @@ class ProgramRun {
     context.runtime.setInterruptHandler((runtime) => this.#stop !== null || isLate(runtime));
   }
 
-  run(): ProgramOutcome {
+  run(): ProgramState {
     const context = this.#context;
     this.#prepare();
     const evaluation = context.evalCode(`(async () => {\n${this.#task.code}\n})()`, "program.js");
@@ -93,7 +93,7 @@ class ProgramRun {
    * Gives a round of calls their results, in the order of the calls and all at once, so that a later run does the same.
    * Returns how the run ends if that is not possible.
    */
-  #answer(round: readonly MadeCall[], offset: number): ProgramOutcome | null {
+  #answer(round: readonly MadeCall[], offset: number): ProgramState | null {
     const known = this.#task.earlierCalls.slice(offset, offset + round.length);
     const isOther = known.some(({ name }, index) => name !== round[index]?.name);
     if (isOther) return this.#ended("incomplete", "The program cannot go on: it would make other calls than before.");
@@ -137,14 +137,14 @@ class ProgramRun {
   }
 
   /** A program that wrote nothing has the value that it returned as its result. */
-  #completed(value: QuickJSHandle): ProgramOutcome {
+  #completed(value: QuickJSHandle): ProgramState {
     if (this.#texts.length > 0 || this.#context.typeof(value) === "undefined") return this.#ended("completed");
     const returned: unknown = this.#context.dump(value);
     this.#write(typeof returned === "string" ? returned : (JSON.stringify(returned) ?? ""));
     return this.#ended(this.#stop === null ? "completed" : "incomplete", this.#stop);
   }
 
-  #failed(error: QuickJSHandle): ProgramOutcome {
+  #failed(error: QuickJSHandle): ProgramState {
     const value: unknown = this.#context.dump(error);
     if (!isRecord(value)) return this.#ended("incomplete", `Error: ${String(value)}`);
     const { name = "Error", message = "", stack = "" } = value;
@@ -155,12 +155,12 @@ class ProgramRun {
     return this.#ended("incomplete", `${String(name)}: ${String(message)}${place}`.slice(0, ERROR_CHARACTERS_MAX));
   }
 
-  #ended(status: "completed" | "incomplete", fault: string | null = null): ProgramOutcome {
+  #ended(status: "completed" | "incomplete", fault: string | null = null): ProgramState {
     return { type: "ended", status, result: [...this.#texts, ...(fault === null ? [] : [fault])].join("\n") };
   }
 }
 
-async function runTask(task: ProgramTask): Promise<ProgramOutcome> {
+async function runTask(task: ProgramTask): Promise<ProgramState> {
   const quickjs = await newQuickJSWASMModuleFromVariant(import("@jitl/quickjs-ng-wasmfile-release-sync"));
   const runtime = quickjs.newRuntime();
   runtime.setMemoryLimit(task.limits.memoryBytesMax);

@@ -1,9 +1,10 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { joinChunks, readJsonInSlices } from "@antiphon/base/json/read-json-in-slices.ts";
 import { retryAfterSeconds } from "@antiphon/base/limits/retry-after.ts";
 import { type Dispatcher, request } from "undici";
 import { type Embedder, EmbeddingFailed, type EmbeddingPurpose } from "../ports/vectors.ts";
+import { pauseBeforeRepeat } from "./patience.ts";
 import { type EmbeddingPrefixes, prefixedModelName, splitModelName } from "./prefixes.ts";
+import { VectorLengths } from "./vector-lengths.ts";
 import { vectorsIn } from "./vectors-in.ts";
 
 export interface EmbeddingServerOptions {
@@ -21,8 +22,6 @@ export interface EmbeddingServerOptions {
 const TEXTS_AT_ONCE_MAX = 64;
 /** 64 vectors of 16,384 numbers with 20 digits, and the frame. */
 const REPLY_BYTES_MAX = 32 * 1024 * 1024;
-const FIRST_PAUSE_MS = 500;
-const PAUSE_MS_MAX = 15_000;
 /** The server is overloaded, starting, or unreachable behind a proxy. */
 const BUSY: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 /** The server refuses a text. Some servers answer 500 to a text that is too long. */
@@ -33,8 +32,7 @@ export class EmbeddingServer implements Embedder {
   readonly modelName: string;
   readonly textsTogether = TEXTS_AT_ONCE_MAX;
   readonly #options: EmbeddingServerOptions;
-  /** The vector length of each model, from its first reply. Vectors of other lengths cannot be compared. */
-  readonly #dimensions = new Map<string, number>();
+  readonly #lengths = new VectorLengths("The embedding server");
 
   constructor(options: EmbeddingServerOptions) {
     this.modelName = prefixedModelName(options.model, options.prefixes);
@@ -57,20 +55,15 @@ export class EmbeddingServer implements Embedder {
   }
 
   async dimensionsOf(modelName: string, signal: AbortSignal): Promise<number> {
-    const earlier = this.#dimensions.get(splitModelName(modelName).model);
-    if (earlier !== undefined) return earlier;
+    const earlier = this.#lengths.find(splitModelName(modelName).model);
+    if (earlier !== null) return earlier;
     const [vector] = await this.embed(modelName, ["dimensions"], "passage", signal);
     return vector?.length ?? 0;
   }
 
   async #embedSome(model: string, texts: readonly string[], signal: AbortSignal): Promise<readonly Float32Array[]> {
     const answer = await this.#askPatiently(JSON.stringify({ model, input: texts, encoding_format: "float" }), signal);
-    const vectors = vectorsIn(answer, texts.length);
-    const dimensions = vectors[0]?.length ?? 0;
-    const earlier = this.#dimensions.get(model) ?? dimensions;
-    this.#dimensions.set(model, earlier);
-    if (dimensions !== earlier) throw new EmbeddingFailed("The embedding server changed the length of its vectors.");
-    return vectors;
+    return this.#lengths.checked(model, vectorsIn(answer, texts.length));
   }
 
   async #askPatiently(body: string, signal: AbortSignal): Promise<unknown> {
@@ -79,9 +72,7 @@ export class EmbeddingServer implements Embedder {
       const reply = await this.#ask(body, signal);
       if (reply.type === "answer") return reply.answer;
       if (repeats >= repeatsMax) throw reply.failure;
-      await sleep(Math.min(PAUSE_MS_MAX, reply.pauseMs ?? FIRST_PAUSE_MS * 2 ** repeats), null, { signal }).catch(() =>
-        signal.throwIfAborted(),
-      );
+      await pauseBeforeRepeat(repeats, reply.pauseMs, signal);
     }
   }
 

@@ -1,9 +1,10 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import type { ModelEngine } from "@antiphon/domain/models/model-engine.ts";
 import { ModelError } from "@antiphon/domain/models/model-error.ts";
 import type { Embeddings } from "@antiphon/domain/models/retrieval.ts";
 import { type Embedder, EmbeddingFailed, type EmbeddingPurpose } from "../ports/vectors.ts";
+import { pauseBeforeRepeat } from "./patience.ts";
 import { type EmbeddingPrefixes, prefixedModelName, splitModelName } from "./prefixes.ts";
+import { VectorLengths } from "./vector-lengths.ts";
 import { vectorsIn } from "./vectors-in.ts";
 
 export interface ModelEmbedderOptions {
@@ -19,16 +20,13 @@ export interface ModelEmbedderOptions {
 }
 
 const TEXTS_TOGETHER = 64;
-const FIRST_PAUSE_MS = 500;
-const PAUSE_MS_MAX = 15_000;
 
 /** Turns texts into vectors by a model that requests can name, too. */
 export class ModelEmbedder implements Embedder {
   readonly modelName: string;
   readonly textsTogether = TEXTS_TOGETHER;
   readonly #options: ModelEmbedderOptions;
-  /** The vector length of each model, from its first reply. Vectors of other lengths cannot be compared. */
-  readonly #dimensions = new Map<string, number>();
+  readonly #lengths = new VectorLengths("The embedding model");
 
   constructor(options: ModelEmbedderOptions) {
     this.modelName = prefixedModelName(options.model, options.prefixes);
@@ -47,16 +45,12 @@ export class ModelEmbedder implements Embedder {
     const prefixedTexts = texts.map((text) => prefixes[purpose] + text);
     const { vectors: embeddings } = await this.#askPatiently(model, prefixedTexts, signal);
     const vectors = vectorsIn({ data: embeddings.map((embedding) => ({ embedding })) }, texts.length);
-    const dimensions = vectors[0]?.length ?? 0;
-    const earlier = this.#dimensions.get(modelName) ?? dimensions;
-    this.#dimensions.set(modelName, earlier);
-    if (dimensions !== earlier) throw new EmbeddingFailed("The embedding model changed the length of its vectors.");
-    return vectors;
+    return this.#lengths.checked(modelName, vectors);
   }
 
   async dimensionsOf(modelName: string, signal: AbortSignal): Promise<number> {
-    const earlier = this.#dimensions.get(modelName);
-    if (earlier !== undefined) return earlier;
+    const earlier = this.#lengths.find(modelName);
+    if (earlier !== null) return earlier;
     const [vector] = await this.embed(modelName, ["dimensions"], "passage", signal);
     return vector?.length ?? 0;
   }
@@ -72,9 +66,7 @@ export class ModelEmbedder implements Embedder {
           dependsOnTexts: result.retry === "never",
         });
       const askedMs = result.retryAfterSeconds === null ? null : result.retryAfterSeconds * 1000;
-      await sleep(Math.min(PAUSE_MS_MAX, askedMs ?? FIRST_PAUSE_MS * 2 ** repeats), null, { signal }).catch(() =>
-        signal.throwIfAborted(),
-      );
+      await pauseBeforeRepeat(repeats, askedMs, signal);
     }
   }
 

@@ -1,4 +1,4 @@
-import type { Owner } from "../owner.ts";
+import { type Owner, ownerText } from "../owner.ts";
 
 /** What the operator says of a model. */
 export interface ModelPolicy {
@@ -12,6 +12,6 @@ export interface ModelPolicy {
 }
 
 /** Whether an owner is among these, which are organizations or projects; everybody is if they are null. */
-export function isAmongOwners(owners: readonly string[] | null | undefined, { organization, project }: Owner): boolean {
-  return owners == null || owners.includes(organization) || owners.includes(`${organization}/${project}`);
+export function isAmongOwners(owners: readonly string[] | null | undefined, owner: Owner): boolean {
+  return owners == null || owners.includes(owner.organization) || owners.includes(ownerText(owner));
 }

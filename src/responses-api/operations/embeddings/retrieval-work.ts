@@ -4,6 +4,7 @@ import { estimateTokens } from "../../../runs/index.ts";
 import { Admission } from "../../access/admission.ts";
 import type { Caller } from "../../access/caller.ts";
 import type { KeyAccounts } from "../../access/key-accounts.ts";
+import { modelServerHeader } from "../../create/begin-response.ts";
 import { checkModelOwner } from "../../create/model-defaults.ts";
 import { retrievalFailed } from "../../errors/embedding-errors.ts";
 import { tooManyRuns } from "../../errors/server-errors.ts";
@@ -83,14 +84,10 @@ async function admitted<Answer extends { readonly tokens: number | null }>(
     return {
       answer,
       usage: { prompt_tokens: tokens, total_tokens: tokens },
-      headers: { ...admission.headers, ...serverHeader(by), ...emulated },
+      headers: { ...admission.headers, ...modelServerHeader(by), ...emulated },
     };
   } catch (error) {
     admission.settle(0);
     throw error;
   }
-}
-
-function serverHeader(by: AnsweringServer | null): Readonly<Record<string, string>> {
-  return by === null ? {} : { "x-antiphon-model-server": `${by.server}/${encodeURIComponent(by.model)}` };
 }

@@ -1,4 +1,3 @@
-import type { Tool } from "@antiphon/contracts/responses-api/types.ts";
 import type { HostedFunction } from "@antiphon/domain/models/hosted.ts";
 import type { OfferedTool } from "@antiphon/domain/models/model-request.ts";
 import type { OfferedHostedTool } from "../../offered-tools/accept-tools.ts";
@@ -103,9 +102,4 @@ function describe({ kind, key, description, parameters, output }: Callable): str
 /** The key of a call's function in programs; null if there is no such function. */
 export function keyOf(callables: readonly Callable[], call: Pick<Callable, "name" | "server">): string | null {
   return callables.find(({ name, server }) => name === call.name && server === call.server)?.key ?? null;
-}
-
-/** The tools of a list of tools that a search has found. */
-export function foundClientTools(foundTools: readonly Tool[]): readonly Tool[] {
-  return foundTools.filter(({ type }) => type !== "mcp");
 }

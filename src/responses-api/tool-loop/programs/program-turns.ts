@@ -146,9 +146,17 @@ export class ProgramTurns {
    * The next turn of the open program. `tools`: the client's tools. `callsLeft`: how many calls of hosted tools the
    * limits allow.
    */
-  async *turn(tools: readonly OfferedTool[], callsLeft: number): AsyncGenerator<readonly ModelEvent[]> {
-    const item = this.#item;
-    if (item === null) throw new Error("no program is open");
+  turn(tools: readonly OfferedTool[], callsLeft: number): AsyncGenerator<readonly ModelEvent[]> {
+    if (this.#item === null) throw new Error("no program is open");
+    this.#isTurn = true;
+    return this.#eventsOf(this.#item, tools, callsLeft);
+  }
+
+  async *#eventsOf(
+    item: ProgramItem,
+    tools: readonly OfferedTool[],
+    callsLeft: number,
+  ): AsyncGenerator<readonly ModelEvent[]> {
     const callables = this.#callables(tools);
     const state = limitCalls(await this.#run(item, callables), callables, callsLeft);
     if (state.type === "ended") yield this.#end(item, state);
@@ -157,11 +165,6 @@ export class ProgramTurns {
       { type: "usage", usage: NO_USAGE },
       { type: "finished", reason: "stop" },
     ];
-  }
-
-  /** Call it before `turn`. */
-  beginTurn(): void {
-    this.#isTurn = true;
   }
 
   async #run(program: ProgramItem, callables: readonly Callable[]): Promise<ProgramState> {

@@ -1,12 +1,14 @@
 import type { Owner } from "@antiphon/domain/owner.ts";
-import type {
-  KeySpending,
-  UsageAmounts,
-  UsageCount,
-  UsageDimension,
-  UsageQuery,
-  UsageStore,
-  UsageSum,
+import {
+  type KeySpending,
+  NO_AMOUNTS,
+  sumOfAmounts,
+  type UsageAmounts,
+  type UsageCount,
+  type UsageDimension,
+  type UsageQuery,
+  type UsageStore,
+  type UsageSum,
 } from "@antiphon/domain/usage.ts";
 import { type Kysely, type RawBuilder, type SqlBool, sql } from "kysely";
 import type { Database, UsageCountsTable } from "../../database/schema.ts";
@@ -127,16 +129,17 @@ const COLUMNS: Readonly<Record<UsageDimension, readonly (keyof UsageCountsTable)
 
 /** One row for each key. They are sorted, so that servers that write at the same time do not wait in a circle. */
 function mergedRows(counts: readonly UsageCount[]): readonly UsageCountsTable[] {
-  const rows = new Map<string, UsageCountsTable>();
+  const sums = new Map<string, { readonly count: UsageCount; readonly width: number }>();
   for (const count of counts) {
     for (const width of [MINUTE_SECONDS, DAY_SECONDS]) {
       const row = rowOfCount(count, width);
       const name = JSON.stringify(KEY.map((column) => row[column]));
-      const other = rows.get(name);
-      rows.set(name, other === undefined ? row : { ...row, ...addedAmounts(row, other) });
+      const amounts = sumOfAmounts(count.amounts, sums.get(name)?.count.amounts ?? NO_AMOUNTS);
+      sums.set(name, { count: { ...count, amounts }, width });
     }
   }
-  return [...rows].toSorted(([one], [other]) => (one < other ? -1 : 1)).map(([, row]) => row);
+  const sorted = [...sums].toSorted(([one], [other]) => (one < other ? -1 : 1));
+  return sorted.map(([, { count, width }]) => rowOfCount(count, width));
 }
 
 function rowOfCount({ at, owner, keyId, currency, amounts, ...subject }: UsageCount, width: number): UsageCountsTable {
@@ -161,18 +164,6 @@ function rowOfCount({ at, owner, keyId, currency, amounts, ...subject }: UsageCo
 }
 
 type AmountColumns = Pick<UsageCountsTable, (typeof AMOUNTS)[number]>;
-
-function addedAmounts(one: AmountColumns, other: AmountColumns): AmountColumns {
-  return {
-    requests: one.requests + other.requests,
-    input_tokens: one.input_tokens + other.input_tokens,
-    cached_tokens: one.cached_tokens + other.cached_tokens,
-    cache_write_tokens: one.cache_write_tokens + other.cache_write_tokens,
-    output_tokens: one.output_tokens + other.output_tokens,
-    calls: one.calls + other.calls,
-    nanos: one.nanos + other.nanos,
-  };
-}
 
 type SumRow = AmountColumns &
   Pick<UsageCountsTable, "start_time"> &

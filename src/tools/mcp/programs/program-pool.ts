@@ -1,6 +1,6 @@
 import { Semaphore } from "@antiphon/base/limits/semaphore.ts";
 import type { ToolScope } from "@antiphon/domain/hosted-tool.ts";
-import type { Owner } from "@antiphon/domain/owner.ts";
+import { type Owner, ownerText } from "@antiphon/domain/owner.ts";
 import { connectionKey } from "../connection-pool.ts";
 import { McpConnection } from "../mcp-connection.ts";
 import type { McpOptions, McpServer } from "../mcp-server.ts";
@@ -76,7 +76,7 @@ export class ProgramPool {
   }
 
   #add(server: McpServer, { owner }: ProgramUser): KeptProgram {
-    const caller = `${owner.organization}/${owner.project}`;
+    const caller = ownerText(owner);
     const connection = new McpConnection(server, { ...this.#options, caller, programPlaces: this.#places });
     const key = connectionKey(server, owner);
     const program = { key, owner, connection, chainIds: new Set<string>(), isUsed: true, idle: null };
