@@ -77,13 +77,29 @@ async function ask(server: ChildServer): Promise<ClientView> {
   return view;
 }
 
+interface ExpectedEnd {
+  readonly ends: readonly string[];
+  /** What the next call finds. */
+  readonly files: string;
+  /** What the model learns of them before it, if the cut call is not repeated. */
+  readonly listed: string | null;
+}
+
 /** How the calls end that had begun, and what is in the container after that. */
-const EXPECTED: Readonly<Record<Place, { readonly ends: readonly string[]; readonly files: string }>> = {
-  "before begin": { ends: ["completed", "completed", "completed"], files: "['m', 'n']" },
-  "begin to finish": { ends: ["completed", "incomplete", "completed"], files: "['n']" },
-  "effect to file": { ends: ["completed", "incomplete", "completed"], files: "['n']" },
-  "file to finish": { ends: ["completed", "incomplete", "completed"], files: "['m', 'n']" },
-  "finish to event": { ends: ["completed", "completed", "completed"], files: "['m', 'n']" },
+const EXPECTED: Readonly<Record<Place, ExpectedEnd>> = {
+  "before begin": { ends: ["completed", "completed", "completed"], files: "['m', 'n']", listed: null },
+  "begin to finish": {
+    ends: ["completed", "incomplete", "completed"],
+    files: "['n']",
+    listed: "/mnt/data/n (1 bytes)",
+  },
+  "effect to file": { ends: ["completed", "incomplete", "completed"], files: "['n']", listed: "/mnt/data/n (1 bytes)" },
+  "file to finish": {
+    ends: ["completed", "incomplete", "completed"],
+    files: "['m', 'n']",
+    listed: "/mnt/data/n (1 bytes), /mnt/data/m (1 bytes)",
+  },
+  "finish to event": { ends: ["completed", "completed", "completed"], files: "['m', 'n']", listed: null },
 };
 
 test.each(NAMES)(
@@ -116,7 +132,7 @@ test.each(NAMES)(
     expect(said).toContain("started anew");
     if (EXPECTED[place].ends.includes("incomplete"))
       expect(said).toContain(
-        "The session was interrupted. Files that earlier calls left in /mnt/data are kept. Files that this call wrote may be lost, and all variables are lost.",
+        `all variables are lost. Run again what you need. These files are in /mnt/data now: ${EXPECTED[place].listed}.`,
       );
     await checkClientView(server, view, nothingSeen());
     await readStream(await server.fetch(`/v1/responses/${response.id}/events?dialect=reference`));

@@ -120,6 +120,11 @@ export interface OpenTool {
    * cut at any place.
    */
   shorten?(call: ToldCall, charactersMax: number): ShortResult;
+  /**
+   * What is there after a crash interrupted the call of this item, such as the files of its container, as sentences for
+   * the model. Absent if calls of the tool leave nothing here.
+   */
+  describeRemains?(item: HostedItem): Promise<string>;
   close(): Promise<void>;
 }
 

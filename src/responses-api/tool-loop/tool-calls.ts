@@ -168,15 +168,23 @@ export class ToolCalls {
     return { items: await this.#showStep(step), asks: false, item };
   }
 
-  async #showStep(step: ShownStep): Promise<readonly ContextItem[]> {
+  async #showStep(plannedStep: ShownStep): Promise<readonly ContextItem[]> {
     const { services, run, line } = this.#parts;
     const place = line.take();
-    const isNew = step.type === "settled" && step.isNew;
-    if (isNew) await services.ledger?.finish(run.owner, run.responseId, step.result);
+    const step = plannedStep.type === "settled" ? await this.#withRemains(plannedStep) : plannedStep;
+    if (step.type === "settled" && step.isNew) await services.ledger?.finish(run.owner, run.responseId, step.result);
     place.add(...eventsOfStep(step));
     place.close();
     if (step.type === "said") return step.items;
     return step.type === "settled" ? exchangeItems({ ...step.exchange, result: step.result }) : [];
+  }
+
+  /** Tells the model what an interrupted call left. */
+  async #withRemains(step: Extract<ShownStep, { type: "settled" }>): Promise<typeof step> {
+    const { exchange, result, isNew } = step;
+    if (!isNew) return step;
+    const remains = await this.#parts.set.find(exchange.name, exchange.server)?.tool.describeRemains?.(result.item);
+    return remains === undefined ? step : { ...step, result: { ...result, output: `${result.output} ${remains}` } };
   }
 
   /** Runs a call without effects again. */

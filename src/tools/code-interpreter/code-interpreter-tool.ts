@@ -4,7 +4,12 @@ import type { HostedTool, MadeCall, OpenTool, ToolCall, ToolOutcome, ToolScope }
 import type { HostedFunction, ToolStep } from "@antiphon/domain/models/hosted.ts";
 import { type CodeServices, sessionsOf } from "../containers/code-services.ts";
 import { refusalOfContainer } from "../containers/container-refusal.ts";
-import { autoContainer, namedContainer, type ResponseContainer } from "../containers/response-container.ts";
+import {
+  autoContainer,
+  describeContainer,
+  namedContainer,
+  type ResponseContainer,
+} from "../containers/response-container.ts";
 import { BUSY, citedFiles, GONE, LOST_VARIABLES, toldEnd, toldFiles, withoutMiddle } from "../containers/told-run.ts";
 import { failedOutcome } from "../failed-outcome.ts";
 import { readArguments } from "../read-arguments.ts";
@@ -34,7 +39,7 @@ export function codeInterpreterTool(services: CodeServices): HostedTool {
     open: async (tool, scope) => {
       if (tool.type !== "code_interpreter") throw new Error("only a code interpreter is opened here");
       const sessions = await sessionsOf(services);
-      return openInterpreter(sessions, await containerFor(services, tool, scope), scope);
+      return openInterpreter({ sessions, container: await containerFor(services, tool, scope), scope }, services);
     },
   };
 }
@@ -49,14 +54,16 @@ function containerFor(
   return autoContainer(services, { fileIds, memoryLimit }, scope);
 }
 
-function openInterpreter(sessions: ContainerSessions, container: ResponseContainer, scope: ToolScope): OpenTool {
+function openInterpreter(interpreter: Interpreter, services: CodeServices): OpenTool {
+  const { sessions, container, scope } = interpreter;
   return {
     functions: [interpreterFunction(sessions.abilities)],
     note: null,
     opening: [],
     pending: [],
     sources: container.files,
-    call: (_name, origin) => interpreterCall({ sessions, container, scope }, origin),
+    call: (_name, origin) => interpreterCall(interpreter, origin),
+    describeRemains: (item) => describeContainer(services, scope, item),
     close: async () => {},
   };
 }

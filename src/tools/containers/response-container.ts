@@ -4,6 +4,7 @@ import type { ContainerRefusal } from "@antiphon/domain/containers.ts";
 import { type CitedFile, containerOf, type ToolScope } from "@antiphon/domain/hosted-tool.ts";
 import { invalidToolsError } from "../invalid-tools-error.ts";
 import type { CodeServices } from "./code-services.ts";
+import { describeFiles } from "./told-run.ts";
 
 /** The reference's name for containers that it creates itself; the rest is unknown. */
 const AUTO_NAME = "auto";
@@ -156,6 +157,17 @@ class UsedContainer implements ResponseContainer {
     if (change.refusal.reason === "unknown_container" || change.refusal.reason === "expired_container") this.lose();
     return `The container cannot be used: ${explainRefusal(change.refusal)}.`;
   }
+}
+
+/** The files of a call's container, for the model. */
+export async function describeContainer(
+  { containers }: CodeServices,
+  { owner }: ToolScope,
+  item: StoredItem,
+): Promise<string> {
+  const request = { limit: FILES_AT_ONCE, order: "asc", after: null } as const;
+  const page = await containers.listFiles(owner, containerOf(item) ?? "", request);
+  return describeFiles(page?.entries ?? [], page?.hasMore !== true);
 }
 
 /** The uploaded files in messages of the user, newest last. The reference copies them into the container too. */

@@ -1,4 +1,4 @@
-import type { FileChanges, SessionEnd } from "@antiphon/domain/containers.ts";
+import type { FileChanges, KeptFile, SessionEnd } from "@antiphon/domain/containers.ts";
 import type { CitedFile } from "@antiphon/domain/hosted-tool.ts";
 
 const MS_A_SECOND = 1000;
@@ -33,10 +33,20 @@ export function toldTimeout(callMs: number): string {
 
 /** Changes in /mnt/data, and files that could not be stored. */
 export function toldFiles({ changedFiles, faults }: FileChanges): readonly string[] {
-  const lines = changedFiles.slice(0, FILES_TOLD_MAX).map(({ path, bytes }) => `${path} (${bytes} bytes)`);
-  const rest = changedFiles.length - lines.length;
-  if (rest > 0) lines.push(`${rest} more`);
-  return [...(lines.length === 0 ? [] : [`[New and changed files: ${lines.join(", ")}]`]), ...faults.map(bracket)];
+  const list = fileList(changedFiles);
+  return [...(list === "" ? [] : [`[New and changed files: ${list}]`]), ...faults.map(bracket)];
+}
+
+/** The files of a container, with their sizes. `isWhole`: whether these are all of them. */
+export function describeFiles(files: readonly Pick<KeptFile, "path" | "bytes">[], isWhole: boolean): string {
+  if (files.length === 0) return "/mnt/data is empty now.";
+  return `These files are in /mnt/data now: ${fileList(files)}${isWhole ? "" : ", and others"}.`;
+}
+
+function fileList(files: readonly Pick<KeptFile, "path" | "bytes">[]): string {
+  const lines = files.slice(0, FILES_TOLD_MAX).map(({ path, bytes }) => `${path} (${bytes} bytes)`);
+  const rest = files.length - lines.length;
+  return [...lines, ...(rest > 0 ? [`${rest} more`] : [])].join(", ");
 }
 
 /** Removes the middle of a text that is too long. Never splits a character. */

@@ -17,7 +17,12 @@ import type {
 } from "@antiphon/domain/hosted-tool.ts";
 import type { HostedFunction, HostedItemEvent } from "@antiphon/domain/models/hosted.ts";
 import { type CodeServices, sessionsOf, unavailable } from "../containers/code-services.ts";
-import { autoContainer, namedContainer, type ResponseContainer } from "../containers/response-container.ts";
+import {
+  autoContainer,
+  describeContainer,
+  namedContainer,
+  type ResponseContainer,
+} from "../containers/response-container.ts";
 import {
   BUSY,
   citedFiles,
@@ -72,6 +77,7 @@ export async function openContainerShell(
     pending: [],
     sources: container.files,
     call: (_name, origin) => shellCall({ sessions, container, scope }, origin),
+    describeRemains: (item) => describeContainer(services, scope, item),
     close: async () => {},
   };
 }

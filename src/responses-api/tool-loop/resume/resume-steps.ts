@@ -47,7 +47,7 @@ export interface PlannedCall {
 export type ShownStep = Exclude<ResumeStep, { type: "again" | "planned" }>;
 
 const SESSION_INTERRUPTED =
-  "The session was interrupted. Files that earlier calls left in /mnt/data are kept. Files that this call wrote may be lost, and all variables are lost. Look what is there, and run again what you need.";
+  "The session was interrupted. Files that earlier calls left in /mnt/data are kept. Files that this call wrote may be lost, and all variables are lost. Run again what you need.";
 
 /** The events of a step. */
 export function eventsOfStep(step: ShownStep): readonly ModelEvent[] {
