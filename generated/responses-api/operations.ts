@@ -773,7 +773,7 @@ export interface CreateResponseCall {
 export type CreateResponseReply =
   | BodyReply<200, Schema.Response>
   | EventsReply<200, Schema.AnyStreamEvent>
-  | BodyReply<400 | 401 | 404 | 408 | 413 | 415 | 424 | 429 | 500 | 502 | 503 | 504 | 507, Schema.ErrorBody>
+  | BodyReply<400 | 401 | 404 | 408 | 410 | 413 | 415 | 422 | 424 | 429 | 500 | 502 | 503 | 504 | 507, Schema.ErrorBody>
   ;
 
 export interface CompactResponseCall {
@@ -2018,7 +2018,7 @@ export const responsesApiRoutes: readonly OperationRoute[] = [
     request: ["application/json"],
     bodyRequired: true,
     bodySchema: "CreateResponseRequest",
-    replies: { "200": ["application/json", "text/event-stream"], "400": ["application/json"], "401": ["application/json"], "404": ["application/json"], "408": ["application/json"], "413": ["application/json"], "415": ["application/json"], "424": ["application/json"], "429": ["application/json"], "500": ["application/json"], "502": ["application/json"], "503": ["application/json"], "504": ["application/json"], "507": ["application/json"] },
+    replies: { "200": ["application/json", "text/event-stream"], "400": ["application/json"], "401": ["application/json"], "404": ["application/json"], "408": ["application/json"], "410": ["application/json"], "413": ["application/json"], "415": ["application/json"], "422": ["application/json"], "424": ["application/json"], "429": ["application/json"], "500": ["application/json"], "502": ["application/json"], "503": ["application/json"], "504": ["application/json"], "507": ["application/json"] },
     replySchema: "Response",
     eventSchema: "AnyStreamEvent",
     lineSchema: null,

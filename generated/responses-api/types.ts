@@ -7249,6 +7249,8 @@ export interface components {
         OpenAIBeta: string;
         /** @description The client's own name for the request. It is logged and not sent back. */
         ClientRequestId: string;
+        /** @description A name for the intention behind the request: visible ASCII characters, unique for the project. A repeated request with the same body waits for the one response, or is shown its events from the first one on; with `background` it gets the present snapshot. A request that was refused does not count. A response with a key is not stopped when its client leaves, but 10 s later, unless its request is repeated by then. */
+        CreateKey: string;
         /** @description Accepted and ignored, as by the reference. A repeated create makes a new response. */
         IdempotencyKey: string;
         /** @description Begins with resp_. */
@@ -7412,6 +7414,8 @@ export interface components {
         RateLimitResetTokens: string;
         /** @description An extension, in plain replies to requests with `output_audio`: the path of getResponseAudio, where the sound of the answer is. */
         AudioPath: string;
+        /** @description An extension: `true` if the request is a repetition, by its Idempotency-Key, of one that made the response. */
+        IdempotentReplayed: "true";
         /** @description The types of tools in the request that this server does not have, separated by commas. The request is answered without them; the response echoes them. Absent if there are none. */
         OmittedTools: string;
         /** @description The model server that answers, and its name for the model, such as local/qwen3. Absent if there is only one server, and in a stream that begins before its server is known. */
@@ -7971,6 +7975,7 @@ export type ParameterOpenAiOrganization = components['parameters']['OpenAIOrgani
 export type ParameterOpenAiProject = components['parameters']['OpenAIProject'];
 export type ParameterOpenAiBeta = components['parameters']['OpenAIBeta'];
 export type ParameterClientRequestId = components['parameters']['ClientRequestId'];
+export type ParameterCreateKey = components['parameters']['CreateKey'];
 export type ParameterIdempotencyKey = components['parameters']['IdempotencyKey'];
 export type ParameterResponseId = components['parameters']['ResponseId'];
 export type ParameterConversationId = components['parameters']['ConversationId'];
@@ -8051,6 +8056,7 @@ export type HeaderRateLimitRemainingTokens = components['headers']['RateLimitRem
 export type HeaderRateLimitResetRequests = components['headers']['RateLimitResetRequests'];
 export type HeaderRateLimitResetTokens = components['headers']['RateLimitResetTokens'];
 export type HeaderAudioPath = components['headers']['AudioPath'];
+export type HeaderIdempotentReplayed = components['headers']['IdempotentReplayed'];
 export type HeaderOmittedTools = components['headers']['OmittedTools'];
 export type HeaderModelServer = components['headers']['ModelServer'];
 export type HeaderEmulated = components['headers']['Emulated'];
@@ -8161,8 +8167,8 @@ export interface operations {
                 "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
                 /** @description The client's own name for the request. It is logged and not sent back. */
                 "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
-                /** @description Accepted and ignored, as by the reference. A repeated create makes a new response. */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description A name for the intention behind the request: visible ASCII characters, unique for the project. A repeated request with the same body waits for the one response, or is shown its events from the first one on; with `background` it gets the present snapshot. A request that was refused does not count. A response with a key is not stopped when its client leaves, but 10 s later, unless its request is repeated by then. */
+                "Idempotency-Key"?: components["parameters"]["CreateKey"];
             };
             path?: never;
             cookie?: never;
@@ -8198,6 +8204,7 @@ export interface operations {
                     "x-antiphon-emulated": components["headers"]["Emulated"];
                     "x-antiphon-model-server": components["headers"]["ModelServer"];
                     "x-antiphon-audio": components["headers"]["AudioPath"];
+                    "idempotent-replayed": components["headers"]["IdempotentReplayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8235,8 +8242,36 @@ export interface operations {
                 };
             };
             408: components["responses"]["TimedOut"];
+            /** @description The response that was made for the Idempotency-Key has been deleted or has expired. Codes: response_gone. */
+            410: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "openai-version": components["headers"]["Version"];
+                    "openai-organization": components["headers"]["Organization"];
+                    "openai-project": components["headers"]["Project"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             413: components["responses"]["TooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            /** @description The Idempotency-Key cannot be used for the request. Codes: idempotency_key_reused, for another body; response_not_kept, if the first request had `store: false`. */
+            422: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "openai-version": components["headers"]["Version"];
+                    "openai-organization": components["headers"]["Organization"];
+                    "openai-project": components["headers"]["Project"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             /** @description A tool server could not be reached. Codes: http_error (type external_connector_error). */
             424: {
                 headers: {
