@@ -75,6 +75,10 @@ export const DECISIONS: Readonly<Record<string, readonly string[]>> = {
     "auth.headers.routing-means-nothing-to-unbound-keys",
   ],
   "responses-api/openapi.yaml components/parameters/ClientRequestId": ["auth.headers.client-request-id-is-bounded"],
+  "responses-api/openapi.yaml components/parameters/CreateKey": [
+    "responses.create-keys.one-response",
+    "errors.catalogue.idempotency-key-reused",
+  ],
   "responses-api/openapi.yaml components/responses/NotOperator": ["usage.operators.only"],
   "responses-api/openapi.yaml components/responses/StorageFull": ["files.upload.full-disk-is-507"],
   "responses-api/openapi.yaml components/responses/TooLarge": ["transport.body.limit-is-413-json"],

@@ -120,6 +120,7 @@ export function handlerContexts(
   const { quota, archive } = store;
   return {
     creating,
+    createKeys: store.createKeys,
     ledger: store.ledger,
     files: store.files,
     vectorStores: { vectorStores: store.vectorStores, quota, passages },

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "@antiphon/base/logger.ts";
+import { KEY_LIFE_SECONDS } from "@antiphon/domain/create-keys.ts";
 import type { Config } from "../config/load-config.ts";
 import type { Store } from "../store/open-store.ts";
 import type { Erasure, ErasureCursor, ErasureStep } from "../store/owner/upkeep/erasure.ts";
@@ -33,7 +34,8 @@ export function sweepExpired(
     containers,
     exchanges,
     usage,
-  }: Pick<Store, "expiry" | "erasure" | "files" | "containers" | "exchanges" | "usage">,
+    createKeys,
+  }: Pick<Store, "expiry" | "erasure" | "files" | "containers" | "exchanges" | "usage" | "createKeys">,
   { responsesTtlMs, exchangesTtlMs }: Pick<Config, "responsesTtlMs" | "exchangesTtlMs">,
   log: Logger,
 ): Sweeping {
@@ -45,6 +47,7 @@ export function sweepExpired(
     containerSweep(containers),
     sweepExchanges,
     usageSweep(usage),
+    createKeySweep(createKeys),
   ];
   if (responsesTtlMs === 0) return startSweeping(always, SWEEP_INTERVAL_MAX_MS, log);
   // Data outlives its expiry by at most a tenth of its lifetime, and by at most a minute.
@@ -85,6 +88,13 @@ function usageSweep(usage: Store["usage"]): Sweep {
   return async (signal) => {
     const before = Math.floor(Date.now() / 1000) - USAGE_MINUTES_SECONDS;
     while ((await usage.deleteMinutes(before)) > 0) await sleep(STEP_PAUSE_MS, null, { signal });
+  };
+}
+
+function createKeySweep(createKeys: Store["createKeys"]): Sweep {
+  return async (signal) => {
+    const before = Math.floor(Date.now() / 1000) - KEY_LIFE_SECONDS;
+    while ((await createKeys.deleteOld(before)) > 0) await sleep(STEP_PAUSE_MS, null, { signal });
   };
 }
 

@@ -3,6 +3,7 @@ import { dirname, join } from "node:path";
 import { randomHex } from "@antiphon/base/ids.ts";
 import type { Containers } from "@antiphon/domain/containers.ts";
 import type { ConversationStore } from "@antiphon/domain/conversations.ts";
+import type { CreateKeyStore } from "@antiphon/domain/create-keys.ts";
 import type { FileStore } from "@antiphon/domain/files.ts";
 import type { ExchangeStore, RefusalStore, ResponseArchive } from "@antiphon/domain/inspection.ts";
 import type { KeyStore } from "@antiphon/domain/keys.ts";
@@ -38,6 +39,7 @@ import { ContainerFolder } from "./stores/containers/container-folder.ts";
 import { ContainerStore } from "./stores/containers/container-store.ts";
 import { SessionContainers } from "./stores/containers/session-containers.ts";
 import { StoredConversations } from "./stores/conversation-store.ts";
+import { StoredCreateKeys } from "./stores/create-key-store.ts";
 import type { ContainerBytes, FileBytes } from "./stores/files/file-bytes.ts";
 import { FileFolder } from "./stores/files/file-folder.ts";
 import { StoredFiles } from "./stores/files/file-store.ts";
@@ -143,6 +145,7 @@ export interface Store {
   readonly files: FileStore;
   readonly keys: KeyStore;
   readonly usage: UsageStore;
+  readonly createKeys: CreateKeyStore;
   readonly expiry: Expiry;
   readonly erasure: Erasure;
   readonly quota: StorageQuota;
@@ -212,6 +215,7 @@ export async function assembleStore(
     files,
     keys,
     usage: new StoredUsage(db),
+    createKeys: new StoredCreateKeys(db, calls),
     expiry: calls,
     erasure: calls,
     quota,

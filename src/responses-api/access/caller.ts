@@ -4,6 +4,7 @@ import type { StoredItem } from "@antiphon/contracts/responses-api/types.ts";
 import type { FaceOrigin } from "@antiphon/domain/faces.ts";
 import type { ModelExtras } from "@antiphon/domain/models/model-request.ts";
 import type { KnownExchange } from "@antiphon/domain/tool-ledger.ts";
+import type { KeyHold } from "../create/once/key-hold.ts";
 import type { Principal } from "./authenticate.ts";
 
 /** The sender of one request, over HTTP or WebSocket. */
@@ -23,6 +24,8 @@ export interface Caller {
   readonly extras?: ModelExtras | null;
   /** The face of the API that the request came by, if not the Responses API. */
   readonly face?: FaceOrigin | null;
+  /** The key under which the response is created. None if absent. */
+  readonly keyHold?: KeyHold;
   /** Earlier turns that only the caller's connection remembers. None if absent. */
   readonly earlierTurns?: RememberedTurns;
 }

@@ -42,6 +42,7 @@ import { type PlanTask, planOf, type RunTask } from "../task/run-task.ts";
 import { canResume } from "../tool-loop/resume/resume-point.ts";
 import { type AskTurns, warmUp } from "./ask-model.ts";
 import { noteOf } from "./notes/incident-note.ts";
+import type { KeyHold } from "./once/key-hold.ts";
 import { type PreparingContext, prepareRun } from "./prepare-run.ts";
 import type { ApprovalLock, ResponseLock } from "./response-lock.ts";
 
@@ -107,6 +108,7 @@ export async function beginResponse(
   const { response, inputItems, owner } = admittedRequest.order.openedRun;
   const watch = { owner, responseId: response.id, signal: caller.signal };
   const events = await beginHeld(admittedRequest, () => startRun(context.watching, order, watch));
+  caller.keyHold?.begin();
   const { exchanges, plan } = admittedRequest.order;
   const { inputTokensEstimate } = plan;
   const notes = notesOf(admittedRequest);
@@ -139,6 +141,7 @@ export async function answerResponse(
   const { outcome: ended } = await beginHeld(admittedRequest, () =>
     context.watching.runs.startPlain(order, caller.signal),
   );
+  caller.keyHold?.begin();
   const outcome = await admittedRequest.lock.during(() => storedOutcome(ended));
   const notes = notesOf(admittedRequest);
   const headers = { ...admission.headers, ...modelServerHeader(order.answering.by) };
@@ -170,6 +173,7 @@ async function admit(context: CreateContext, request: CreateResponseRequest, cal
   if (request.store !== false) await context.quota.requireRoom(principal.owner);
   const admission = await Admission.open(context.limiter, principal);
   const { task, openedRun, lock } = await prepareRun(context.preparing, caller, request, createdAt);
+  await lock.during(async () => caller.keyHold?.name(openedRun.response.id));
   const need = { input: task.inputTokensEstimate, outputMax: openedRun.response.max_output_tokens };
   await lock.during(() => admission.reserve(need));
   const watchedOrder = orderOf(context.ordering, task, openedRun, caller);
@@ -180,7 +184,7 @@ async function admit(context: CreateContext, request: CreateResponseRequest, cal
     exchanges: watchedOrder.exchanges,
     answering: watchedOrder.answering,
     onEnd: settleAtEnd(admission),
-    onOver: releaseAtEnd(lock.approvals),
+    onOver: releaseAtEnd(lock.approvals, caller.keyHold ?? null),
   };
   return { order, lock, admission };
 }
@@ -224,8 +228,11 @@ function meterUse(meter: UsageMeter, user: ModelUser): NonNullable<RunOrder["onU
 }
 
 /** Not inlined, for the same reason. */
-function releaseAtEnd(approvals: ApprovalLock): NonNullable<RunOrder["onOver"]> {
-  return () => approvals.release();
+function releaseAtEnd(approvals: ApprovalLock, keyHold: KeyHold | null): NonNullable<RunOrder["onOver"]> {
+  return () => {
+    approvals.release();
+    keyHold?.end();
+  };
 }
 
 async function startRun(watching: WatchContext, order: RunOrder, watch: Watched): Promise<BegunResponse["events"]> {

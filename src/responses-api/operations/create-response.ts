@@ -1,12 +1,17 @@
 import { EventFrames } from "@antiphon/base/event-frames.ts";
 import type { CreateResponseReply, ResponsesApiHandlers } from "@antiphon/contracts/responses-api/operations.ts";
 import type { CreateResponseRequest } from "@antiphon/contracts/responses-api/types.ts";
+import type { CreateKeyStore } from "@antiphon/domain/create-keys.ts";
 import type { Caller } from "../access/caller.ts";
 import { answerResponse, type BegunResponse, beginResponse, type CreateContext } from "../create/begin-response.ts";
+import { createKeyOf } from "../create/once/create-key.ts";
+import { takeKey } from "../create/once/take-key.ts";
+import { responseGone } from "../errors/idempotency-errors.ts";
 import { audioNotDeliverable } from "../errors/parameter-errors.ts";
 import { plainBody } from "../show/plain-body.ts";
 import { emulatedHeader, omittedHeader } from "../show/reply-headers.ts";
 import { type ShownEvents, shownEvents, shownFrames, showOptionsOf } from "../show/show-events.ts";
+import { waitUntilOver, watchResponse } from "../show/watch-response.ts";
 import { audioPathOf } from "./get-response-audio.ts";
 
 type StreamedReply = Extract<CreateResponseReply, { readonly events: unknown }>;
@@ -21,11 +26,21 @@ const PREPARATION_MS = 1_000;
  * `POST /v1/responses`: calls the model, and streams its events or returns the final snapshot. A background response
  * without `stream` is returned as queued.
  */
-export function createResponse(context: CreateContext): ResponsesApiHandlers<Caller>["createResponse"] {
+export function createResponse(
+  context: CreateContext,
+  createKeys: CreateKeyStore,
+): ResponsesApiHandlers<Caller>["createResponse"] {
   const make = createdReply(context);
   return async (request, caller) => {
     try {
-      return await make(request, caller);
+      const key = await createKeyOf(request.headers["idempotency-key"], request.body);
+      if (key === null) return await make(request, caller);
+      const turn = await takeKey({ createKeys, store: context.watching.store }, key, caller);
+      if (turn.type === "repeated") return await repeatedReply(context, request.body, caller, turn.responseId);
+      const { hold } = turn;
+      return await hold.during(() =>
+        make(request, { ...caller, signal: hold.signalFor(caller.signal), keyHold: hold }),
+      );
     } catch (error) {
       context.refusalLog.note(caller.principal, request.body, error);
       throw error;
@@ -44,9 +59,32 @@ function createdReply(context: CreateContext): ResponsesApiHandlers<Caller>["cre
     const make = body.background === true ? beginResponse : answerResponse;
     const answer = await make(context, body, caller);
     const { status, headers } = replyHead(answer, body);
-    const audio = body.output_audio == null ? {} : { "x-antiphon-audio": audioPathOf(answer.response.id) };
-    return { status, headers: { ...headers, ...omittedHeaders, ...audio }, body: plainBody(answer.response) };
+    const audioHeaders = audioHeader(body, answer.response.id);
+    return { status, headers: { ...headers, ...omittedHeaders, ...audioHeaders }, body: plainBody(answer.response) };
   };
+}
+
+/** Shows the response of an earlier request: a plain one once it has ended, a stream from its first event on. */
+async function repeatedReply(
+  { preparing, watching }: Pick<CreateContext, "preparing" | "watching">,
+  body: CreateResponseRequest,
+  caller: Caller,
+  responseId: string,
+): Promise<CreateResponseReply> {
+  const watch = { owner: caller.principal.owner, responseId, signal: caller.signal };
+  const headers = { ...omittedHeader(preparing, body, caller), "idempotent-replayed": "true" };
+  if (body.stream === true) {
+    const events = shownEvents(watchResponse(watching, watch, -1), showOptionsOf(body));
+    return { status: 200, headers, events };
+  }
+  const waitMs = body.background === true ? 0 : Number.POSITIVE_INFINITY;
+  const response = await waitUntilOver(watching, watch, waitMs);
+  if (response === null) throw responseGone(responseId);
+  return { status: 200, headers: { ...headers, ...audioHeader(body, responseId) }, body: plainBody(response) };
+}
+
+function audioHeader({ output_audio: audio }: CreateResponseRequest, id: string): Readonly<Record<string, string>> {
+  return audio == null ? {} : { "x-antiphon-audio": audioPathOf(id) };
 }
 
 /** Only foreground replies have the rate limit headers, as in the reference. */
@@ -71,7 +109,10 @@ async function streamReply(
   const timer = setTimeout(() => resolve(null), context.streamStartWaitMs + PREPARATION_MS);
   const run = await Promise.race([beginning, promise]).finally(() => clearTimeout(timer));
   if (run === null) {
-    beginning.catch((error: unknown) => context.refusalLog.note(caller.principal, request, error));
+    beginning.catch((error: unknown) => {
+      context.refusalLog.note(caller.principal, request, error);
+      void caller.keyHold?.release();
+    });
     return { status: 200, events: eventsOnceBegun(beginning, request) };
   }
   return { ...replyHead(run, request), events: shownEvents(run.events, showOptionsOf(request)) };

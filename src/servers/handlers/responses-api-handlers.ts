@@ -1,4 +1,5 @@
 import type { OperationId, ResponsesApiHandlers } from "@antiphon/contracts/responses-api/operations.ts";
+import type { CreateKeyStore } from "@antiphon/domain/create-keys.ts";
 import type { FileStore } from "@antiphon/domain/files.ts";
 import type { ModelEngine } from "@antiphon/domain/models/model-engine.ts";
 import type { UsageStore } from "@antiphon/domain/usage.ts";
@@ -78,6 +79,7 @@ export interface OrganizationContext {
 /** What the operations work with, by subject. */
 export interface HandlerContexts {
   readonly creating: CreateContext;
+  readonly createKeys: CreateKeyStore;
   readonly ledger: RunLedger;
   readonly files: FileStore;
   readonly vectorStores: VectorStoreContext;
@@ -93,6 +95,7 @@ export interface HandlerContexts {
 
 export function responsesApiHandlers({
   creating,
+  createKeys,
   ledger,
   files,
   vectorStores,
@@ -103,7 +106,7 @@ export function responsesApiHandlers({
   organization,
 }: Omit<HandlerContexts, "faces" | "mcp">): Omit<ResponsesApiHandlers<Caller>, (typeof NOT_YET)[number]> {
   return {
-    ...creatingHandlers(creating),
+    ...creatingHandlers(creating, createKeys),
     ...storedResponseHandlers(creating.watching, ledger),
     ...conversationHandlers(creating.preparing.history),
     ...inspectionHandlers(statistics, exchanges, creating.watching),
@@ -119,11 +122,11 @@ export function responsesApiHandlers({
   };
 }
 
-function creatingHandlers(context: CreateContext) {
+function creatingHandlers(context: CreateContext, createKeys: CreateKeyStore) {
   const { preparing, limiter, budgets, ordering } = context;
   const accounts = { limiter, budgets, meter: ordering.meter };
   return {
-    createResponse: createResponse(context),
+    createResponse: createResponse(context, createKeys),
     compactResponse: compactResponse(preparing, accounts),
     countInputTokens: countInputTokens(preparing, limiter),
     createEmbedding: createEmbedding(preparing.model, accounts),

@@ -240,6 +240,18 @@ export const COLUMNS: {
     budget_nanos: "integer?",
     budget_tokens: "integer?",
   },
+  create_keys: {
+    organization: "text",
+    project: "text",
+    operation: "text",
+    key: "text",
+    fingerprint: "text",
+    subject_id: "text?",
+    is_kept: "integer",
+    worker: "integer?",
+    repeats: "integer",
+    created_at: "integer",
+  },
   usage_counts: {
     width: "integer",
     start_time: "integer",

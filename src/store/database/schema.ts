@@ -29,6 +29,7 @@ export interface Database {
   readonly api_keys: ApiKeysTable;
   readonly files: FilesTable;
   readonly workers: WorkersTable;
+  readonly create_keys: CreateKeysTable;
   readonly conversations: ConversationsTable;
   readonly conversation_items: ConversationItemsTable;
   readonly conversation_locks: ConversationLocksTable;
@@ -224,6 +225,23 @@ export interface ApiKeysTable {
   /** In billionths of the currency of the prices. */
   readonly budget_nanos: Generated<number | null>;
   readonly budget_tokens: Generated<number | null>;
+}
+
+/** Keys that clients gave to their creates. */
+export interface CreateKeysTable {
+  readonly organization: string;
+  readonly project: string;
+  readonly operation: string;
+  readonly key: string;
+  readonly fingerprint: string;
+  /** What is created under the key; null until it has a name. */
+  readonly subject_id: string | null;
+  /** 1 if the subject is kept. */
+  readonly is_kept: 0 | 1;
+  /** The worker that creates the subject; null once it is done. */
+  readonly worker: number | null;
+  readonly repeats: number;
+  readonly created_at: number;
 }
 
 /** The processes that serve this database and renew their leases. */

@@ -134,10 +134,10 @@ test("a stream that falls silent times out, and one that continues does not", as
     openEvents(reply);
     for (let beat = 0; beat < 4; beat += 1) {
       reply.write(eventText({ type: "keepalive" }));
-      await new Promise((resolve) => setTimeout(resolve, 60));
+      await new Promise((resolve) => setTimeout(resolve, 400));
     }
   });
-  const stream = await new Antiphon({ baseUrl: server.url, timeoutMs: 150 }).createResponse({
+  const stream = await new Antiphon({ baseUrl: server.url, timeoutMs: 1_000 }).createResponse({
     model: "m",
     stream: true,
   });

@@ -25,6 +25,7 @@ import { suspendedRuns } from "./migrations/0019-suspended-runs.ts";
 import { faces } from "./migrations/0020-faces.ts";
 import { wordsOfFiles } from "./migrations/0021-words-of-files.ts";
 import { usage } from "./migrations/0022-usage.ts";
+import { createKeys } from "./migrations/0023-create-keys.ts";
 
 /** All migrations by name. They run in the order of their names and are never edited once released. */
 export const MIGRATIONS: Readonly<Record<string, Migration>> = {
@@ -50,6 +51,7 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   "0020-faces": faces,
   "0021-words-of-files": wordsOfFiles,
   "0022-usage": usage,
+  "0023-create-keys": createKeys,
 };
 
 /** Runs all missing migrations, or none if one fails. Throws if the database is newer than this program. */

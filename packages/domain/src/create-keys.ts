@@ -1,0 +1,51 @@
+import type { Owner } from "./owner.ts";
+
+/** A client's key for one intention, such as the header `Idempotency-Key`. */
+export interface CreateKey {
+  /** Such as `createResponse`. Each operation has keys of its own. */
+  readonly operation: string;
+  readonly key: string;
+  /** Distinguishes the content of requests. */
+  readonly fingerprint: string;
+  /** Whether what is created is kept, so that it can be found again. */
+  readonly isKept: boolean;
+}
+
+/** What an earlier request with the same key has created, or is creating. */
+export interface KeyedSubject {
+  /** Null until it is named. */
+  readonly subjectId: string | null;
+  readonly isKept: boolean;
+  /** Whether its creator is done with it, so that it is kept or was deleted. */
+  readonly isOver: boolean;
+  /** How often the request was repeated. */
+  readonly repeats: number;
+}
+
+export type KeyClaim =
+  /** The request is the first one with this key. Whoever created something for it before has died before it was kept. */
+  | { readonly type: "first" }
+  | ({ readonly type: "repeated" } & KeyedSubject)
+  /** The key was used for another content. */
+  | { readonly type: "other_content" };
+
+/**
+ * The keys of creates. One server at a time holds a key: if it dies before its subject is kept, the key is free. Keys
+ * are forgotten after `KEY_LIFE_SECONDS`.
+ */
+export interface CreateKeyStore {
+  /** Takes the key, or finds what it stands for. Counts a repetition. */
+  claim(owner: Owner, key: CreateKey): Promise<KeyClaim>;
+  /** Names what will be created under the key. Rejects if another server has taken the key meanwhile. */
+  name(owner: Owner, key: CreateKey, subjectId: string): Promise<void>;
+  /** The subject is kept, or it is over without being kept. */
+  settle(owner: Owner, key: CreateKey): Promise<void>;
+  /** Frees the key, because nothing was created. Does nothing once it is settled. */
+  release(owner: Owner, key: CreateKey): Promise<void>;
+  /** The subject of a key; null if the key is free. Counts nothing. */
+  find(owner: Owner, key: CreateKey): Promise<KeyedSubject | null>;
+  /** Forgets some of the keys that were claimed before this time, in Unix seconds. Resolves to their number. */
+  deleteOld(before: number): Promise<number>;
+}
+
+export const KEY_LIFE_SECONDS = 86_400;

@@ -1,0 +1,90 @@
+import type { Logger } from "@antiphon/base/logger.ts";
+import type { CreateKey, CreateKeyStore } from "@antiphon/domain/create-keys.ts";
+import type { Owner } from "@antiphon/domain/owner.ts";
+
+/**
+ * How long a run with a key goes on after its client has left, in milliseconds, so that the client can repeat its
+ * request. The official SDKs wait at most 8 s between two attempts. A client that leaves for good wastes this time.
+ */
+const LEFT_RUN_MS = 10_000;
+
+/** The right of this process to create the response of a key. */
+export class KeyHold {
+  readonly #store: CreateKeyStore;
+  readonly #owner: Owner;
+  readonly #key: CreateKey;
+  readonly #log: Logger;
+  #hasBegun = false;
+  #isOver = false;
+
+  constructor(store: CreateKeyStore, owner: Owner, key: CreateKey, log: Logger) {
+    this.#store = store;
+    this.#owner = owner;
+    this.#key = key;
+    this.#log = log;
+  }
+
+  /** Says which response it is, before its model is asked. */
+  async name(responseId: string): Promise<void> {
+    await this.#store.name(this.#owner, this.#key, responseId);
+  }
+
+  /** The response exists. */
+  begin(): void {
+    this.#hasBegun = true;
+    if (this.#isOver) this.#settle();
+  }
+
+  /** This process is done with the run. A run that was refused has not begun. */
+  end(): void {
+    this.#isOver = true;
+    if (this.#hasBegun) this.#settle();
+  }
+
+  /** Runs `work`, and frees the key if it rejects before the response exists. */
+  async during<Result>(work: () => Promise<Result>): Promise<Result> {
+    try {
+      return await work();
+    } catch (error) {
+      await this.release();
+      throw error;
+    }
+  }
+
+  /** Nothing was created: the next request with the key is the first one. Does nothing once the response exists. */
+  async release(): Promise<void> {
+    if (this.#hasBegun) return;
+    await this.#store.release(this.#owner, this.#key).catch((error: unknown) => this.#report(error));
+  }
+
+  /**
+   * The signal for a run whose client may come back: it aborts a while after the client has left, unless the request
+   * was repeated by then. A run that is not stored cannot be shown again, so it ends with its client.
+   */
+  signalFor(client: AbortSignal): AbortSignal {
+    if (!this.#key.isKept) return client;
+    const controller = new AbortController();
+    const leave = (): void => {
+      const timer = setTimeout(() => void this.#endUnwanted(controller), LEFT_RUN_MS);
+      timer.unref();
+    };
+    if (client.aborted) controller.abort(client.reason);
+    else client.addEventListener("abort", leave, { once: true });
+    return controller.signal;
+  }
+
+  async #endUnwanted(controller: AbortController): Promise<void> {
+    if (this.#isOver) return;
+    const subject = await this.#store.find(this.#owner, this.#key).catch(() => null);
+    if (subject === null || subject.repeats === 0) controller.abort();
+  }
+
+  /** If it fails, the key is free or names its response once this process has ended. */
+  #settle(): void {
+    this.#store.settle(this.#owner, this.#key).catch((error: unknown) => this.#report(error));
+  }
+
+  #report(error: unknown): void {
+    this.#log.warn({ err: error }, "the key of a create request could not be written");
+  }
+}

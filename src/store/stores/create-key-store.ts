@@ -1,0 +1,150 @@
+import {
+  type CreateKey,
+  type CreateKeyStore,
+  KEY_LIFE_SECONDS,
+  type KeyClaim,
+  type KeyedSubject,
+} from "@antiphon/domain/create-keys.ts";
+import type { Owner } from "@antiphon/domain/owner.ts";
+import { type Kysely, type Selectable, sql } from "kysely";
+import { RunLost } from "../../runs/ports/store-faults.ts";
+import type { CreateKeysTable, Database } from "../database/schema.ts";
+import type { DatabaseCalls } from "../owner/database-calls.ts";
+import { findLivingWorkers } from "./living-workers.ts";
+
+/** About as many keys are forgotten by one statement. */
+const FORGOTTEN_MAX = 1_000;
+
+/** The keys of creates in the database. A row names the worker that creates its subject. */
+export class StoredCreateKeys implements CreateKeyStore {
+  readonly #db: Kysely<Database>;
+  readonly #calls: Pick<DatabaseCalls, "workerNumber" | "findDeadWorkers">;
+
+  constructor(db: Kysely<Database>, calls: Pick<DatabaseCalls, "workerNumber" | "findDeadWorkers">) {
+    this.#db = db;
+    this.#calls = calls;
+  }
+
+  async claim(owner: Owner, key: CreateKey): Promise<KeyClaim> {
+    const createdAt = secondsNow();
+    const worker = await this.#calls.workerNumber();
+    for (;;) {
+      if (await this.#add(owner, key, { worker, createdAt })) return { type: "first" };
+      const row = await this.#findRow(owner, key);
+      if (row === undefined) continue; // Released meanwhile.
+      if (row.created_at <= createdAt - KEY_LIFE_SECONDS || (await this.#isFree(row))) {
+        await this.#remove(owner, key, row.worker);
+        continue;
+      }
+      if (row.fingerprint !== key.fingerprint) return { type: "other_content" };
+      await this.#ofKey(owner, key)
+        .set((expression) => ({ repeats: expression("repeats", "+", 1) }))
+        .execute();
+      return { type: "repeated", ...subjectOf(row), repeats: row.repeats + 1 };
+    }
+  }
+
+  async name(owner: Owner, key: CreateKey, subjectId: string): Promise<void> {
+    const worker = await this.#calls.workerNumber();
+    const { numUpdatedRows } = await this.#ofKey(owner, key)
+      .set({ subject_id: subjectId })
+      .where("worker", "=", worker)
+      .executeTakeFirstOrThrow();
+    if (numUpdatedRows !== 1n) throw new RunLost("another server has taken the key of the request");
+  }
+
+  async settle(owner: Owner, key: CreateKey): Promise<void> {
+    const worker = await this.#calls.workerNumber();
+    await this.#ofKey(owner, key).set({ worker: null }).where("worker", "=", worker).execute();
+  }
+
+  async release(owner: Owner, key: CreateKey): Promise<void> {
+    await this.#remove(owner, key, await this.#calls.workerNumber());
+  }
+
+  async find(owner: Owner, key: CreateKey): Promise<KeyedSubject | null> {
+    const row = await this.#findRow(owner, key);
+    return row === undefined || (await this.#isFree(row)) ? null : subjectOf(row);
+  }
+
+  async deleteOld(before: number): Promise<number> {
+    const { rows } = await sql<{ readonly last: number | null }>`
+      select max(created_at) as last from (select created_at from create_keys
+        where created_at < ${before} order by created_at limit ${sql.lit(FORGOTTEN_MAX)}) as oldest`.execute(this.#db);
+    const last = rows[0]?.last ?? null;
+    if (last === null) return 0;
+    const { numDeletedRows } = await this.#db
+      .deleteFrom("create_keys")
+      .where("created_at", "<=", last)
+      .executeTakeFirstOrThrow();
+    return Number(numDeletedRows);
+  }
+
+  async #add(
+    { organization, project }: Owner,
+    { operation, key, fingerprint, isKept }: CreateKey,
+    { worker, createdAt }: { readonly worker: number; readonly createdAt: number },
+  ): Promise<boolean> {
+    const names = { organization, project, operation, key };
+    const fields = { fingerprint, subject_id: null, is_kept: isKept ? 1 : 0, repeats: 0 } as const;
+    const { numInsertedOrUpdatedRows } = await this.#db
+      .insertInto("create_keys")
+      .values({ ...names, ...fields, worker, created_at: createdAt })
+      .onConflict((conflict) => conflict.doNothing())
+      .executeTakeFirstOrThrow();
+    return numInsertedOrUpdatedRows === 1n;
+  }
+
+  async #findRow({ organization, project }: Owner, { operation, key }: CreateKey): Promise<KeyRow | undefined> {
+    return await this.#db
+      .selectFrom("create_keys")
+      .selectAll()
+      .where("organization", "=", organization)
+      .where("project", "=", project)
+      .where("operation", "=", operation)
+      .where("key", "=", key)
+      .executeTakeFirst();
+  }
+
+  #ofKey({ organization, project }: Owner, { operation, key }: CreateKey) {
+    return this.#db
+      .updateTable("create_keys")
+      .where("organization", "=", organization)
+      .where("project", "=", project)
+      .where("operation", "=", operation)
+      .where("key", "=", key);
+  }
+
+  /** Whether the creator has died before its subject was kept. */
+  async #isFree({ worker, subject_id: subjectId }: KeyRow): Promise<boolean> {
+    if (worker === null || (await findLivingWorkers(this.#db, this.#calls)).has(worker)) return false;
+    return subjectId === null || !(await this.#isStored(subjectId));
+  }
+
+  async #isStored(responseId: string): Promise<boolean> {
+    const row = await this.#db.selectFrom("responses").select("id").where("id", "=", responseId).executeTakeFirst();
+    return row !== undefined;
+  }
+
+  /** Removes a key of this holder; null for one that is settled. */
+  async #remove({ organization, project }: Owner, { operation, key }: CreateKey, worker: number | null): Promise<void> {
+    await this.#db
+      .deleteFrom("create_keys")
+      .where("organization", "=", organization)
+      .where("project", "=", project)
+      .where("operation", "=", operation)
+      .where("key", "=", key)
+      .where("worker", worker === null ? "is" : "=", worker)
+      .execute();
+  }
+}
+
+type KeyRow = Selectable<CreateKeysTable>;
+
+function subjectOf({ subject_id: subjectId, is_kept: isKept, worker, repeats }: KeyRow): KeyedSubject {
+  return { subjectId, isKept: isKept === 1, isOver: worker === null, repeats };
+}
+
+function secondsNow(): number {
+  return Math.floor(Date.now() / 1000);
+}
