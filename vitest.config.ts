@@ -2,8 +2,8 @@ import { defineConfig } from "vitest/config";
 import { isShort, onlyTrials, shortenedTests, TRIALS, TRIALS_ON_POSTGRES } from "./tests/trials.ts";
 
 /** Long enough for a machine that does other things too; a test that measures time says so itself. */
-const TEST_TIMEOUT_MS = 60_000;
-const HOOK_TIMEOUT_MS = 60_000;
+const TEST_TIMEOUT_MS = 120_000;
+const HOOK_TIMEOUT_MS = 120_000;
 const POLL_TIMEOUT_MS = 10_000;
 
 /** Reports tell tests apart by their titles, in which names of interactions and events stand. */

@@ -8,7 +8,7 @@ import { verifies } from "../verifies.ts";
 import { enqueue, serveModel, start, until } from "./lives.ts";
 import { slowSteps } from "./slow-steps.ts";
 
-const TEST_TIMEOUT_MS = 120_000;
+const TEST_TIMEOUT_MS = 240_000;
 
 test(
   "the interrupted answers of a killed server are ended at once, even if its successor is busy with restarted runs",
@@ -55,7 +55,7 @@ test(
   TEST_TIMEOUT_MS,
 );
 
-const POLLING = { timeout: 30_000 };
+const POLLING = { timeout: 60_000 };
 /** More than are allowed without progress. */
 const LIVES = 6;
 

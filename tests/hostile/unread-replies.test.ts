@@ -149,7 +149,7 @@ describe("streams that nobody reads", () => {
     const server = await serve({ UNREAD_TIMEOUT_MS: "1000" });
     server.finish();
     const unread = await Promise.all(Array.from({ length: 4 }, () => stream(server)));
-    await expect.poll(() => openStreams(server), { timeout: 10_000 }).toBe(0);
+    await expect.poll(() => openStreams(server)).toBe(0);
     for (const connection of unread) expect(await statusOf(server, connection)).toBe("completed");
   });
 
@@ -158,11 +158,11 @@ describe("streams that nobody reads", () => {
     const server = await serve({ UNREAD_BYTES_MAX: "150000" });
     const stored = await stream(server);
     await Promise.all(Array.from({ length: 5 }, () => stream(server, { store: false })));
-    await expect.poll(() => openStreams(server), { timeout: 10_000 }).toBeLessThan(4);
+    await expect.poll(() => openStreams(server)).toBeLessThan(4);
     stored.socket.resume();
     await stored.untilClosed();
     expect(await statusOf(server, stored)).toBe("in_progress");
     server.finish();
-    await expect.poll(() => statusOf(server, stored), { timeout: 10_000 }).toBe("completed");
+    await expect.poll(() => statusOf(server, stored)).toBe("completed");
   });
 });
