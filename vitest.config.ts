@@ -4,7 +4,7 @@ import { isShort, onlyTrials, shortenedTests, TRIALS, TRIALS_ON_POSTGRES } from 
 /** Long enough for a machine that does other things too; a test that measures time says so itself. */
 const TEST_TIMEOUT_MS = 120_000;
 const HOOK_TIMEOUT_MS = 120_000;
-const POLL_TIMEOUT_MS = 10_000;
+const POLL_TIMEOUT_MS = 30_000;
 
 /** Reports tell tests apart by their titles, in which names of interactions and events stand. */
 const TITLE_CHARACTERS_MAX = 200;
