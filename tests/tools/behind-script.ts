@@ -8,7 +8,7 @@ import { type Journal, newJournal, scriptedMcp } from "./scripted-tools.ts";
 /** A message, call or tool as the chat server gets it. */
 export interface ChatRequest {
   readonly messages: readonly Readonly<Record<string, unknown>>[];
-  readonly tools?: readonly { readonly function: { readonly name: string } }[];
+  readonly tools?: readonly { readonly function: { readonly name: string; readonly description?: string } }[];
   readonly tool_choice?: unknown;
   readonly max_tokens?: number;
   readonly max_completion_tokens?: number;

@@ -8,7 +8,7 @@ import { readResponse, readStream } from "../responses/read-stream.ts";
 import { verifies } from "../verifies.ts";
 import { openSocket } from "../websocket/socket.ts";
 import { type BehindScript, calls, MCP, saysText, serveScript } from "./behind-script.ts";
-import { CODE_ENGINE, HAS_MATPLOTLIB } from "./code-engines.ts";
+import { CODE_ENGINE, HAS_BUBBLEWRAP, HAS_MATPLOTLIB } from "./code-engines.ts";
 
 const AUTO = { type: "code_interpreter", container: { type: "auto" } };
 const INCLUDE = { include: ["code_interpreter_call.outputs"] };
@@ -296,6 +296,31 @@ test("code runs in Pyodide, which has no shell", { timeout: 60_000 }, async () =
   const reply = await script.create({ tools: [shell], tool_choice: { type: "shell" } });
   expect([reply.status, await reply.text()]).toEqual([400, expect.stringContaining("no shell")]);
 });
+
+test.for(["bubblewrap", "pyodide"])(
+  "the model is told what code has in %s",
+  { timeout: 60_000 },
+  async (engine, context) => {
+    verifies("tools.code-interpreter.tells-abilities");
+    if (engine === "bubblewrap" && !HAS_BUBBLEWRAP) return context.skip("bubblewrap does not work here");
+    const names = "sorted({d.metadata['Name'] for d in __import__('importlib.metadata').metadata.distributions()})";
+    const script = await serveScript([runs(names), saysText("So.")], {
+      CODE_ENGINE: engine,
+      CODE_TIMEOUT_MS: "2500",
+      CODE_MEMORY_MAX: String(700 * 1024 ** 2),
+    });
+    const response = await readResponse(await script.create({ tools: [AUTO], ...INCLUDE }));
+    const description = script.asked[0]?.tools?.[0]?.function.description ?? "";
+    expect(description).toContain("A call may take 2.5 s, and the session 700 MiB of memory.");
+    const [, listed = ""] = /Packages beyond the standard library: (.*?)\. /.exec(description) ?? [];
+    const [output] = codeCalls(response)[0]?.outputs ?? [];
+    const importable: readonly string[] = JSON.parse(output?.type === "logs" ? output.logs.replaceAll("'", '"') : "");
+    const more = /^(?:none|(.*?)(?: and (\d+) more)?)$/.exec(listed);
+    const told = more?.[1]?.split(", ") ?? [];
+    expect(told.filter((name) => !importable.includes(name))).toEqual([]);
+    expect(told.length + Number(more?.[2] ?? 0)).toBe(importable.length);
+  },
+);
 
 test("counting tokens makes no container", async () => {
   const script = await serve([saysText("Hi")]);

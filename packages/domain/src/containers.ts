@@ -114,6 +114,8 @@ export interface ContainerSessions {
   readonly abilities: CodeAbilities;
   /** The time limit of one run of code, or of one command, in milliseconds. */
   readonly callMsMax: number;
+  /** The memory of a session, in bytes. */
+  readonly memoryBytesMax: number;
   /** Runs Python like a notebook: the value of the last expression is output. */
   runCode(owner: Owner, containerId: string, code: string, signal: AbortSignal): Promise<Ran<CodeRun>>;
   /** Runs shell commands one after the other in `/mnt/data`. Stops after a command that ends the session. */

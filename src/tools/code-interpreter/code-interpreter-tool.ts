@@ -1,5 +1,5 @@
 import type { CodeInterpreterCall, CodeInterpreterTool } from "@antiphon/contracts/responses-api/types.ts";
-import type { CodeAbilities, CodeRun, ContainerSessions } from "@antiphon/domain/containers.ts";
+import type { CodeRun, ContainerSessions } from "@antiphon/domain/containers.ts";
 import type { HostedTool, MadeCall, OpenTool, ToolCall, ToolOutcome, ToolScope } from "@antiphon/domain/hosted-tool.ts";
 import type { HostedFunction, ToolStep } from "@antiphon/domain/models/hosted.ts";
 import { type CodeServices, sessionsOf } from "../containers/code-services.ts";
@@ -16,11 +16,14 @@ import { readArguments } from "../read-arguments.ts";
 
 /** Listed first, by their names in the Python package index. */
 const USEFUL_PACKAGES =
-  "numpy pandas matplotlib scipy sympy scikit-learn statsmodels seaborn networkx polars pyarrow pillow opencv-python openpyxl xlsxwriter odfpy python-docx python-pptx pypdf reportlab lxml beautifulsoup4 pyyaml".split(
+  "numpy pandas matplotlib scipy sympy scikit-learn statsmodels seaborn networkx polars pyarrow pillow opencv-python openpyxl xlsxwriter xlrd odfpy python-docx python-pptx pypdf reportlab lxml beautifulsoup4 pyyaml tabulate".split(
     " ",
   );
 /** The minimum number of packages listed, if there are as many. */
 const PACKAGES_TOLD_MIN = 8;
+const MS_A_SECOND = 1000;
+const MEBIBYTE = 1024 ** 2;
+const GIBIBYTE = 1024 ** 3;
 const OUTPUTS_INCLUDE = "code_interpreter_call.outputs";
 
 /** The tool `code_interpreter`: the model writes Python, and a container of this server runs it. */
@@ -57,7 +60,7 @@ function containerFor(
 function openInterpreter(interpreter: Interpreter, services: CodeServices): OpenTool {
   const { sessions, container, scope } = interpreter;
   return {
-    functions: [interpreterFunction(sessions.abilities)],
+    functions: [interpreterFunction(sessions)],
     note: null,
     opening: [],
     pending: [],
@@ -68,15 +71,20 @@ function openInterpreter(interpreter: Interpreter, services: CodeServices): Open
   };
 }
 
-function interpreterFunction({ python, packages }: CodeAbilities): HostedFunction {
-  const importable = packages.length === 0 ? "" : ` Installed packages: ${namesOf(packages)}.`;
+function interpreterFunction({ abilities, callMsMax, memoryBytesMax }: ContainerSessions): HostedFunction {
+  const { python, packages } = abilities;
+  const importable = packages.length === 0 ? "none" : namesOf(packages);
   return {
     type: "hosted_function",
     server: null,
     name: "code_interpreter",
-    description: `Runs Python ${python} in a session that keeps its variables and the files in /mnt/data. The value of the last line is shown, like in a notebook. No network.${importable} Give the user files as [name](sandbox:/mnt/data/name).`,
+    description: `Runs Python ${python} in a session that keeps its variables and the files in /mnt/data. The value of the last line is shown, like in a notebook. A call may take ${callMsMax / MS_A_SECOND} s, and the session ${memoryText(memoryBytesMax)} of memory. No network, and nothing can be installed. Packages beyond the standard library: ${importable}. Give the user files as [name](sandbox:/mnt/data/name).`,
     parameters: { type: "object", properties: { code: { type: "string" } }, required: ["code"] },
   };
+}
+
+function memoryText(bytes: number): string {
+  return bytes % GIBIBYTE === 0 ? `${bytes / GIBIBYTE} GiB` : `${Math.floor(bytes / MEBIBYTE)} MiB`;
 }
 
 /** The most useful names, and the number of the others. Small models get lost in long lists. */

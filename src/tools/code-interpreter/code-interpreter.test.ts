@@ -222,11 +222,12 @@ it("cuts long logs in the middle, and no character in two", () => {
   expect(cut.isWellFormed()).toBe(true);
 });
 
-it("tells the model of the packages that it gains most by", async () => {
+it("tells the model of the packages that it gains most by, and of its limits", async () => {
   const described = async (packages: readonly string[]) =>
     (await opened(scriptedContainers({ packages }))).functions[0]?.description ?? "";
-  expect(await described([])).not.toContain("packages");
-  expect(await described(["six", "numpy"])).toContain("Installed packages: numpy, six. ");
+  expect(await described([])).toContain("Packages beyond the standard library: none. ");
+  expect(await described(["six", "numpy"])).toContain("Packages beyond the standard library: numpy, six. ");
   const many = Array.from({ length: 90 }, (_, number) => `z${number}`);
   expect(await described([...many, "Pillow", "numpy"])).toContain("numpy, Pillow, z0, z1, z2, z3, z4, z5 and 84 more.");
+  expect(await described([])).toContain("A call may take 60 s, and the session 1 GiB of memory. No network,");
 });

@@ -57,6 +57,7 @@ export function scriptedContainers(abilities: Partial<CodeAbilities> = {}): Scri
       code: foundCode({
         abilities: { ...ABILITIES, ...abilities },
         callMsMax: 60_000,
+        memoryBytesMax: 1024 ** 3,
         runCode: async (_owner, id, code) => {
           scripted.ran.push(`${id} ${code}`);
           return scripted.code;

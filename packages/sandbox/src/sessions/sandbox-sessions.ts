@@ -67,6 +67,7 @@ const ATTEMPTS_MAX = 2;
 export class SandboxSessions implements ContainerSessions {
   readonly abilities: CodeAbilities;
   readonly callMsMax: number;
+  readonly memoryBytesMax: number;
   readonly #options: SessionsOptions;
   readonly #pool: SessionPool;
   readonly #lines = new CallLines(CODE_LIMITS.callsOfContainerMax);
@@ -76,6 +77,7 @@ export class SandboxSessions implements ContainerSessions {
     const { engine, containers, observer, log, memoryBytes, containerBytesMax, sessionsMax } = options;
     this.abilities = engine.abilities;
     this.callMsMax = options.timeoutMs;
+    this.memoryBytesMax = memoryBytes;
     this.#options = options;
     this.#pool = new SessionPool({
       engine,
