@@ -1,4 +1,7 @@
-/** All variables of programs in a sandbox. Numeric libraries use one thread, because each thread reserves memory. */
+/**
+ * All variables of programs in a sandbox. Numeric libraries use one thread, because each thread reserves memory. pip
+ * gives up at once, since there is no network.
+ */
 export const SANDBOX_ENVIRONMENT = {
   PATH: "/usr/local/bin:/usr/bin:/bin",
   HOME: "/mnt/data",
@@ -13,4 +16,6 @@ export const SANDBOX_ENVIRONMENT = {
   OMP_NUM_THREADS: "1",
   OPENBLAS_NUM_THREADS: "1",
   MALLOC_ARENA_MAX: "2",
+  PIP_NO_INDEX: "1",
+  PIP_DISABLE_PIP_VERSION_CHECK: "1",
 } as const;

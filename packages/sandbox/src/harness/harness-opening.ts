@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises";
 import type { SandboxFrame } from "./frames.ts";
+import { notebookSource } from "./notebook-source.ts";
 
 /** Limits that the Python process sets before it runs any code. Null if the engine limits it in another way. */
 export interface HarnessLimits {
@@ -27,10 +28,6 @@ exec(compile(read(data), "<harness>", "exec"), {"__name__": "antiphon_harness", 
 
 /** The first frame: the program that answers all others, and its limits. */
 export async function harnessOpening(limits: HarnessLimits): Promise<SandboxFrame> {
-  const [harness, notebook] = await Promise.all([ownFile("harness.py"), ownFile("notebook.py")]);
-  return { head: { do: "begin", folder: "/mnt/data", notebook: notebook.toString("utf8"), ...limits }, data: harness };
-}
-
-function ownFile(name: string): Promise<Buffer> {
-  return readFile(new URL(name, import.meta.url));
+  const [harness, notebook] = await Promise.all([readFile(new URL("harness.py", import.meta.url)), notebookSource()]);
+  return { head: { do: "begin", folder: "/mnt/data", notebook, ...limits }, data: harness };
 }

@@ -132,12 +132,18 @@ def _main(opening):
         asyncio.set_event_loop(loop)
         return loop.run_until_complete(coroutine)
 
+    def packages():
+        from importlib import metadata
+
+        names = {distribution.metadata["Name"] for distribution in metadata.distributions()}
+        return sorted((name for name in names if name and len(name) <= 100), key=str.lower)[:500]
+
     running = False
     loop = None
     module = types.ModuleType("antiphon_notebook")
     sys.modules["antiphon_notebook"] = module
     exec(compile(opening["notebook"], "<notebook>", "exec"), module.__dict__)
-    notebook = module.Notebook(send_log, send_image, poll, run_coroutine)
+    notebook = module.Notebook(send_log, send_image, poll, run_coroutine, packages)
     flush, print_bytes = notebook.flush, notebook.print_bytes
 
     def print_here_or_there(data):
@@ -226,12 +232,6 @@ def _main(opening):
             send({"is": "files", "files": found[start : start + _FILES_AT_ONCE], "last": False})
         send({"is": "files", "files": [], "last": True})
 
-    def packages():
-        from importlib import metadata
-
-        names = {distribution.metadata["Name"] for distribution in metadata.distributions()}
-        send({"is": "packages", "names": sorted((name for name in names if name and len(name) <= 100), key=str.lower)[:500]})
-
     def command(head):
         most = head["logCharactersMax"]
         before = set(_processes())
@@ -274,7 +274,7 @@ def _main(opening):
         elif kind == "list":
             list_files(head)
         elif kind == "packages":
-            packages()
+            send({"is": "packages", "names": packages()})
 
     threading.Thread(target=watch_printed, daemon=True).start()
     os.chdir(root)

@@ -1,4 +1,4 @@
-"""Runs code as a notebook does. It needs CPython 3.9 or Pyodide, and no other module of ours.
+"""Runs code as a notebook does. It needs CPython 3.9 or Pyodide, and magics.py before it in one module.
 
 Make one Notebook per session and call run() for each piece of code. What the code prints is given to emit_log as text,
 its pictures to emit_image as PNG bytes, in the order of their appearance. run() returns the traceback of an uncaught
@@ -24,15 +24,17 @@ _PICTURES_BACKEND = "antiphon_pictures"
 
 
 class Notebook:
-    def __init__(self, emit_log, emit_image, poll=None, run_coroutine=None):
+    def __init__(self, emit_log, emit_image, poll=None, run_coroutine=None, packages=list):
         """poll, if given, is called before text is added: it returns the bytes that other processes have printed.
 
-        run_coroutine runs a coroutine to its end, for code with `await` outside functions.
+        run_coroutine runs a coroutine to its end, for code with `await` outside functions. packages returns the names
+        of what is installed.
         """
         self._emit_log = emit_log
         self._emit_image = emit_image
         self._poll = poll
         self._run_coroutine = run_coroutine
+        self._packages = packages
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
         self._count = 0
         self.renew_lock()
@@ -138,7 +140,7 @@ class Notebook:
     def _execute(self, code, name):
         linecache.cache[name] = (len(code), None, code.splitlines(True), name)
         try:
-            tree = ast.parse(code, name)
+            tree, code = read_code(code, name, self._packages)
             last = tree.body.pop() if tree.body and _shows_value(tree.body[-1], code) else None
             if tree.body:
                 self._evaluate(tree, name, "exec")

@@ -1,11 +1,10 @@
-import { readFile } from "node:fs/promises";
+import { notebookSource } from "../../harness/notebook-source.ts";
 import { type EngineProbe, SandboxFailed, type SandboxLimits } from "../../ports/sandbox-engine.ts";
 import { type StartLink, TriedEngine } from "../tried-engine.ts";
 import type { Confinement } from "./child-command.ts";
 import { makeSnapshot, type StarterOptions, startPyodide } from "./pyodide-starter.ts";
 import { isWholeSnapshot, snapshotPath, storeSnapshot } from "./snapshot.ts";
 
-const NOTEBOOK = new URL("../../harness/notebook.py", import.meta.url);
 const MEBIBYTE = 1024 * 1024;
 /** For the snapshot and for the test sandbox. */
 const TRIAL_LIMITS: SandboxLimits = { memoryBytes: 1024 * MEBIBYTE, diskBytes: 256 * MEBIBYTE, processesMax: 1 };
@@ -22,7 +21,7 @@ export interface PyodideOptions {
 export async function probePyodide(pyodideOptions: PyodideOptions, signal: AbortSignal): Promise<EngineProbe> {
   const { cacheFolder, wheelsFolder, confinement } = pyodideOptions;
   const wheels = wheelsFolder === null ? null : `${wheelsFolder.replace(/\/+$/, "")}/`;
-  const options = { notebook: await readFile(NOTEBOOK, "utf8"), wheels, confinement };
+  const options = { notebook: await notebookSource(), wheels, confinement };
   const starter = new SnapshotStarter(options, cacheFolder);
   try {
     await starter.findSnapshot(signal);

@@ -15,7 +15,7 @@ const COMPLAINT_CHARACTERS_MAX = 300;
 const PROCESSES = 6;
 
 export interface StarterOptions {
-  /** The source of `harness/notebook.py`. */
+  /** What `notebookSource` gives. */
   readonly notebook: string;
   /** Ends with a slash; null for none. */
   readonly wheels: string | null;

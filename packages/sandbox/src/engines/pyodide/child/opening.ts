@@ -4,7 +4,7 @@ export interface ChildOpening {
   readonly pyodide: string;
   /** `make`: create a snapshot, send it and exit. Otherwise the snapshot to start from; null for none. */
   readonly snapshot: "make" | { readonly file: string } | null;
-  /** The source of `harness/notebook.py`. */
+  /** What `notebookSource` gives. */
   readonly notebook: string;
   /** Folder of importable wheels; ends with a slash. */
   readonly wheels: string | null;

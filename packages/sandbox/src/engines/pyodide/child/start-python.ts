@@ -55,7 +55,7 @@ def start(emit_log, emit_image, read_wheel):
 
     random.seed()
     wheels.start(read_wheel)
-    run = Notebook(emit_log, emit_image, None, run_coroutine).run
+    run = Notebook(emit_log, emit_image, None, run_coroutine, lambda: wheels.names).run
     return {"run": run, "python": "%d.%d" % sys.version_info[:2], "packages": wheels.names}
 start`;
 
