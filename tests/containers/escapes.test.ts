@@ -138,7 +138,13 @@ async function isUsable(sandbox: Sandbox): Promise<boolean> {
 /** Python with the user's own rights. Only what does no harm may be tried in it. */
 async function startUnguarded(): Promise<SandboxLink> {
   const gone = Promise.withResolvers<void>();
-  const opening = await harnessOpening({ addressBytesMax: null, processesMax: null, openFilesMax: null, niceness: 0 });
+  const opening = await harnessOpening({
+    dataBytesMax: null,
+    addressBytesMax: null,
+    processesMax: null,
+    openFilesMax: null,
+    niceness: 0,
+  });
   return SandboxLink.open(
     {
       opening: { ...opening, head: { ...opening.head, folder: "/tmp" } },

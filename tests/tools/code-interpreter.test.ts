@@ -187,6 +187,40 @@ test("a session that runs for too long is stopped; its files are kept and the mo
   expect(told(script)).toContain("started anew");
 });
 
+const USES_SHARED_MEMORY =
+  "import mmap, time\nkept = mmap.mmap(-1, 400 << 20)\nfor at in range(0, len(kept), 4096): kept[at] = 1\ntime.sleep(60)";
+
+test.skipIf(!HAS_BUBBLEWRAP).for([
+  ["that Python cannot have", "kept = bytearray(300 << 20)", "completed", "MemoryError"],
+  [
+    "that a library cannot have",
+    "import os\nprint('before', flush=True)\nos.abort()",
+    "failed",
+    "It was stopped: Python crashed",
+  ],
+  ["beyond the limit", USES_SHARED_MEMORY, "failed", "It was stopped: it used more memory than there is"],
+] as const)("a call that dies of memory %s says so, and names the limit", async ([, code, status, why]) => {
+  verifies("tools.code-interpreter.stopped-sessions");
+  const script = await serve([runs(code), saysText("Oh.")], { CODE_MEMORY_MAX: String(256 * 1024 ** 2) });
+  const [call] = codeCalls(await readResponse(await script.create({ tools: [AUTO], ...INCLUDE })));
+  expect(call?.status).toBe(status);
+  expect(told(script)).toContain(why);
+  expect(told(script)).toContain("256 MiB");
+  if (status === "failed") expect(JSON.stringify(call?.outputs?.at(-1))).toContain(why);
+});
+
+test.skipIf(!HAS_BUBBLEWRAP)("memory is for data: libraries that are only mapped do not count", async () => {
+  const script = await serve(
+    [
+      runs("import mmap\nkept = [mmap.mmap(-1, 1 << 20, prot=mmap.PROT_READ) for _ in range(300)]\nlen(kept)"),
+      saysText("So."),
+    ],
+    { CODE_MEMORY_MAX: String(256 * 1024 ** 2) },
+  );
+  const [call] = codeCalls(await readResponse(await script.create({ tools: [AUTO], ...INCLUDE })));
+  expect(call?.outputs).toEqual([{ type: "logs", logs: "300" }]);
+});
+
 test("wrong arguments fail the call, and the model is told", async () => {
   const script = await serve([calls(["code_interpreter", '{"kode":"1"}']), runs("1 + 1"), saysText("2")]);
   const stream = await readStream(await script.create({ tools: [AUTO], stream: true }));

@@ -10,7 +10,18 @@ import {
   namedContainer,
   type ResponseContainer,
 } from "../containers/response-container.ts";
-import { BUSY, citedFiles, GONE, LOST_VARIABLES, toldEnd, toldFiles, withoutMiddle } from "../containers/told-run.ts";
+import {
+  BUSY,
+  citedFiles,
+  GONE,
+  LOST_VARIABLES,
+  memoryText,
+  type ToldLimits,
+  toldEnd,
+  toldException,
+  toldFiles,
+  withoutMiddle,
+} from "../containers/told-run.ts";
 import { failedOutcome } from "../failed-outcome.ts";
 import { readArguments } from "../read-arguments.ts";
 
@@ -22,8 +33,6 @@ const USEFUL_PACKAGES =
 /** The minimum number of packages listed, if there are as many. */
 const PACKAGES_TOLD_MIN = 8;
 const MS_A_SECOND = 1000;
-const MEBIBYTE = 1024 ** 2;
-const GIBIBYTE = 1024 ** 3;
 const OUTPUTS_INCLUDE = "code_interpreter_call.outputs";
 
 /** The tool `code_interpreter`: the model writes Python, and a container of this server runs it. */
@@ -81,10 +90,6 @@ function interpreterFunction({ abilities, callMsMax, memoryBytesMax }: Container
     description: `Runs Python ${python} in a session that keeps its variables and the files in /mnt/data. The value of the last line is shown, like in a notebook. A call may take ${callMsMax / MS_A_SECOND} s, and the session ${memoryText(memoryBytesMax)} of memory. No network, and nothing can be installed. Packages beyond the standard library: ${importable}. Give the user files as [name](sandbox:/mnt/data/name).`,
     parameters: { type: "object", properties: { code: { type: "string" } }, required: ["code"] },
   };
-}
-
-function memoryText(bytes: number): string {
-  return bytes % GIBIBYTE === 0 ? `${bytes / GIBIBYTE} GiB` : `${Math.floor(bytes / MEBIBYTE)} MiB`;
 }
 
 /** The most useful names, and the number of the others. Small models get lost in long lists. */
@@ -147,13 +152,14 @@ async function runCode(
     container.lose();
     return failedOutcome(item, GONE);
   }
-  const outcome = codeOutcome({ scope, callMsMax: sessions.callMsMax }, item, ran.result);
+  const limits = { callMs: sessions.callMsMax, memoryBytes: sessions.memoryBytesMax };
+  const outcome = codeOutcome({ scope, limits }, item, ran.result);
   return { ...outcome, sources: [...container.takeCopied(), ...outcome.sources] };
 }
 
 /** Code that raised an exception is completed; only the end of its session is a failure. */
 function codeOutcome(
-  { scope, callMsMax }: Pick<Interpreter, "scope"> & Pick<ContainerSessions, "callMsMax">,
+  { scope, limits }: Pick<Interpreter, "scope"> & { readonly limits: ToldLimits },
   item: CodeInterpreterCall,
   run: CodeRun,
 ): Extract<ToolOutcome, { type: "ran" }> {
@@ -161,14 +167,15 @@ function codeOutcome(
   const outputs = run.outputs.map((output) =>
     output.type === "logs" ? output : { type: "image" as const, url: urlOf(output.png) },
   );
+  const end = run.end === null ? [] : [{ type: "logs" as const, logs: toldEnd(run.end, limits) }];
   return {
     type: "ran",
     item: {
       ...item,
       status: run.end === null ? "completed" : "failed",
-      outputs: isIncluded(scope) ? outputs : null,
+      outputs: isIncluded(scope) ? [...outputs, ...end] : null,
     },
-    output: toldRun(run, callMsMax),
+    output: toldRun(run, limits),
     parts: scope.abilities.images
       ? pictures.map(({ png }) => ({ type: "input_image", image_url: urlOf(png), detail: "auto" }))
       : [],
@@ -181,15 +188,18 @@ function urlOf(png: Uint8Array): string {
 }
 
 /** The output of a run for the model. */
-function toldRun(run: CodeRun, callMsMax: number): string {
+function toldRun(run: CodeRun, limits: ToldLimits): string {
+  const { traceback } = run;
+  const advice = traceback === null ? null : toldException(traceback, limits);
   const printout = run.outputs
     .map((output) => (output.type === "logs" ? output.logs : `\n[The user sees the picture ${output.file.path}]\n`))
     .join("");
   const lines = [
     ...(run.lostVariables ? [LOST_VARIABLES] : []),
     ...(printout === "" ? [] : [withoutMiddle(printout)]),
-    ...(run.traceback === null ? [] : [withoutMiddle(run.traceback)]),
-    ...(run.end === null ? [] : [toldEnd(run.end, callMsMax)]),
+    ...(traceback === null ? [] : [withoutMiddle(traceback)]),
+    ...(advice === null ? [] : [advice]),
+    ...(run.end === null ? [] : [toldEnd(run.end, limits)]),
     ...toldFiles(run),
   ];
   return lines.length === 0 ? "[The code ran and printed nothing.]" : lines.join("\n");

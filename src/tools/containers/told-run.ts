@@ -2,6 +2,8 @@ import type { FileChanges, KeptFile, SessionEnd } from "@antiphon/domain/contain
 import type { CitedFile } from "@antiphon/domain/hosted-tool.ts";
 
 const MS_A_SECOND = 1000;
+const MEBIBYTE = 1024 ** 2;
+const GIBIBYTE = 1024 ** 3;
 
 /** The maximum characters of one call's output for the model. */
 export const SHOWN_CHARACTERS_MAX = 20_000;
@@ -13,17 +15,44 @@ export const LOST_VARIABLES =
 export const GONE = "The container has expired or was deleted. Its files and variables are lost. Nothing was run.";
 export const BUSY = "All sessions of this server are at work, so nothing was run. Try again later.";
 
-const ENDS: Readonly<Record<Exclude<SessionEnd, "timed_out">, string>> = {
-  out_of_memory: "it used too much memory",
-  too_many_processes: "it started too many processes",
-  too_much_output: "it printed too much",
-  crashed: "the session crashed",
-};
+/** The limits of a call: its time in milliseconds, and the memory of its session in bytes. */
+export interface ToldLimits {
+  readonly callMs: number;
+  readonly memoryBytes: number;
+}
 
-/** Tells the model that its session was stopped. `callMs`: the time limit of the call. */
-export function toldEnd(end: SessionEnd, callMs: number): string {
-  const why = end === "timed_out" ? toldTimeout(callMs) : ENDS[end];
-  return `[It was stopped: ${why}. Files that earlier calls left in /mnt/data are kept, variables are lost.]`;
+/** What Python and libraries say that get no more memory. */
+const MEMORY_FAULT = /MemoryError|bad_alloc|failed to map segment|annot allocate memory|can't start new thread/;
+
+/** Tells the model, and the client, that a session was stopped. */
+export function toldEnd(end: SessionEnd, limits: ToldLimits): string {
+  return `[It was stopped: ${reasonOf(end, limits)}. Files that earlier calls left in /mnt/data are kept, variables are lost.]`;
+}
+
+function reasonOf(end: SessionEnd, { callMs, memoryBytes }: ToldLimits): string {
+  switch (end) {
+    case "timed_out":
+      return toldTimeout(callMs);
+    case "out_of_memory":
+      return `it used more memory than there is, ${memoryText(memoryBytes)} for a session. Work on less at a time`;
+    case "too_many_processes":
+      return "it started too many processes";
+    case "too_much_output":
+      return "it printed too much";
+    case "crashed":
+      return `Python crashed, as it does when a library gets no more memory. A session has ${memoryText(memoryBytes)}; if that may be the cause, work on less at a time`;
+  }
+}
+
+/** What the model needs to know beside an exception; null for nothing. */
+export function toldException(traceback: string, { memoryBytes }: Pick<ToldLimits, "memoryBytes">): string | null {
+  if (!MEMORY_FAULT.test(traceback)) return null;
+  return `[A session has ${memoryText(memoryBytes)} of memory in all. Work on less at a time, and delete what is no longer needed.]`;
+}
+
+/** Such as `1 GiB`. */
+export function memoryText(bytes: number): string {
+  return bytes % GIBIBYTE === 0 ? `${bytes / GIBIBYTE} GiB` : `${Math.floor(bytes / MEBIBYTE)} MiB`;
 }
 
 /** Why a call was stopped at its time limit. */

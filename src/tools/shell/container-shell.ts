@@ -28,6 +28,7 @@ import {
   citedFiles,
   GONE,
   LOST_VARIABLES,
+  type ToldLimits,
   toldEnd,
   toldFiles,
   toldTimeout,
@@ -153,7 +154,7 @@ async function runShellCall(
   }
   const sources = [...container.takeCopied(), ...citedFiles(id, ran.result)];
   const callMs = Math.min(action.timeout_ms ?? Infinity, sessions.callMsMax);
-  const text = toldRuns(commands, ran.result, callMs);
+  const text = toldRuns(commands, ran.result, { callMs, memoryBytes: sessions.memoryBytesMax });
   return { ...ranOutcome(callStart, { ...first, status: "completed", action }, ran.result, sources), output: text };
 }
 
@@ -203,12 +204,12 @@ function ranOutcome(
 }
 
 /** The output of a call for the model. */
-function toldRuns(commands: readonly string[], result: CommandRuns, callMs: number): string {
+function toldRuns(commands: readonly string[], result: CommandRuns, limits: ToldLimits): string {
   const rest = commands.slice(result.runs.length);
   return [
     ...(result.lostVariables ? [LOST_VARIABLES] : []),
-    withoutMiddle(result.runs.map((run, index) => toldRun(commands[index] ?? "", run, callMs)).join("\n")),
-    ...(result.end === null ? [] : [toldEnd(result.end, callMs)]),
+    withoutMiddle(result.runs.map((run, index) => toldRun(commands[index] ?? "", run, limits.callMs)).join("\n")),
+    ...(result.end === null ? [] : [toldEnd(result.end, limits)]),
     ...(rest.length === 0 ? [] : [`[Not run: ${rest.join("; ")}]`]),
     ...toldFiles(result),
   ].join("\n");

@@ -4,7 +4,9 @@ import { notebookSource } from "./notebook-source.ts";
 
 /** Limits that the Python process sets before it runs any code. Null if the engine limits it in another way. */
 export interface HarnessLimits {
-  /** The maximum memory that one process can reserve. */
+  /** The maximum memory that one process can write to. */
+  readonly dataBytesMax: number | null;
+  /** The maximum memory that one process can reserve, with the files of libraries and what it shares. */
   readonly addressBytesMax: number | null;
   /** Processes and threads of the sandbox together. */
   readonly processesMax: number | null;
@@ -12,6 +14,9 @@ export interface HarnessLimits {
   /** The niceness of its processes relative to ours, from 0 to 19. */
   readonly niceness: number;
 }
+
+/** Memory of a process beyond its data, for libraries, which are mapped and mostly not in memory. */
+export const MAPPED_BYTES_MAX = 1024 ** 3;
 
 /** Python that reads the first frame and runs its content, so that the sandbox needs none of our files. */
 export const HARNESS_STARTER = `import json, os, struct

@@ -55,6 +55,7 @@ def _main(opening):
             resource.setrlimit(kind, (value, value))
 
     limit(resource.RLIMIT_CORE, 0)
+    limit(resource.RLIMIT_DATA, opening.get("dataBytesMax"))
     limit(resource.RLIMIT_AS, opening.get("addressBytesMax"))
     limit(resource.RLIMIT_NPROC, opening.get("processesMax"))
     limit(resource.RLIMIT_NOFILE, opening.get("openFilesMax"))

@@ -3,7 +3,7 @@ import { constants } from "node:fs";
 import { access } from "node:fs/promises";
 import { release } from "node:os";
 import { startPiped } from "@antiphon/programs/piped-child.ts";
-import { HARNESS_STARTER, harnessOpening } from "../../harness/harness-opening.ts";
+import { HARNESS_STARTER, harnessOpening, MAPPED_BYTES_MAX } from "../../harness/harness-opening.ts";
 import type { LinkEnd, LinkedChild } from "../../harness/sandbox-channel.ts";
 import type { SandboxLink } from "../../harness/sandbox-link.ts";
 import { type EngineProbe, SandboxFailed, type SandboxLimits } from "../../ports/sandbox-engine.ts";
@@ -100,7 +100,8 @@ export function findSystemPython(): Promise<string | null> {
 async function startSandbox(ready: Ready, limits: SandboxLimits, signal: AbortSignal): Promise<SandboxLink> {
   const launch = Promise.withResolvers<StartedProgram>();
   const opening = await harnessOpening({
-    addressBytesMax: limits.memoryBytes,
+    dataBytesMax: limits.memoryBytes,
+    addressBytesMax: limits.memoryBytes + MAPPED_BYTES_MAX,
     processesMax: countsPerNamespace() ? limits.processesMax + PROCESSES_MORE : null,
     openFilesMax: OPEN_FILES_MAX,
     niceness: NICENESS,

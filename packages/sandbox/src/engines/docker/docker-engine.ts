@@ -5,7 +5,7 @@ import { jsonOrUndefined } from "@antiphon/base/json/read-json.ts";
 import { isRecord } from "@antiphon/base/json/records.ts";
 import { ProgramFailed, ProgramMissing, runProgram } from "@antiphon/programs/child-program.ts";
 import { startPiped } from "@antiphon/programs/piped-child.ts";
-import { HARNESS_STARTER, harnessOpening } from "../../harness/harness-opening.ts";
+import { HARNESS_STARTER, harnessOpening, MAPPED_BYTES_MAX } from "../../harness/harness-opening.ts";
 import type { LinkEnd, LinkedChild } from "../../harness/sandbox-channel.ts";
 import type { SandboxLink } from "../../harness/sandbox-link.ts";
 import { type EngineProbe, SandboxFailed, type SandboxLimits } from "../../ports/sandbox-engine.ts";
@@ -63,7 +63,8 @@ export async function probeDocker(options: DockerOptions, signal: AbortSignal): 
 
 async function startContainer(ready: Ready, limits: SandboxLimits, signal: AbortSignal): Promise<SandboxLink> {
   const opening = await harnessOpening({
-    addressBytesMax: limits.memoryBytes,
+    dataBytesMax: limits.memoryBytes,
+    addressBytesMax: limits.memoryBytes + MAPPED_BYTES_MAX,
     processesMax: null,
     openFilesMax: null,
     niceness: 0,
