@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 
-const PARTS = ["magics.py", "notebook.py"];
+const PARTS = ["magics.py", "pictures.py", "notebook.py"];
 
 /** The source of the module that runs code as a notebook does, for any engine. */
 export async function notebookSource(): Promise<string> {

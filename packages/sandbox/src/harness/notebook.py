@@ -1,4 +1,5 @@
-"""Runs code as a notebook does. It needs CPython 3.9 or Pyodide, and magics.py before it in one module.
+"""Runs code as a notebook does. It needs CPython 3.9 or Pyodide, and magics.py and pictures.py before it in
+one module.
 
 Make one Notebook per session and call run() for each piece of code. What the code prints is given to emit_log as text,
 its pictures to emit_image as PNG bytes, in the order of their appearance. run() returns the traceback of an uncaught
@@ -20,7 +21,6 @@ import types
 _FLUSH_CHARACTERS = 8192
 _FLUSH_SECONDS = 0.05
 _TRACEBACK_CHARACTERS_MAX = 100_000
-_PICTURES_BACKEND = "antiphon_pictures"
 
 
 class Notebook:
@@ -42,11 +42,12 @@ class Notebook:
         self._main = types.ModuleType("__main__")
         self._main.__dict__["__builtins__"] = builtins
         sys.modules["__main__"] = self._main
-        sys.modules[_PICTURES_BACKEND] = _PicturesBackend(self._show)
+        add_picture_modules(self._show, self._show_value)
         sys.stdout = _Printed(self, "<stdout>")
         sys.stderr = _Printed(self, "<stderr>")
         sys.stdin = io.StringIO()
         builtins.input = _refuse_input
+        builtins.display = self._display
 
     def run(self, code, log_characters_max, images_max, image_bytes_max):
         self._count += 1
@@ -148,18 +149,32 @@ class Notebook:
                 value = self._evaluate(ast.Expression(last.value), name, "eval")
                 if value is not None:
                     self._main.__dict__["_"] = value
-                    self._print_value(repr(value))
+                    self._show_value(value)
         except SystemExit as end:
             return None if end.code in (None, 0) else "SystemExit: %s\n" % (end.code,)
         except BaseException as error:
             return self._shorten(_format(error, name))
         return None
 
-    def _print_value(self, text):
-        """The value begins its own line, and no newline ends it: the reference writes values like this."""
+    def _show_value(self, value):
+        """As a picture if it is one. A text begins its own line, and no newline ends it: the reference writes so."""
+        if is_open_figure(value):
+            return  # It is shown with the other figures when the call ends.
+        png = picture_of(value)
+        if png is not None:
+            return self._image(png)
+        text = repr(value)
         with self._lock:
             self._add_polled()
             sys.stdout.write(text if self._is_line_empty else "\n" + text)
+
+    def _display(self, *values):
+        for value in values:
+            if is_open_figure(value):
+                self._show()
+            else:
+                self._show_value(value)
+                sys.stdout.write("" if self._is_line_empty else "\n")
 
     def _evaluate(self, tree, name, mode):
         compiled = compile(tree, name, mode, flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
@@ -171,19 +186,8 @@ class Notebook:
 
     def _show(self):
         """Shows and closes all open figures of matplotlib."""
-        helpers = sys.modules.get("matplotlib._pylab_helpers")
-        if helpers is None:
-            return
-        managers = helpers.Gcf.get_all_fig_managers()
-        if not managers:
-            return
-        try:
-            for manager in managers:
-                picture = io.BytesIO()
-                manager.canvas.figure.savefig(picture, format="png", bbox_inches="tight")
-                self._image(picture.getvalue())
-        finally:
-            helpers.Gcf.destroy_all()
+        for png in open_figures():
+            self._image(png)
 
     def _image(self, png):
         with self._lock:
@@ -211,23 +215,6 @@ class Notebook:
             return text
         half = _TRACEBACK_CHARACTERS_MAX // 2
         return "%s\n[%d characters are left out here]\n%s" % (text[:half], len(text) - 2 * half, text[-half:])
-
-
-class _PicturesBackend(types.ModuleType):
-    """A backend of matplotlib whose show() shows pictures. It is loaded when matplotlib asks for it."""
-
-    def __init__(self, show):
-        super().__init__(_PICTURES_BACKEND)
-        self.__dict__["show"] = lambda *_, **__: show()
-
-    def __getattr__(self, name):
-        if name.startswith("__"):
-            raise AttributeError(name)
-        import matplotlib.backends.backend_agg as agg
-
-        # matplotlib reads the module's own names too.
-        self.__dict__.update({**{key: getattr(agg, key) for key in dir(agg) if key[:1] != "_"}, **self.__dict__})
-        return getattr(agg, name)
 
 
 class _Printed(io.TextIOWrapper):
