@@ -2,7 +2,7 @@
  * Measures how well file_search finds the answers of FAQs, on a server of its own with the model that
  * `antiphon search setup` fetches, beside rank_bm25 and bm25s of PyPI. Arguments are languages of the Debian FAQ.
  */
-import { execFileSync, spawn } from "node:child_process";
+import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -16,13 +16,12 @@ import { cleanUp, removeFolder } from "../bench/clean-up.ts";
 import { type Answer, CACHE, debianFaq } from "./debian-faq.ts";
 import { FaqServer } from "./faq-server.ts";
 import { ndcg, recall } from "./measures.ts";
+import { KEY, MAIN, startTrialServer } from "./trial-server.ts";
 
 const LANGUAGES = ["en", "de", "fr", "it", "nl", "pt", "ru"];
 const PACKAGES = ["rank-bm25==0.2.2", "bm25s==0.3.16", "numpy==2.4.6"];
-const MAIN = join(import.meta.dirname, "../../src/main.ts");
 /** How long all questions may wait for their vectors, in milliseconds. */
 const PATIENCE_MS = 3_600_000;
-const KEY = "a-key-of-the-measurement";
 
 /** For each question, the numbers of the found answers, best first. */
 type Rankings = readonly (readonly number[])[];
@@ -50,9 +49,10 @@ async function measureLanguage(language: string, answers: readonly Answer[]): Pr
 async function serverRankings(embeddingFile: string, answers: readonly Answer[]): Promise<Rankings> {
   const dataDir = mkdtempSync(join(tmpdir(), "antiphon-quality-"));
   const remove = cleanUp(() => removeFolder(dataDir));
-  const server = await startServer(dataDir, embeddingFile);
-  const storeId = await server.client.fill(answers.map(({ text }) => text));
-  const rankings = await server.client.rank(
+  const server = await startTrialServer(dataDir, { EMBEDDING_FILE: embeddingFile, CODE_ENGINE: "off" });
+  const client = new FaqServer(server.url, KEY);
+  const storeId = await client.fill(answers.map(({ text }) => text));
+  const rankings = await client.rank(
     storeId,
     answers.map(({ question }) => question),
   );
@@ -93,35 +93,6 @@ function fetchModel(): string {
   const env = { ...process.env, DATA_DIR: cacheDir };
   execFileSync(process.execPath, [MAIN, "search", "setup"], { cwd: CACHE, env, stdio: "inherit" });
   return fetchedEmbeddingFile({ dataDir: cacheDir });
-}
-
-async function startServer(
-  dataDir: string,
-  embeddingFile: string,
-): Promise<{ readonly client: FaqServer; readonly stop: () => void }> {
-  const child = spawn(process.execPath, [MAIN], {
-    cwd: dataDir,
-    env: {
-      ...process.env,
-      DATA_DIR: dataDir,
-      EMBEDDING_FILE: embeddingFile,
-      API_KEYS: KEY,
-      PORT: "0",
-      STT_PORT: "0",
-      SPEECH_ENGINE: "none",
-      CODE_ENGINE: "off",
-      FIND_LOCAL_DAEMON: "false",
-    },
-    stdio: ["ignore", "pipe", "inherit"],
-  });
-  const stop = cleanUp(() => child.kill());
-  const { promise, resolve, reject } = Promise.withResolvers<string>();
-  child.once("exit", (code) => reject(new Error(`the server ended with ${code}`)));
-  child.stdout.on("data", (bytes: Buffer) => {
-    const url = /Responses API +(\S+)\/v1/.exec(bytes.toString())?.[1];
-    if (url !== undefined) resolve(url);
-  });
-  return { client: new FaqServer(await promise, KEY), stop };
 }
 
 /** The rankings of rank_bm25 and of bm25s. */

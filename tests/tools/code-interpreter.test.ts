@@ -350,9 +350,9 @@ test.for(["bubblewrap", "pyodide"])(
     const [output] = codeCalls(response)[0]?.outputs ?? [];
     const importable: readonly string[] = JSON.parse(output?.type === "logs" ? output.logs.replaceAll("'", '"') : "");
     const more = /^(?:none|(.*?)(?: and (\d+) more)?)$/.exec(listed);
-    const told = more?.[1]?.split(", ") ?? [];
-    expect(told.filter((name) => !importable.includes(name))).toEqual([]);
-    expect(told.length + Number(more?.[2] ?? 0)).toBe(importable.length);
+    const named = more?.[1]?.split(", ") ?? [];
+    expect(named.filter((name) => !importable.includes(name))).toEqual([]);
+    expect(named.length + Number(more?.[2] ?? 0)).toBe(importable.length);
   },
 );
 
