@@ -37,7 +37,7 @@ for (const { name, engine, why } of [...(await sandboxEngines()), ...(await pyod
     beforeAll(async () => {
       if (engine === null) return;
       sandbox = await engine.start(LIMITS, SIGNAL);
-      expect(await shown(DRAWS)).toEqual([]);
+      await sandbox.runCode(DRAWS, CALL, SIGNAL);
     }, START_MS_MAX);
 
     afterAll(async () => {
