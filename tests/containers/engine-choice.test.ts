@@ -1,6 +1,9 @@
-import { chmod, writeFile } from "node:fs/promises";
+import { execFileSync, spawnSync } from "node:child_process";
+import { globSync } from "node:fs";
+import { chmod, mkdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { preparedFolder } from "../../src/servers/choices/code/prepared-folder.ts";
 import { type ChildServer, startChildServer } from "../kit/child-server.ts";
 import { temporaryFolder } from "../kit/temporary-folder.ts";
 import { HAS_BUBBLEWRAP } from "../tools/code-engines.ts";
@@ -11,17 +14,24 @@ const FOUND_MS_MAX = 60_000;
 const HERE = "127.0.0.1";
 const EVERYWHERE = "0.0.0.0";
 const ALL_CAN_RUN = 0o755;
+const SYSTEM_PYTHON = "/usr/bin/python3";
+const HAS_VENV = HAS_BUBBLEWRAP && spawnSync(SYSTEM_PYTHON, ["-c", "import venv"]).status === 0;
 
 /** Has a `bwrap` that fails, and `data` with the snapshot of Pyodide for all of these servers. `empty` is not there. */
 const folder = temporaryFolder(afterAll);
 const WITHOUT_BUBBLEWRAP = { PATH: join(folder, "empty") };
 const WITH_BROKEN_BUBBLEWRAP = { PATH: folder };
-/** The system's Python does not run in bubblewrap, whatever is installed. */
-const WITHOUT_SYSTEM_PYTHON = { CODE_PYTHON: "/usr/bin/no-python" };
+const dataDir = join(folder, "data");
+const NO_PYTHON = { CODE_PYTHON: "/usr/bin/no-python" };
 const ALONE = "Pyodide in a process of few rights";
 const CONFINED = "Pyodide in bubblewrap";
 
+/** `data` has a Python of `antiphon code setup` that does not run, so that bubblewrap runs none whatever is installed. */
 beforeAll(async () => {
+  const broken = join(preparedFolder(dataDir), "ready");
+  await mkdir(join(broken, "bin"), { recursive: true });
+  await symlink("/bin/false", join(broken, "bin/python3"));
+  await writeFile(join(broken, "antiphon.json"), JSON.stringify({ python: "3.13" }));
   await writeFile(
     join(folder, "bwrap"),
     "#!/bin/sh\necho 'bwrap: No permissions to create new namespace' >&2\nexit 1\n",
@@ -30,8 +40,7 @@ beforeAll(async () => {
 });
 
 function start(env: Readonly<Record<string, string>>): Promise<ChildServer> {
-  const always = { DATA_DIR: join(folder, "data"), TOOLS_UNAVAILABLE: "refuse", ...WITHOUT_SYSTEM_PYTHON };
-  return startChildServer({ env: { ...always, ...env } });
+  return startChildServer({ env: { DATA_DIR: dataDir, TOOLS_UNAVAILABLE: "refuse", ...env } });
 }
 
 async function expectRuns(server: ChildServer, place: string): Promise<void> {
@@ -56,10 +65,10 @@ async function details(server: ChildServer): Promise<unknown> {
   return (await server.fetch("/readyz")).json();
 }
 
-function askForCode(server: ChildServer): Promise<Response> {
+function askForCode(server: ChildServer, code = "6 * 7"): Promise<Response> {
   return server.post("/v1/responses", {
     model: "antiphon-built-in",
-    input: 'Use code_interpreter to run "6 * 7"',
+    input: `Use code_interpreter to run "${code}"`,
     tools: [{ type: "code_interpreter", container: { type: "auto" } }],
     include: ["code_interpreter_call.outputs"],
   });
@@ -74,8 +83,8 @@ describe("a server that may choose its engine for code", { timeout: TEST_TIMEOUT
   test("takes Pyodide alone where bubblewrap is missing, if it serves only this machine", async () => {
     const server = await start({ CODE_ENGINE: "auto", HOST: HERE, LOG_LEVEL: "warn", ...WITHOUT_BUBBLEWRAP });
     await expectRuns(server, ALONE);
-    const told = { msg: expect.stringContaining("CODE_PYTHON"), reason: expect.stringContaining("/usr/bin/no-python") };
-    expect(server.lines()).toContainEqual(expect.objectContaining(told));
+    const told = expect.stringContaining("without the Python of antiphon code setup");
+    expect(server.lines()).toContainEqual(expect.objectContaining({ msg: told }));
   });
 
   test("takes Pyodide alone where bubblewrap fails, if it serves only this machine", async () => {
@@ -118,8 +127,35 @@ describe("a server that is told its engine for code", { timeout: TEST_TIMEOUT_MS
 
   test("takes no other engine where bubblewrap does not run Python", async () => {
     const missing = HAS_BUBBLEWRAP ? /CODE_ENGINE is bubblewrap\. .*no-python/ : /CODE_ENGINE is bubblewrap\. .*bwrap/;
-    await expectRefuses(await start({ CODE_ENGINE: "bubblewrap" }), missing);
+    await expectRefuses(await start({ CODE_ENGINE: "bubblewrap", ...NO_PYTHON }), missing);
   });
+
+  test("takes no other Python, and no other engine, where that of CODE_PYTHON does not run", async () => {
+    verifies("tools.code-interpreter.no-other-engine");
+    await expectRefuses(
+      await start({ CODE_ENGINE: "auto", ...NO_PYTHON }),
+      /This server runs no code, because CODE_PYTHON does not run\. Correct or remove that setting, or set CODE_ENGINE to pyodide\. \(.*(?:no-python|bwrap)/,
+    );
+  });
+
+  test.skipIf(!HAS_VENV)(
+    "runs a Python in any folder, of which code sees the programs and libraries alone",
+    async () => {
+      const home = temporaryFolder();
+      await chmod(home, ALL_CAN_RUN); // For the users of sandboxes, if this test runs as root.
+      const venv = join(home, "own/venv");
+      execFileSync(SYSTEM_PYTHON, ["-m", "venv", "--without-pip", venv]);
+      const [packages = ""] = globSync(join(venv, "lib/python3*/site-packages"));
+      await writeFile(join(packages, "ours.py"), "NAME = 'a module of ours'\n");
+      await writeFile(join(home, "own/secret"), "secret");
+      await writeFile(join(venv, "secret"), "secret");
+      const server = await start({ CODE_ENGINE: "auto", CODE_PYTHON: join(venv, "bin/python") });
+      await expect.poll(() => server.said(), { timeout: FOUND_MS_MAX }).toMatch(/^Code runs in {7}bubblewrap, Python/m);
+      const looks = `__import__('ours').NAME, __import__('glob').glob('${home}/**/secret', recursive=True)`;
+      expect(JSON.stringify(await (await askForCode(server, looks)).json())).toContain("('a module of ours', [])");
+      expect(await server.stop()).toBe(0);
+    },
+  );
 
   test("runs no code if it is off", async () => {
     await expectRefuses(await start({ CODE_ENGINE: "off" }), /This server runs no code, because CODE_ENGINE is off\./);

@@ -55,7 +55,7 @@ export const CODE_SETTINGS = {
     kind: "path",
     default: null,
     defaultText: "that of antiphon code setup, or else /usr/bin/python3 or /usr/local/bin/python3",
-    text: "The Python that runs code in bubblewrap. It and its packages must be below /usr/bin, /usr/lib, /usr/local or /opt; a virtual environment may be there too.",
+    text: "The Python that runs code in bubblewrap, also that of a virtual environment, in any folder. Code sees the bin and lib of that folder, and the whole of it below /usr/local or /opt. If the server runs as root, all users must be able to enter the folder. If this Python does not run, no other one is taken.",
   },
   codeImage: {
     name: "CODE_IMAGE",

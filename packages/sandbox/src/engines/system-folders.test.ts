@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { findSystemFolders, installationsOf } from "./system-folders.ts";
+import { findSystemFolders, installationsOf, partsElsewhere } from "./system-folders.ts";
 
 function check(programs: readonly string[], folders: readonly string[]): void {
   expect(installationsOf(programs)).toEqual(folders);
@@ -14,6 +14,23 @@ test("a Python among the system's programs brings nothing, and neither does one 
   check(["/usr/bin/python3", "/usr/bin/python3.13"], []);
   check(["/usr/local/bin/python3", "/usr/local/lib/python/bin/python3", "/opt/python3"], []);
   check(["/srv/bin/python3", "/srv/me/venv/bin/python3", "/python3"], []);
+});
+
+test("of a Python elsewhere come its programs and libraries, and not the rest of its folder", () => {
+  const parts = (folder: string): string[] => ["bin", "lib", "lib64", "pyvenv.cfg"].map((part) => `${folder}/${part}`);
+  expect(partsElsewhere(["/srv/me/venv/bin/python3", "/home/me/.pyenv/versions/3.13/bin/python3.13"])).toEqual([
+    ...parts("/srv/me/venv"),
+    ...parts("/home/me/.pyenv/versions/3.13"),
+  ]);
+  expect(partsElsewhere(["/srv/me/venv/bin/python3", "/usr/bin/python3.13"])).toEqual(parts("/srv/me/venv"));
+  for (const program of [
+    "/usr/bin/python3",
+    "/usr/local/bin/python3",
+    "/opt/venv/bin/python3",
+    "/bin/python3",
+    "/home/me/python3",
+  ])
+    expect(partsElsewhere([program])).toEqual([]);
 });
 
 test("programs in the sandbox can read the folder of the chosen Python, without what is secret in it", async () => {

@@ -1,5 +1,5 @@
 import { lstat, readlink, realpath } from "node:fs/promises";
-import { dirname } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { isRecord } from "@antiphon/base/json/records.ts";
 
 /** Programs and libraries, without places of whole applications, such as `/usr/src`. */
@@ -21,8 +21,13 @@ const INSTALLATION_PLACES = ["/usr/local", "/opt"];
 /** On most systems links into `/usr`, on others folders. */
 const ROOT_FOLDERS = ["/bin", "/sbin", "/lib", "/lib32", "/lib64"];
 
+/** What a Python elsewhere has in its folder. The rest of that folder may be a home. */
+const INSTALLATION_PARTS = ["bin", "lib", "lib64", "pyvenv.cfg"];
+
 export interface SystemFolders {
   readonly readable: readonly string[];
+  /** Absolute paths of a Python that is neither the system's nor in a place of installations. All exist. */
+  readonly installed: readonly string[];
   readonly links: readonly { readonly path: string; readonly target: string }[];
   readonly hiddenPaths: readonly string[];
 }
@@ -36,19 +41,27 @@ export async function findSystemFolders(secret: readonly string[], python: strin
   const links = entries.flatMap((entry) =>
     entry !== null && entry.target !== null ? [{ path: entry.path, target: entry.target }] : [],
   );
-  const own = installationsOf([python, await realpath(python).catch(() => python)]);
+  const pythons = [python, await realpath(python).catch(() => python)];
+  const own = installationsOf(pythons);
   const readable = [...PROGRAM_FOLDERS, ...SETTINGS, ...folders, ...own];
   const real = await Promise.all(secret.map((path) => realpath(path).catch(() => path)));
   const hiddenPaths = [...new Set([...secret, ...real])].filter((path) =>
     readable.some((folder) => isInside(path, folder)),
   );
-  return { readable, links, hiddenPaths };
+  const parts = await Promise.all(partsElsewhere(pythons).map(linkOrFolder));
+  const installed = parts.flatMap((part) => (part === null ? [] : [part.path]));
+  return {
+    readable,
+    links,
+    hiddenPaths,
+    installed: installed.filter((part) => !real.some((path) => isInside(path, part))),
+  };
 }
 
 /**
  * The installation folders of these programs, such as `/usr/local/python3.13` for its `bin/python3`: a virtual
- * environment, and the Python that it was created from. Only folders below places for installations count, so that no
- * program exposes a home folder.
+ * environment, and the Python that it was created from. Only folders below places for installations count, since
+ * another one may be a home.
  */
 export function installationsOf(programs: readonly string[]): readonly string[] {
   const prefixes = programs.map((program) => dirname(dirname(program)));
@@ -56,6 +69,14 @@ export function installationsOf(programs: readonly string[]): readonly string[] 
     INSTALLATION_PLACES.some((place) => prefix !== place && isInside(prefix, place)) &&
     !PROGRAM_FOLDERS.some((folder) => isInside(prefix, folder));
   return [...new Set(prefixes.filter(isOwn))];
+}
+
+/** The parts of Pythons in other folders: programs and libraries alone. */
+export function partsElsewhere(programs: readonly string[]): readonly string[] {
+  const known = [...PROGRAM_FOLDERS, ...ROOT_FOLDERS, ...installationsOf(programs)];
+  const folders = programs.map(dirname).filter((folder) => !known.some((place) => isInside(folder, place)));
+  const prefixes = folders.filter((folder) => basename(folder) === "bin").map(dirname);
+  return [...new Set(prefixes)].flatMap((prefix) => INSTALLATION_PARTS.map((part) => join(prefix, part)));
 }
 
 function isInside(path: string, folder: string): boolean {

@@ -39,10 +39,7 @@ export function chooseCode(config: Config, { containers, telemetry }: Foundation
     if (foundEngine.engine === null) return { sessions: null, reason: foundEngine.reason };
     place = foundEngine.place;
     if (foundEngine.passedOver !== null)
-      log.warn(
-        { reason: foundEngine.passedOver },
-        `code runs in ${place} without the Python of ${config.codePython === null ? "antiphon code setup" : "CODE_PYTHON"}`,
-      );
+      log.warn({ reason: foundEngine.passedOver }, `code runs in ${place} without the Python of antiphon code setup`);
     log.debug({ place, ms: Math.round(performance.now() - startedAt) }, "code engine found");
     return offer(foundEngine.engine);
   };

@@ -9,8 +9,8 @@ import { preparedFolder } from "./prepared-folder.ts";
 
 export type FoundEngine =
   /**
-   * `place`: the sandbox of the engine, such as `bubblewrap`. `passedOver`: why the Python of CODE_PYTHON or of
-   * `antiphon code setup` is not used; null if it is, or if there is none.
+   * `place`: the sandbox of the engine, such as `bubblewrap`. `passedOver`: why the Python of `antiphon code setup` is
+   * not used; null if it is, or if there is none.
    */
   | {
       readonly engine: SandboxEngine;
@@ -24,7 +24,10 @@ export type FoundEngine =
 const PROGRAM_FOLDER = resolve(import.meta.dirname, "../../..");
 const THIS_MACHINE = /^(localhost|127(\.\d{1,3}){3}|::1|\[::1\])$/i;
 
-/** Tries the engines that CODE_ENGINE allows, the best first. Rejects with the signal's reason. */
+/**
+ * Tries the engines that CODE_ENGINE allows, the best first. An engine or a Python of the settings that does not run is
+ * never replaced by another. Rejects with the signal's reason.
+ */
 export async function findCodeEngine(config: Config, signal: AbortSignal): Promise<FoundEngine> {
   switch (config.codeEngine) {
     case "off":
@@ -48,7 +51,11 @@ export async function findCodeEngine(config: Config, signal: AbortSignal): Promi
 async function findAny(config: Config, signal: AbortSignal): Promise<FoundEngine> {
   const system = await findBubblewrap(config, signal);
   if (system.engine !== null) return system;
-  const isChosen = config.codePython !== null || (await readPreparedPython(preparedFolder(config.dataDir))) !== null;
+  if (config.codePython !== null)
+    return none(
+      `This server runs no code, because CODE_PYTHON does not run. Correct or remove that setting, or set CODE_ENGINE to pyodide. (${system.reason})`,
+    );
+  const isChosen = (await readPreparedPython(preparedFolder(config.dataDir))) !== null;
   const instead = (other: FoundEngine): FoundEngine =>
     other.engine === null || !isChosen ? other : { ...other, passedOver: system.reason };
   const confinedEngine = await findPyodide(config, "bubblewrap", signal);
@@ -64,9 +71,10 @@ async function findAny(config: Config, signal: AbortSignal): Promise<FoundEngine
  * the version of Python that it was made for.
  */
 async function findBubblewrap(
-  { codePython: python, dataDir, databaseFile }: Config,
+  { codePython, dataDir, databaseFile }: Config,
   signal: AbortSignal,
 ): Promise<FoundEngine> {
+  const python = codePython === null ? null : resolve(codePython);
   const secretFolders = [PROGRAM_FOLDER, resolve(dataDir)];
   if (databaseFile !== ":memory:") secretFolders.push(dirname(resolve(databaseFile)));
   const prepared = python === null ? await readPreparedPython(preparedFolder(dataDir)) : null;

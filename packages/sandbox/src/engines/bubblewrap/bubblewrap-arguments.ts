@@ -7,7 +7,7 @@ export interface BubblewrapPlan {
   readonly links: readonly { readonly path: string; readonly target: string }[];
   /** Absolute paths below readable ones that appear as empty folders. */
   readonly hiddenPaths: readonly string[];
-  /** Folders of this machine that the program can read under other paths. */
+  /** Paths of this machine that the program can read, under these or other paths. */
   readonly renamed: readonly { readonly path: string; readonly source: string }[];
   /** Writable folders in memory, with their maximum bytes. */
   readonly writable: readonly { readonly path: string; readonly bytes: number }[];
@@ -42,12 +42,12 @@ export function bubblewrapArguments(plan: BubblewrapPlan): string[] {
     ...plan.readable.flatMap((path) => ["--ro-bind-try", path, path]),
     ...plan.links.flatMap(({ path, target }) => ["--symlink", target, path]),
     ...plan.hiddenPaths.flatMap((path) => ["--size", "4096", "--tmpfs", path, "--remount-ro", path]),
-    ...plan.renamed.flatMap(({ path, source }) => ["--ro-bind", source, path]),
     "--proc",
     "/proc",
     "--dev",
     "/dev",
     ...plan.writable.flatMap(({ path, bytes }) => ["--size", String(bytes), "--tmpfs", path]),
+    ...plan.renamed.flatMap(({ path, source }) => ["--ro-bind", source, path]), // They may be below a writable one.
     ...UNWRITABLE.flatMap((path) => ["--remount-ro", path]),
     "--clearenv",
     ...Object.entries(plan.environment).flatMap(([name, value]) => ["--setenv", name, value]),

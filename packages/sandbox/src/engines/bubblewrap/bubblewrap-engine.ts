@@ -43,7 +43,7 @@ const WRITABLE_FOLDERS = [DATA_FOLDER, "/tmp", "/dev/shm"];
 const PROBE_LIMITS: SandboxLimits = { memoryBytes: 2 ** 30, diskBytes: 2 ** 20, processesMax: 16 };
 
 export interface BubblewrapOptions {
-  /** Path of the Python to use, below `/usr/bin`, `/usr/local` or `/opt`; null to search for one. */
+  /** Absolute path of the Python to use, in a folder `bin` that is beside its `lib`; null to search for one. */
   readonly python: string | null;
   /** Absolute paths of folders hidden from code, such as the server's data and program. */
   readonly secretFolders: readonly string[];
@@ -81,7 +81,7 @@ export async function probeBubblewrap(options: BubblewrapOptions, signal: AbortS
       why = error.message;
     }
   }
-  return fails(`Bubblewrap does not work here: ${why}`);
+  return fails(`Bubblewrap does not work here${options.python === null ? "" : ` with ${options.python}`}: ${why}`);
 }
 
 function pythonInside(python: string, prepared: PreparedPython | null): Pick<Ready, "python" | "renamed"> {
@@ -143,7 +143,7 @@ async function startProgram(
       program: BUBBLEWRAP,
       args: bubblewrapArguments({
         ...ready.folders,
-        renamed: ready.renamed,
+        renamed: [...ready.renamed, ...ready.folders.installed.map((path) => ({ path, source: path }))],
         writable: writableFolders(limits),
         environment: SANDBOX_ENVIRONMENT,
         folder: DATA_FOLDER,
