@@ -138,6 +138,55 @@ for (const { name, engine, why } of await sandboxEngines()) {
       expect(logs).toBe("1\n2\n3\n4\n");
     });
 
+    test("shows nothing that a thread prints between calls", async () => {
+      await run(`import os, threading, time
+def talk():
+    while not os.path.exists("/mnt/data/go"):
+        time.sleep(0.01)
+    print("unheard")
+    open("/mnt/data/gone", "w").close()
+threading.Thread(target=talk, daemon=True).start()`);
+      await sandbox.writeFile("go", pieces(Buffer.from("go")), SIGNAL);
+      const names = async () => (await sandbox.listFiles(100, SIGNAL)).map(({ path }) => path);
+      await expect.poll(names, { timeout: CALL.timeoutMs }).toContain("gone");
+      expect(logsOf(await run("print('heard')"))).toBe("heard\n");
+    });
+
+    test("prints at no more than twice the processor time of plain Python", async () => {
+      const code = `import sys, time
+def cost(file):
+    start = time.process_time()
+    for number in range(50_000):
+        print("line", number, file=file)
+    return time.process_time() - start
+with open("/dev/null", "w") as plain:
+    pairs = [(cost(sys.stdout), cost(plain)) for _ in range(3)]
+print(min(own for own, _ in pairs) / min(other for _, other in pairs))`;
+      const ratio = Number(
+        logsOf(await run(code))
+          .trimEnd()
+          .split("\n")
+          .at(-1),
+      );
+      expect(ratio).toBeGreaterThan(0);
+      expect(ratio).toBeLessThan(2);
+    });
+
+    test.skipIf(!hasShell)(
+      "shows the text of processes of earlier calls, and that of forked ones, in order",
+      async () => {
+        const logs = logsOf(
+          await run(
+            "import os, sys\nprint('1')\nif os.fork() == 0:\n    print('2')\n    os._exit(0)\n_ = os.wait()\nprint('3')\nsys.stdout.buffer.write(b'4\\n')\nprint('5')\nsys.stderr.write('6\\n');",
+          ),
+        );
+        expect(logs).toBe("1\n2\n3\n4\n5\n6\n");
+        await run("import subprocess\nslow = subprocess.Popen(['cat'], stdin=subprocess.PIPE)");
+        const later = "print('1')\nslow.stdin.write(b'2\\n')\nslow.stdin.close()\n_ = slow.wait()\nprint('3')";
+        expect(logsOf(await run(later))).toBe("1\n2\n3\n");
+      },
+    );
+
     test.skipIf(!has("pandas"))("has pandas", async () => {
       const code = "import pandas\npandas.DataFrame({'a': [1, 2, 4]}).a.sum()";
       expect(logsOf(await run(code))).toBe("7");

@@ -15,6 +15,7 @@ _DEPTH_MAX = 64
 _PATH_BYTES_MAX = 1024
 _TICK_SECONDS = 0.05
 _END_SECONDS = 2.0
+_PROCESS_EVENTS = {"os.system", "os.fork", "os.forkpty", "os.posix_spawn", "os.exec", "subprocess.Popen", "pty.spawn"}
 
 
 def _main(opening):
@@ -153,15 +154,22 @@ def _main(opening):
         else:
             write(1, data)  # A process that the code has forked prints as other programs do.
 
+    def watch_processes(event, _):
+        if running and event in _PROCESS_EVENTS:
+            notebook.begin_process()
+
     notebook.print_bytes = print_here_or_there
     os.register_at_fork(after_in_child=notebook.renew_lock)
+    own_processes = len(_processes())
 
     def run(head):
         nonlocal running
         print_bytes(b"")
         running = True
         try:
-            traceback = notebook.run(head["code"], head["logCharactersMax"], head["imagesMax"], head["imageBytesMax"])
+            has_processes = len(_processes()) > own_processes
+            limits = head["logCharactersMax"], head["imagesMax"], head["imageBytesMax"]
+            traceback = notebook.run(head["code"], *limits, has_processes)
         finally:
             if getpid() != own_id:
                 exit_now(0)  # The code has forked, and this is the copy.
@@ -277,6 +285,7 @@ def _main(opening):
         elif kind == "packages":
             send({"is": "packages", "names": packages()})
 
+    sys.addaudithook(watch_processes)
     threading.Thread(target=watch_printed, daemon=True).start()
     os.chdir(root)
     send({"is": "ready", "python": "%d.%d" % sys.version_info[:2], "hasShell": os.path.exists("/bin/sh")})

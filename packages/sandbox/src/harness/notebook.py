@@ -28,7 +28,8 @@ class Notebook:
         """poll, if given, is called before text is added: it returns the bytes that other processes have printed.
 
         run_coroutine runs a coroutine to its end, for code with `await` outside functions. packages returns the names
-        of what is installed.
+        of what is installed. With poll, somebody must call print_bytes(b"") several times a second while code runs:
+        what it prints is buffered until then.
         """
         self._emit_log = emit_log
         self._emit_image = emit_image
@@ -43,19 +44,23 @@ class Notebook:
         self._main.__dict__["__builtins__"] = builtins
         sys.modules["__main__"] = self._main
         add_picture_modules(self._show, self._show_value)
-        sys.stdout = _Printed(self, "<stdout>")
+        sys.stdout = self._stdout = _Printed(self, "<stdout>")
         sys.stderr = _Printed(self, "<stderr>")
         sys.stdin = io.StringIO()
         builtins.input = _refuse_input
         builtins.display = self._display
 
-    def run(self, code, log_characters_max, images_max, image_bytes_max):
+    def run(self, code, log_characters_max, images_max, image_bytes_max, has_processes=False):
+        """has_processes: whether processes of earlier calls may print."""
         self._count += 1
+        self.flush_text()  # Of threads, since the last call.
         self._begin(log_characters_max, images_max, image_bytes_max)
+        self._buffer_text(self._poll is not None and not has_processes)
         try:
             fault = self._execute(code, "<call %d>" % self._count)
         finally:
-            sys.stdout = sys.stdout if isinstance(sys.stdout, _Printed) else _Printed(self, "<stdout>")
+            self.flush_text()
+            sys.stdout = self._stdout = sys.stdout if isinstance(sys.stdout, _Printed) else _Printed(self, "<stdout>")
             sys.stderr = sys.stderr if isinstance(sys.stderr, _Printed) else _Printed(self, "<stderr>")
         try:
             self._show()
@@ -77,6 +82,24 @@ class Notebook:
                 self._waiting_characters = 0
                 self._emit_log(text)
             self._flushed = time.monotonic()
+
+    def begin_process(self):
+        """The code starts another process, whose text comes after the text so far. From now on text is not buffered, so
+        that the texts of both are in order; this costs several times the processor's time."""
+        self._buffer_text(False)
+
+    def flush_text(self):
+        """Adds the text that is buffered."""
+        try:
+            self._stdout.flush()
+        except Exception:
+            pass  # The code has taken its stream apart.
+
+    def _buffer_text(self, is_buffered):
+        try:
+            self._stdout.reconfigure(write_through=not is_buffered)
+        except Exception:
+            pass  # The code has taken its stream apart.
 
     def print_bytes(self, data):
         """Adds what the code prints, after what its processes have printed before."""
@@ -111,6 +134,7 @@ class Notebook:
             self._begin(0, 0, 0)  # Threads may print between calls. Nobody is shown that.
 
     def _add_polled(self):
+        self.flush_text()
         if self._poll:
             self._add_text(self._decoder.decode(self._poll()))
 
@@ -218,7 +242,7 @@ class Notebook:
 
 
 class _Printed(io.TextIOWrapper):
-    """A text stream whose text is given on at once."""
+    """A text stream whose text is given on at once, unless the notebook lets it buffer."""
 
     def __init__(self, notebook, name):
         super().__init__(
@@ -240,6 +264,7 @@ class _PrintedBytes(io.BufferedIOBase):
 
     def write(self, data):
         data = bytes(data)
+        self._notebook.flush_text()  # What was printed before, if this comes by another way.
         self._notebook.print_bytes(data)
         return len(data)
 
