@@ -23,7 +23,7 @@ const engine = process.argv[2] ?? "bubblewrap";
 const folder = mkdtempSync(join(tmpdir(), "antiphon-analyst-"));
 const dataDir = join(CACHE, "data");
 mkdirSync(dataDir, { recursive: true });
-if (engine === "bubblewrap") setUpCode();
+setUpCode(engine === "pyodide" ? ["--pyodide"] : []);
 const scenarios = join(folder, "scenarios.yaml");
 writeFileSync(scenarios, JSON.stringify({ fallback: "error", scenarios: ANALYST_TASKS.flatMap(scenesOf) }));
 const env = { CODE_ENGINE: engine, SCENARIO_FILE: scenarios, DATABASE_FILE: ":memory:", EMBEDDING_FILE: "none" };
@@ -37,9 +37,9 @@ removeFolder(folder);
 process.exitCode = right === ANALYST_TASKS.length ? 0 : 1;
 
 /** The packages in the cache. */
-function setUpCode(): void {
+function setUpCode(more: readonly string[]): void {
   const environment = { ...process.env, DATA_DIR: dataDir };
-  execFileSync(process.execPath, [MAIN, "code", "setup"], { cwd: CACHE, env: environment, stdio: "inherit" });
+  execFileSync(process.execPath, [MAIN, "code", "setup", ...more], { cwd: CACHE, env: environment, stdio: "inherit" });
 }
 
 /** What the model says: the code of the task, and then that it is done. */

@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { ProgramFailed, ProgramMissing } from "@antiphon/programs/child-program.ts";
 import { findSystemPython } from "@antiphon/sandbox/engines/bubblewrap/bubblewrap-engine.ts";
 import {
@@ -5,16 +6,21 @@ import {
   preparePython,
   readPreparedPython,
 } from "@antiphon/sandbox/engines/bubblewrap/prepared-python.ts";
+import { DownloadError } from "@antiphon/speech/recognition/whisper/model/download.ts";
 import { type Environment, loadConfig } from "../../config/load-config.ts";
-import { preparedFolder } from "../../servers/choices/code/prepared-folder.ts";
+import { preparedFolder, pyodideWheelsFolder } from "../../servers/choices/code/prepared-folder.ts";
 import { MisusedCommand, readCommandArguments } from "../misused-command.ts";
+import { IndexFailed } from "../search/find-wheel-url.ts";
 import { type ProgressOutput, progressBar, showLine } from "../speech-progress.ts";
 import { CodeSetupError } from "./code-setup-error.ts";
+import { fetchPyodideWheels, PYODIDE_WHEELS } from "./pyodide-wheels.ts";
 
 const USAGE = `Usage: antiphon code setup [PACKAGE]... [--renew]
+       antiphon code setup --pyodide [--renew]
 
 Makes a Python with packages for the tools code_interpreter and shell, once, in the data folder. Servers with bubblewrap use it from their next start on. pip fetches the packages from the index of its own settings, such as PIP_INDEX_URL. Only wheels are taken, so that no code of a package runs. If it is interrupted, run it again: it goes on with what it has.
 Packages: {packages}, and each PACKAGE, as pip reads it.
+--pyodide fetches packages for servers whose code runs in Pyodide instead, which needs no Python: those that are pure Python ({pyodidePackages}). The package index has no others for Pyodide.
 --renew makes it anew, with the newest packages. --data-dir locates the data, like the setting of the same name.`;
 
 /** What analysts use, by names of the Python package index. */
@@ -27,6 +33,7 @@ const DOWNLOAD_BYTES = 126e6;
 const FOLDER_BYTES = 680e6;
 const MEGABYTE = 1e6;
 const PERCENT_MAX = 99;
+const INDEX_URL = "https://pypi.org/simple";
 
 /** The settings of pip, of proxies and of certificates. Its other variables may be secrets of the server. */
 const FOR_PIP =
@@ -51,10 +58,16 @@ export async function runCodeCommand(
   if (values.help === true) return output.print(usage());
   const [what, ...more] = positionals;
   if (what !== "setup") throw codeMisuse("code needs the word setup.");
+  if (values.pyodide === true && more.length > 0) throw codeMisuse("--pyodide takes no packages.");
   const option = more.find((name) => name.startsWith("-"));
   if (option !== undefined) throw codeMisuse(`${option} is no package.`);
   const dataDir = values["data-dir"];
   const config = loadConfig(environment, dataDir === undefined ? [] : ["--data-dir", dataDir]);
+  if (values.pyodide === true) {
+    const folder = pyodideWheelsFolder(config.dataDir);
+    await setUpPyodide({ folder, isRenewed: values.renew === true }, environment, output, signal);
+    return output.print(folder);
+  }
   if (config.codePython !== null)
     throw new CodeSetupError(
       "CODE_PYTHON names the Python that runs code, and it is used as it is. Remove this setting, so that the server uses the Python that this command makes.",
@@ -71,6 +84,7 @@ export async function runCodeCommand(
 const OPTIONS = {
   help: { type: "boolean", short: "h" },
   renew: { type: "boolean" },
+  pyodide: { type: "boolean" },
   "data-dir": { type: "string" },
 } as const;
 
@@ -82,7 +96,9 @@ async function setUp(
 ): Promise<PreparedPython> {
   const base = await findSystemPython();
   if (base === null)
-    throw new CodeSetupError("Python 3 is not installed. On Debian: apt-get install python3 python3-pip");
+    throw new CodeSetupError(
+      "Python 3 is not installed. On Debian: apt-get install python3 python3-pip. Without it: antiphon code setup --pyodide",
+    );
   note(
     `Python packages for code: about ${DOWNLOAD_BYTES / MEGABYTE} MB to download, ${FOLDER_BYTES / MEGABYTE} MB in ${folder}.`,
   );
@@ -103,6 +119,29 @@ async function setUp(
   return prepared;
 }
 
+async function setUpPyodide(
+  { folder, isRenewed }: { readonly folder: string; readonly isRenewed: boolean },
+  environment: Environment,
+  { note, progress }: Output,
+  signal: AbortSignal,
+): Promise<void> {
+  if (existsSync(folder) && !isRenewed) return note("There are packages for Pyodide. --renew fetches them anew.");
+  const total = PYODIDE_WHEELS.reduce((sum, { bytes }) => sum + bytes, 0);
+  note(`Packages for Pyodide: ${Math.round(total / MEGABYTE)} MB to download, into ${folder}.`);
+  const onBytes = (bytes: number): void => {
+    const bar = progressBar(Math.min(PERCENT_MAX, Math.floor((bytes / total) * 100)));
+    showLine(progress, `Downloading packages  ${bar}  ${Math.round(bytes / MEGABYTE)} MB`, false);
+  };
+  const indexUrl = environment["PIP_INDEX_URL"] ?? INDEX_URL;
+  try {
+    await fetchPyodideWheels({ wheels: PYODIDE_WHEELS, indexUrl, folder, onBytes }, signal);
+  } catch (error) {
+    if (!(error instanceof IndexFailed || error instanceof DownloadError)) throw error;
+    throw new CodeSetupError(`The packages could not be fetched: ${error.message}.`, { cause: error });
+  }
+  showLine(progress, `${PYODIDE_WHEELS.length} packages for Pyodide are ready`, true);
+}
+
 function setupError(error: Error): CodeSetupError {
   const help = /No module named pip/.test(error.message) ? " On Debian: apt-get install python3-pip" : "";
   const message = error.message.replaceAll(/(\w+:\/\/)[^\s/@]+@/g, "$1");
@@ -118,7 +157,11 @@ function pipEnvironment(environment: Environment): Record<string, string> {
 }
 
 function usage(): string {
-  return USAGE.replace("{packages}", ANALYST_PACKAGES.join(", "));
+  const pyodidePackages = PYODIDE_WHEELS.map(({ file }) => file.slice(0, file.indexOf("-")));
+  return USAGE.replace("{packages}", ANALYST_PACKAGES.join(", ")).replace(
+    "{pyodidePackages}",
+    pyodidePackages.join(", "),
+  );
 }
 
 function codeMisuse(problem: string): MisusedCommand {

@@ -47,6 +47,7 @@ export const CODE_SETTINGS = {
     section: "Tools",
     kind: "path",
     default: null,
+    defaultText: "those of antiphon code setup --pyodide",
     text: "Folder of Python packages (wheels) for pyodide. docs/tools.md describes how to fill it.",
   },
   codePython: {

@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { probeBubblewrap } from "@antiphon/sandbox/engines/bubblewrap/bubblewrap-engine.ts";
 import { readPreparedPython } from "@antiphon/sandbox/engines/bubblewrap/prepared-python.ts";
@@ -5,7 +6,7 @@ import { probeDocker } from "@antiphon/sandbox/engines/docker/docker-engine.ts";
 import { probePyodide } from "@antiphon/sandbox/engines/pyodide/pyodide-engine.ts";
 import type { SandboxEngine } from "@antiphon/sandbox/ports/sandbox-engine.ts";
 import type { Config } from "../../../config/load-config.ts";
-import { preparedFolder } from "./prepared-folder.ts";
+import { preparedFolder, pyodideWheelsFolder } from "./prepared-folder.ts";
 
 export type FoundEngine =
   /**
@@ -98,7 +99,8 @@ async function findPyodide(
   confinement: "bubblewrap" | "none",
   signal: AbortSignal,
 ): Promise<FoundEngine> {
-  const wheelsFolder = codePackagesDir === null ? null : resolve(codePackagesDir);
+  const fetched = pyodideWheelsFolder(dataDir);
+  const wheelsFolder = codePackagesDir === null ? (existsSync(fetched) ? fetched : null) : resolve(codePackagesDir);
   const cacheFolder = join(resolve(dataDir), "pyodide");
   const probe = await probePyodide({ cacheFolder, wheelsFolder, confinement }, signal);
   if (probe.type === "fails") return none(probe.why);
