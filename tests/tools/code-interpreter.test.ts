@@ -221,6 +221,26 @@ test.skipIf(!HAS_BUBBLEWRAP)("memory is for data: libraries that are only mapped
   expect(call?.outputs).toEqual([{ type: "logs", logs: "300" }]);
 });
 
+test.skipIf(!HAS_BUBBLEWRAP)("a container has the memory that it names, or else all that there is", async () => {
+  verifies("containers.memory.limits-hold");
+  const takes = runs("len(bytearray(1536 << 20))");
+  const script = await serve([takes, saysText("So."), takes, saysText("So."), takes, saysText("So.")], {
+    CODE_MEMORY_MAX: String(4 * 1024 ** 3),
+  });
+  const run = async (container: object) => {
+    const response = await readResponse(await script.create({ tools: [{ ...AUTO, container }], ...INCLUDE }));
+    const [call] = codeCalls(response);
+    const made = await (await script.server.fetch(`/v1/containers/${call?.container_id}`)).json();
+    const description = script.asked.at(-1)?.tools?.[0]?.function.description;
+    return [made.memory_limit, JSON.stringify(call?.outputs), /session (\d+ GiB)/.exec(description ?? "")?.[1]];
+  };
+  expect(await run({ type: "auto", memory_limit: "1g" })).toEqual(["1g", "[]", "1 GiB"]);
+  expect(told(script)).toMatch(/MemoryError.*A session has 1 GiB of memory in all/);
+  const whole = ["4g", expect.stringContaining("1610612736"), "4 GiB"];
+  expect(await run({ type: "auto", memory_limit: "4g" })).toEqual(whole);
+  expect(await run({ type: "auto" })).toEqual(whole);
+});
+
 test("wrong arguments fail the call, and the model is told", async () => {
   const script = await serve([calls(["code_interpreter", '{"kode":"1"}']), runs("1 + 1"), saysText("2")]);
   const stream = await readStream(await script.create({ tools: [AUTO], stream: true }));

@@ -25,9 +25,25 @@ export function refusedMember(
   if ((skills ?? []).length > 0) return { member: "skills", reason: "Containers have no skills here." };
   if (network?.type === "allowlist")
     return { member: "network_policy", reason: "Containers have no network here. Use the type 'disabled'." };
-  if (limit == null || Number.parseInt(limit, 10) * GIBIBYTE <= memoryMax) return null;
+  if (limit == null || bytesOf(limit) <= memoryMax) return null;
   const reason = `A container has at most ${memoryMax} bytes of memory here, and '${limit}' is more. CODE_MEMORY_MAX sets that limit.`;
   return { member: "memory_limit", reason };
+}
+
+const MEMORY_LIMITS = ["1g", "4g", "16g", "64g"] as const satisfies readonly ContainerMemoryLimit[];
+
+/** The limit of a container whose request names none: the largest that is within `memoryMax` bytes, or the smallest. */
+export function defaultMemoryLimit(memoryMax: number): ContainerMemoryLimit {
+  return MEMORY_LIMITS.findLast((limit) => bytesOf(limit) <= memoryMax) ?? MEMORY_LIMITS[0];
+}
+
+/** The bytes of memory of a container's sessions, of `memoryMax` at most: all of them if its limit is the default. */
+export function sessionMemory(limit: ContainerMemoryLimit, memoryMax: number): number {
+  return limit === defaultMemoryLimit(memoryMax) ? memoryMax : Math.min(bytesOf(limit), memoryMax);
+}
+
+function bytesOf(limit: ContainerMemoryLimit): number {
+  return Number.parseInt(limit, 10) * GIBIBYTE;
 }
 
 /** What code in containers can use. */
@@ -114,7 +130,7 @@ export interface ContainerSessions {
   readonly abilities: CodeAbilities;
   /** The time limit of one run of code, or of one command, in milliseconds. */
   readonly callMsMax: number;
-  /** The memory of a session, in bytes. */
+  /** The memory of a session at most, in bytes; `sessionMemory` gives that of a container's. */
   readonly memoryBytesMax: number;
   /** Runs Python like a notebook: the value of the last expression is output. */
   runCode(owner: Owner, containerId: string, code: string, signal: AbortSignal): Promise<Ran<CodeRun>>;

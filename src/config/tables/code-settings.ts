@@ -31,7 +31,7 @@ export const CODE_SETTINGS = {
     default: 1024 * MEBIBYTE,
     min: 64 * MEBIBYTE,
     max: 1024 * 1024 * MEBIBYTE,
-    text: "Most memory of one session, in bytes, all its processes together.",
+    text: "Most memory of one session, in bytes, all its processes together. A container may name a memory_limit within it, such as 4g from 4294967296 on; without one its sessions may use all.",
   },
   codeSessionsMax: {
     name: "CODE_SESSIONS_MAX",

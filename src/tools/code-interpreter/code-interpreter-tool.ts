@@ -15,6 +15,7 @@ import {
   citedFiles,
   GONE,
   LOST_VARIABLES,
+  limitsOf,
   memoryText,
   type ToldLimits,
   toldEnd,
@@ -69,7 +70,7 @@ function containerFor(
 function openInterpreter(interpreter: Interpreter, services: CodeServices): OpenTool {
   const { sessions, container, scope } = interpreter;
   return {
-    functions: [interpreterFunction(sessions)],
+    functions: [interpreterFunction(sessions, limitsOf(sessions, container))],
     note: null,
     opening: [],
     pending: [],
@@ -80,14 +81,14 @@ function openInterpreter(interpreter: Interpreter, services: CodeServices): Open
   };
 }
 
-function interpreterFunction({ abilities, callMsMax, memoryBytesMax }: ContainerSessions): HostedFunction {
+function interpreterFunction({ abilities }: ContainerSessions, { callMs, memoryBytes }: ToldLimits): HostedFunction {
   const { python, packages } = abilities;
   const importable = packages.length === 0 ? "none" : namesOf(packages);
   return {
     type: "hosted_function",
     server: null,
     name: "code_interpreter",
-    description: `Runs Python ${python} in a session that keeps its variables and the files in /mnt/data. The value of the last line is shown, like in a notebook. A call may take ${callMsMax / MS_A_SECOND} s, and the session ${memoryText(memoryBytesMax)} of memory. No network, and nothing can be installed. Packages beyond the standard library: ${importable}. Give the user files as [name](sandbox:/mnt/data/name).`,
+    description: `Runs Python ${python} in a session that keeps its variables and the files in /mnt/data. The value of the last line is shown, like in a notebook. A call may take ${callMs / MS_A_SECOND} s, and the session ${memoryText(memoryBytes)} of memory. No network, and nothing can be installed. Packages beyond the standard library: ${importable}. Give the user files as [name](sandbox:/mnt/data/name).`,
     parameters: { type: "object", properties: { code: { type: "string" } }, required: ["code"] },
   };
 }
@@ -152,8 +153,7 @@ async function runCode(
     container.lose();
     return failedOutcome(item, GONE);
   }
-  const limits = { callMs: sessions.callMsMax, memoryBytes: sessions.memoryBytesMax };
-  const outcome = codeOutcome({ scope, limits }, item, ran.result);
+  const outcome = codeOutcome({ scope, limits: limitsOf(sessions, container) }, item, ran.result);
   return { ...outcome, sources: [...container.takeCopied(), ...outcome.sources] };
 }
 

@@ -1,6 +1,6 @@
 import { newId } from "@antiphon/base/ids.ts";
 import type { ContainerMemoryLimit, StoredItem } from "@antiphon/contracts/responses-api/types.ts";
-import type { ContainerRefusal } from "@antiphon/domain/containers.ts";
+import { type ContainerRefusal, defaultMemoryLimit } from "@antiphon/domain/containers.ts";
 import { type CitedFile, containerOf, type ToolScope } from "@antiphon/domain/hosted-tool.ts";
 import { invalidToolsError } from "../invalid-tools-error.ts";
 import type { CodeServices } from "./code-services.ts";
@@ -8,7 +8,6 @@ import { describeFiles } from "./told-run.ts";
 
 /** The reference's name for containers that it creates itself; the rest is unknown. */
 const AUTO_NAME = "auto";
-const DEFAULT_MEMORY = "1g";
 const FILES_AT_ONCE = 100;
 /** The maximum of `file_ids`. */
 const INPUT_FILES_MAX = 50;
@@ -17,6 +16,7 @@ const INPUT_FILES_MAX = 50;
 export interface ResponseContainer {
   /** May not exist yet. Changes if the container is lost and replaced. */
   readonly id: string;
+  readonly memory: ContainerMemoryLimit;
   /** Its files when the response began. */
   readonly files: readonly CitedFile[];
   /** Creates it if it does not exist. Resolves to null, or to a sentence for the model if that fails. */
@@ -63,7 +63,7 @@ export async function autoContainer(
   for (const fileId of fileIds)
     if ((await services.uploads.findFile(scope.owner, fileId)) === null)
       throw invalidToolsError(404, `No such File object: ${fileId}`);
-  const memory = memoryLimit ?? DEFAULT_MEMORY;
+  const memory = memoryLimit ?? defaultMemoryLimit(services.memoryBytesMax);
   const ofResponse = containersBySignal.get(scope.signal) ?? new Map<string, Promise<UsedContainer>>();
   containersBySignal.set(scope.signal, ofResponse);
   const choosing = ofResponse.get(memory) ?? choose(services, memory, scope);
@@ -90,10 +90,10 @@ interface ChosenContainer {
 }
 
 class UsedContainer implements ResponseContainer {
+  readonly memory: ContainerMemoryLimit;
   readonly files: readonly CitedFile[];
   readonly #services: CodeServices;
   readonly #scope: ToolScope;
-  readonly #memory: ContainerMemoryLimit;
   readonly #isNamed: boolean;
   readonly #fileIds = new Set<string>();
   #id: string;
@@ -104,7 +104,7 @@ class UsedContainer implements ResponseContainer {
   constructor(services: CodeServices, scope: ToolScope, { memory, knownContainer, isNamed }: ChosenContainer) {
     this.#services = services;
     this.#scope = scope;
-    this.#memory = memory;
+    this.memory = memory;
     this.#isNamed = isNamed;
     this.files = knownContainer?.files ?? [];
     this.#id = knownContainer?.id ?? newContainerId();
@@ -144,7 +144,7 @@ class UsedContainer implements ResponseContainer {
     const fileIds = [...this.#fileIds];
     if (this.#exists && fileIds.length === 0) return null;
     const id = this.#id;
-    const container = { id, name: AUTO_NAME, fileIds, expiresAfterMinutes: null, memoryLimit: this.#memory };
+    const container = { id, name: AUTO_NAME, fileIds, expiresAfterMinutes: null, memoryLimit: this.memory };
     const change = this.#exists
       ? await containers.copyMissingUploads(owner, id, fileIds, signal)
       : await containers.createContainer(owner, container, signal);

@@ -1,4 +1,11 @@
-import type { FileChanges, KeptFile, SessionEnd } from "@antiphon/domain/containers.ts";
+import type { ContainerMemoryLimit } from "@antiphon/contracts/responses-api/types.ts";
+import {
+  type ContainerSessions,
+  type FileChanges,
+  type KeptFile,
+  type SessionEnd,
+  sessionMemory,
+} from "@antiphon/domain/containers.ts";
 import type { CitedFile } from "@antiphon/domain/hosted-tool.ts";
 
 const MS_A_SECOND = 1000;
@@ -19,6 +26,13 @@ export const BUSY = "All sessions of this server are at work, so nothing was run
 export interface ToldLimits {
   readonly callMs: number;
   readonly memoryBytes: number;
+}
+
+export function limitsOf(
+  { callMsMax, memoryBytesMax }: Pick<ContainerSessions, "callMsMax" | "memoryBytesMax">,
+  { memory }: { readonly memory: ContainerMemoryLimit },
+): ToldLimits {
+  return { callMs: callMsMax, memoryBytes: sessionMemory(memory, memoryBytesMax) };
 }
 
 /** What Python and libraries say that get no more memory. */

@@ -28,6 +28,7 @@ import {
   citedFiles,
   GONE,
   LOST_VARIABLES,
+  limitsOf,
   type ToldLimits,
   toldEnd,
   toldFiles,
@@ -154,7 +155,7 @@ async function runShellCall(
   }
   const sources = [...container.takeCopied(), ...citedFiles(id, ran.result)];
   const callMs = Math.min(action.timeout_ms ?? Infinity, sessions.callMsMax);
-  const text = toldRuns(commands, ran.result, { callMs, memoryBytes: sessions.memoryBytesMax });
+  const text = toldRuns(commands, ran.result, { ...limitsOf(sessions, container), callMs });
   return { ...ranOutcome(callStart, { ...first, status: "completed", action }, ran.result, sources), output: text };
 }
 

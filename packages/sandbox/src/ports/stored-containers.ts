@@ -1,3 +1,4 @@
+import type { ContainerMemoryLimit } from "@antiphon/contracts/responses-api/types.ts";
 import type { KeptFile } from "@antiphon/domain/containers.ts";
 import type { Owner } from "@antiphon/domain/owner.ts";
 
@@ -26,6 +27,7 @@ export interface UsedContainer {
   readonly files: readonly KeptFile[];
   /** The session of the most recent call; null if there was none. */
   readonly sessionId: string | null;
+  readonly memoryLimit: ContainerMemoryLimit;
 }
 
 /** A file created by code. */

@@ -1,14 +1,15 @@
 import type { Logger } from "@antiphon/base/logger.ts";
-import type {
-  CodeAbilities,
-  CodeRun,
-  CommandList,
-  CommandRun,
-  CommandRuns,
-  ContainerSessions,
-  FileChanges,
-  Ran,
-  SessionEnd,
+import {
+  type CodeAbilities,
+  type CodeRun,
+  type CommandList,
+  type CommandRun,
+  type CommandRuns,
+  type ContainerSessions,
+  type FileChanges,
+  type Ran,
+  type SessionEnd,
+  sessionMemory,
 } from "@antiphon/domain/containers.ts";
 import type { Owner } from "@antiphon/domain/owner.ts";
 import { type SandboxCallLimits, type SandboxEngine, SandboxFailed, type SandboxRun } from "../ports/sandbox-engine.ts";
@@ -84,7 +85,7 @@ export class SandboxSessions implements ContainerSessions {
       containers,
       observer,
       sessionsMax,
-      sandboxLimits: { memoryBytes, diskBytes: containerBytesMax, processesMax: CODE_LIMITS.processesMax },
+      sandboxLimits: { diskBytes: containerBytesMax, processesMax: CODE_LIMITS.processesMax },
       fileLimits: { ...CODE_LIMITS, containerBytesMax },
       waitMs: options.waitMs ?? CODE_LIMITS.placeWaitMs,
       waitingMax: CODE_LIMITS.placesWaitingMax,
@@ -184,7 +185,8 @@ export class SandboxSessions implements ContainerSessions {
     }
     if (session?.id === container.sessionId) return session;
     await session?.end("outdated");
-    return (await this.#pool.start(owner, containerId, signal)) ?? BUSY;
+    const memoryBytes = sessionMemory(container.memoryLimit, this.#options.memoryBytes);
+    return (await this.#pool.start({ owner, containerId, memoryBytes }, signal)) ?? BUSY;
   }
 
   /** Does the work and stores the files. */

@@ -9,7 +9,7 @@ import { type FileLimits, SessionFiles } from "./session-files.ts";
 export interface PoolOptions {
   readonly engine: SandboxEngine;
   readonly containers: StoredContainers;
-  readonly sandboxLimits: SandboxLimits;
+  readonly sandboxLimits: Omit<SandboxLimits, "memoryBytes">;
   readonly fileLimits: FileLimits;
   readonly sessionsMax: number;
   /** The maximum waiting calls, and their time limit. */
@@ -18,6 +18,12 @@ export interface PoolOptions {
   /** How long a sandbox may take to start. */
   readonly startMs: number;
   readonly observer: SessionObserver;
+}
+
+export interface SessionPlan {
+  readonly owner: Owner;
+  readonly containerId: string;
+  readonly memoryBytes: number;
 }
 
 /**
@@ -55,13 +61,13 @@ export class SessionPool {
    * Starts a session, marked as working. Null if no place became free in time. Rejects with `SandboxFailed`, or with
    * the signal's reason.
    */
-  async start(owner: Owner, containerId: string, signal: AbortSignal): Promise<ContainerSession | null> {
+  async start({ owner, containerId, memoryBytes }: SessionPlan, signal: AbortSignal): Promise<ContainerSession | null> {
     const leave = await this.#takePlace(signal);
     if (leave === null) return null;
     const { engine, containers, sandboxLimits, fileLimits, startMs } = this.#options;
     const stop = AbortSignal.any([signal, this.#closing.signal, AbortSignal.timeout(startMs)]);
     try {
-      const sandbox = await engine.start(sandboxLimits, stop);
+      const sandbox = await engine.start({ ...sandboxLimits, memoryBytes }, stop);
       const files = new SessionFiles({ containers, sandbox, owner, containerId, limits: fileLimits });
       const session = new ContainerSession({ owner, containerId, sandbox, files });
       this.#sessions.add(session);

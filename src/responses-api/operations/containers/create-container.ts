@@ -1,12 +1,10 @@
 import type { ResponsesApiHandlers } from "@antiphon/contracts/responses-api/operations.ts";
 import type { ContainerMemoryLimit, CreateContainerRequest } from "@antiphon/contracts/responses-api/types.ts";
-import { type Containers, type NewContainer, refusedMember } from "@antiphon/domain/containers.ts";
+import { type Containers, defaultMemoryLimit, type NewContainer, refusedMember } from "@antiphon/domain/containers.ts";
 import type { StorageQuota } from "@antiphon/domain/storage.ts";
 import type { Caller } from "../../access/caller.ts";
 import { containerRefused } from "../../errors/container-errors.ts";
 import { unsupportedParameter } from "../../errors/parameter-errors.ts";
-
-const MEMORY_LIMIT_DEFAULT: ContainerMemoryLimit = "1g";
 
 export interface ContainerContext {
   readonly containers: Containers;
@@ -41,6 +39,6 @@ function containerToCreate(request: CreateContainerRequest, memoryMax: number): 
     name,
     fileIds: fileIds ?? [],
     expiresAfterMinutes: expiry?.minutes ?? null,
-    memoryLimit: limit ?? MEMORY_LIMIT_DEFAULT,
+    memoryLimit: limit ?? defaultMemoryLimit(memoryMax),
   };
 }

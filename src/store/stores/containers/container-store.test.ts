@@ -176,6 +176,7 @@ testStores("a session knows whether the one before it was another", async () => 
   expect(await sessionContainers.find(OURS, id)).toEqual({
     files: [{ id: file.id, path: "/mnt/data/a.txt", bytes: 3 }],
     sessionId: null,
+    memoryLimit: "1g",
   });
   expect((await sessionContainers.begin(OURS, id, "one"))?.sessionId).toBeNull();
   expect((await sessionContainers.begin(OURS, id, "one"))?.sessionId).toBe("one");

@@ -27,7 +27,8 @@ export class SessionContainers implements StoredContainers {
   async find(owner: Owner, containerId: string): Promise<UsedContainer | null> {
     const row = await findContainerRow(this.#db, owner, containerId);
     if (row === null || !isRunning(row)) return null;
-    return { files: await this.#listFiles(owner, containerId), sessionId: row.session_id };
+    const files = await this.#listFiles(owner, containerId);
+    return { files, sessionId: row.session_id, memoryLimit: row.memory_limit };
   }
 
   async begin(owner: Owner, containerId: string, sessionId: string): Promise<UsedContainer | null> {
@@ -45,9 +46,11 @@ export class SessionContainers implements StoredContainers {
       .where("project", "=", owner.project)
       .where("state", "=", "running")
       .where("expires_at", ">", now)
-      .returning("previous_session_id as before")
+      .returning(["previous_session_id as before", "memory_limit"])
       .executeTakeFirst();
-    return row === undefined ? null : { files: await this.#listFiles(owner, containerId), sessionId: row.before };
+    if (row === undefined) return null;
+    const files = await this.#listFiles(owner, containerId);
+    return { files, sessionId: row.before, memoryLimit: row.memory_limit };
   }
 
   async touch(owner: Owner, containerId: string): Promise<boolean> {
