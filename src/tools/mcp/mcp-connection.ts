@@ -9,6 +9,7 @@ import {
   StreamableHTTPClientTransport,
   type Tool,
 } from "@modelcontextprotocol/client";
+import { authorizedEgress } from "./authorization/authorized-egress.ts";
 import { type BegunReply, CallIds } from "./call-ids.ts";
 import { type CallParams, DirectCalls } from "./direct-calls.ts";
 import { type Delivery, deliveryAt, McpFault, McpTimeout, refusedStatus } from "./mcp-failure.ts";
@@ -292,13 +293,13 @@ export class McpConnection {
 
   /** Newer servers require headers that only the client library can set on each call. */
   #directCalls(client: Client, transport: EndableTransport): DirectCalls | null {
-    const { egress, operatorEgress, caller } = this.#options;
-    const { reach, isOperators } = this.#server;
+    const { caller } = this.#options;
+    const { reach } = this.#server;
     if (reach.type === "program" || !(transport instanceof StreamableHTTPClientTransport)) return null;
     if (client.getProtocolEra() === "modern") return null;
     return new DirectCalls({
       address: reach,
-      egress: isOperators ? operatorEgress : egress,
+      egress: this.#egress(),
       caller,
       transport,
       lifetime: this.#lifetime.signal,
@@ -308,17 +309,22 @@ export class McpConnection {
   }
 
   #transport(kind: HttpTransport, signal: AbortSignal, onRefused: (status: number) => void): EndableTransport {
-    const { egress, operatorEgress, caller } = this.#options;
-    const { reach, isOperators } = this.#server;
+    const { caller } = this.#options;
+    const { reach } = this.#server;
     if (reach.type === "program") return openProgram(this.#server, reach, { ...this.#options, signal });
     const callIds = this.#callIds;
     return openTransport(kind, reach, {
-      egress: isOperators ? operatorEgress : egress,
+      egress: this.#egress(),
       caller,
       signal,
       onRefused,
       callIds,
     });
+  }
+
+  #egress(): McpOptions["egress"] {
+    const { egress, operatorEgress } = this.#options;
+    return authorizedEgress(this.#server.isOperators ? operatorEgress : egress, this.#server);
   }
 }
 

@@ -2,6 +2,7 @@ import type { McpCallError } from "@antiphon/contracts/responses-api/types.ts";
 import { ModelError } from "@antiphon/domain/models/model-error.ts";
 import { EgressError } from "@antiphon/egress/egress-error.ts";
 import { ProtocolError, SdkError, SdkErrorCode, SdkHttpError, SseError } from "@modelcontextprotocol/client";
+import { AuthorizationWanted } from "./authorization/authorization-wanted.ts";
 import { errorLineOf } from "./programs/last-words.ts";
 import type { ServerSecrets } from "./server-secrets.ts";
 
@@ -128,7 +129,9 @@ export function mayHaveActed(error: unknown): boolean {
   const causes = causesOf(error);
   if (!causes.some((cause) => cause instanceof McpFault && cause.delivery === "sent")) return false;
   // The server or its tool says that it did not execute the call.
-  return !causes.some((cause) => cause instanceof ProtocolError || isInputWanted(cause));
+  return !causes.some(
+    (cause) => cause instanceof ProtocolError || cause instanceof AuthorizationWanted || isInputWanted(cause),
+  );
 }
 
 function isInputWanted(cause: unknown): boolean {
@@ -170,6 +173,8 @@ function explainOne(error: unknown, secrets: ServerSecrets): McpFailure | null {
   if (error instanceof ProgramSilent)
     return http(GATEWAY_TIMEOUT, withWords("The program of the MCP server did not answer in time", error, secrets));
   if (error instanceof McpListRefused) return protocol(INVALID_RESULT, error.message);
+  if (error instanceof AuthorizationWanted)
+    return http(error.status, `${statusText(error.status)}. ${secrets.redact(error.message)}`);
   if (error instanceof EgressError) return http(egressStatus(error), error.message);
   if (error instanceof ProtocolError)
     return protocol(error.code, shortQuote(secrets.redact(error.message)) || "The MCP server refused");
@@ -190,6 +195,9 @@ function egressStatus({ reason }: EgressError): number {
   return isRefused ? FORBIDDEN : FAILED_DEPENDENCY;
 }
 
+/** All that the reference says of an error status. */
+const STATUS_ONLY = /^Http status code: \d+(?: \([\w ]+\))?$/;
+
 /** The reference's text for an error status of the server. */
 function statusText(status: number): string {
   const words = STATUS_WORDS.get(status);
@@ -197,7 +205,7 @@ function statusText(status: number): string {
 }
 
 function sentenceOf({ message }: McpFailure): string {
-  return message.endsWith(".") || message.startsWith("Http status code") ? message : `${message}.`;
+  return message.endsWith(".") || STATUS_ONLY.test(message) ? message : `${message}.`;
 }
 
 function http(code: number, message: string): McpFailure {

@@ -4,6 +4,7 @@ import type { ToolInput } from "@antiphon/contracts/responses-api/types.ts";
 import { isAmongOwners } from "@antiphon/domain/models/model-policy.ts";
 import type { Owner } from "@antiphon/domain/owner.ts";
 import type { Egress } from "@antiphon/egress/egress.ts";
+import type { TokenPlace } from "./authorization/authorization-wanted.ts";
 import type { AllowedTools, RequireApproval } from "./tool-filter.ts";
 
 export type McpInput = Extract<ToolInput, { type: "mcp" }>;
@@ -67,6 +68,7 @@ export interface McpServer {
   readonly label: string;
   readonly reach: McpAddress | McpProgram;
   readonly isOperators: boolean;
+  readonly tokenPlace: TokenPlace;
   /** The operator's limits; null for servers from the request. */
   readonly limits: Pick<OperatorServer, "allowedTools" | "requireApproval"> | null;
   readonly description: string | null;
@@ -93,12 +95,14 @@ export function serverOf(options: Pick<McpOptions, "servers">, tool: McpInput, o
   if (operators === null) {
     if (tool.server_url == null) return null;
     const reach: McpAddress = { type: "url", url: tool.server_url, headers: mcpHeaders(tool) };
-    return { label: tool.server_label, reach, isOperators: false, limits: null, description };
+    const tokenPlace = { type: "request" } as const;
+    return { label: tool.server_label, reach, isOperators: false, tokenPlace, limits: null, description };
   }
   return {
     label: tool.server_label,
     reach: operators.forwardsAuthorization ? withAuthorization(operators.reach, tool) : operators.reach,
     isOperators: true,
+    tokenPlace: operators.forwardsAuthorization ? { type: "request" } : { type: "headers", label: operators.label },
     limits: operators,
     description: description ?? operators.description,
   };
