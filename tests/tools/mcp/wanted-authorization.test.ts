@@ -59,7 +59,10 @@ describe("a server that wants an access token", () => {
 
   test("of the operator is named by his label, with what he can do", async () => {
     const url = await refusing(401, `Bearer ${METADATA}`);
-    for (const input of [{ server_label: "tickets" }, { server_label: "mail", connector_id: "connector_gmail" }]) {
+    for (const input of [
+      { server_label: "tickets" },
+      { server_label: "mail", connector_id: "connector_gmail" },
+    ] as const) {
       const error = await listError(input, operators(url));
       expect(error).toContain(`The MCP server '${input.server_label}' refuses its access token.`);
       expect(error).toContain("Its operator can set a valid token in the headers of 'tickets' in MCP_SERVERS_FILE.");
