@@ -33,6 +33,16 @@ export interface McpServerEntry {
   readonly owners: readonly string[] | null;
   readonly connectorIds: readonly string[];
   readonly forwardsAuthorization: boolean;
+  readonly oauth: OAuthEntry | null;
+}
+
+/** How tokens are got for a server. */
+export interface OAuthEntry {
+  readonly grant: "client_credentials" | "login";
+  readonly clientId: string | null;
+  readonly clientSecret: string | null;
+  readonly scopes: readonly string[] | null;
+  readonly issuer: string | null;
 }
 
 const LABEL = /^[\w-]{1,64}$/;
@@ -49,7 +59,18 @@ const MEMBERS: ReadonlySet<string> = new Set([
   "owners",
   "connector_ids",
   "forwards_authorization",
+  "oauth",
 ]);
+const OAUTH_MEMBERS: ReadonlySet<string> = new Set([
+  "grant",
+  "client_id",
+  "client_secret",
+  "client_secret_file",
+  "scopes",
+  "issuer",
+]);
+/** Where the operator logs in, a server that wants no token is asked without one. */
+const LOGIN: OAuthEntry = { grant: "login", clientId: null, clientSecret: null, scopes: null, issuer: null };
 
 /** The operator's MCP servers; empty if `file` is null. Throws `ConfigError` if the file is invalid. */
 export function readMcpServers(
@@ -96,7 +117,48 @@ function readEntry(reader: EntryReader, entry: unknown): McpServerEntry {
     owners: reader.texts(entry, "owners"),
     connectorIds: reader.texts(entry, "connector_ids") ?? [],
     forwardsAuthorization: reader.flag(entry, "forwards_authorization") ?? false,
+    oauth: readOAuth(reader, entry, url !== null),
   };
+}
+
+/** Null where another rule gives the authorization. */
+function readOAuth(reader: EntryReader, entry: Record<string, unknown>, isRemote: boolean): OAuthEntry | null {
+  const oauth = entry["oauth"] ?? null;
+  const { headers } = entry;
+  const hasHeader = isRecord(headers) && Object.keys(headers).some((name) => name.toLowerCase() === "authorization");
+  if (oauth === null) return isRemote && !hasHeader && entry["forwards_authorization"] !== true ? LOGIN : null;
+  if (!isRecord(oauth)) return reader.refuse("oauth", "is not a map");
+  if (!isRemote) reader.refuse("oauth", "is given, but it is a program");
+  if (hasHeader) reader.refuse("oauth", "is given beside a header Authorization");
+  return readOAuthMembers(reader, oauth);
+}
+
+function readOAuthMembers(reader: EntryReader, oauth: Record<string, unknown>): OAuthEntry {
+  const unknown = Object.keys(oauth).find((name) => !OAUTH_MEMBERS.has(name));
+  if (unknown !== undefined) reader.refuse(`oauth.${unknown}`, "is unknown");
+  const clientId = reader.text(oauth, "client_id");
+  const clientSecret = readClientSecret(reader, oauth);
+  const grant = oauth["grant"] ?? (clientSecret === null ? "login" : "client_credentials");
+  if (grant !== "login" && grant !== "client_credentials")
+    return reader.refuse("oauth.grant", "is neither login nor client_credentials");
+  if (clientId === null && clientSecret !== null) reader.refuse("oauth", "has a client_secret without a client_id");
+  if (grant === "client_credentials" && clientSecret === null)
+    reader.refuse("oauth", "needs client_id and client_secret for client_credentials");
+  const issuer = reader.text(oauth, "issuer");
+  if (issuer !== null && URL.parse(issuer) === null) reader.refuse("oauth.issuer", "is not a URL");
+  return { grant, clientId, clientSecret, scopes: reader.texts(oauth, "scopes"), issuer };
+}
+
+function readClientSecret(reader: EntryReader, oauth: Record<string, unknown>): string | null {
+  const secret = reader.text(oauth, "client_secret");
+  const file = reader.text(oauth, "client_secret_file");
+  if (file === null) return secret;
+  if (secret !== null) reader.refuse("oauth", "has both client_secret and client_secret_file");
+  try {
+    return readFileSync(resolve(dirname(reader.file), file), "utf8").trim();
+  } catch {
+    return reader.refuse("oauth.client_secret_file", "names a file that cannot be read");
+  }
 }
 
 function readAllowed(reader: EntryReader, entry: Record<string, unknown>): McpServerEntry["allowedTools"] {

@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import type { Logger } from "@antiphon/base/logger.ts";
 import type { HostedTool } from "@antiphon/domain/hosted-tool.ts";
 import type { Config } from "../../config/load-config.ts";
@@ -13,6 +14,7 @@ export function chooseMcp(config: Config, guards: Guards, log: Logger): HostedTo
     mode: config.mcp,
     servers: readMcpServers(config.mcpServersFile).map(operatorServer),
     ...guards,
+    loginsFolder: mcpLoginsFolder(config),
     listTimeoutMs: config.mcpListTimeoutMs,
     callTimeoutMs: config.mcpCallTimeoutMs,
     programsMax: config.mcpProgramsMax,
@@ -22,6 +24,11 @@ export function chooseMcp(config: Config, guards: Guards, log: Logger): HostedTo
     version: programVersion(),
     log,
   });
+}
+
+/** Where logins at the operator's MCP servers are kept. */
+export function mcpLoginsFolder({ dataDir }: Pick<Config, "dataDir">): string {
+  return join(dataDir, "mcp-logins");
 }
 
 function operatorServer(entry: McpServerEntry): OperatorServer {

@@ -10,10 +10,11 @@ import {
   type Tool,
 } from "@modelcontextprotocol/client";
 import { authorizedEgress } from "./authorization/authorized-egress.ts";
+import type { TokenSources } from "./authorization/token-sources.ts";
 import { type BegunReply, CallIds } from "./call-ids.ts";
 import { type CallParams, DirectCalls } from "./direct-calls.ts";
 import { type Delivery, deliveryAt, McpFault, McpTimeout, refusedStatus } from "./mcp-failure.ts";
-import type { McpOptions, McpServer } from "./mcp-server.ts";
+import type { McpAddress, McpOptions, McpServer } from "./mcp-server.ts";
 import { type EndableTransport, type HttpTransport, openTransport, type Use, withinUse } from "./open-transport.ts";
 import { causeOf, openProgram } from "./programs/open-program.ts";
 import { LIST_RESULT, lightMessage } from "./results/light-results.ts";
@@ -37,6 +38,8 @@ export type McpConnectionOptions = Pick<
   "egress" | "operatorEgress" | "listTimeoutMs" | "callTimeoutMs" | "version" | "log"
 > & {
   readonly caller: string;
+  /** Only for connections to URLs. */
+  readonly tokens: TokenSources | null;
   /** Limits running programs; only for connections to programs. */
   readonly programPlaces?: Semaphore;
 };
@@ -299,7 +302,7 @@ export class McpConnection {
     if (client.getProtocolEra() === "modern") return null;
     return new DirectCalls({
       address: reach,
-      egress: this.#egress(),
+      egress: this.#egress(reach),
       caller,
       transport,
       lifetime: this.#lifetime.signal,
@@ -314,7 +317,7 @@ export class McpConnection {
     if (reach.type === "program") return openProgram(this.#server, reach, { ...this.#options, signal });
     const callIds = this.#callIds;
     return openTransport(kind, reach, {
-      egress: this.#egress(),
+      egress: this.#egress(reach),
       caller,
       signal,
       onRefused,
@@ -322,9 +325,11 @@ export class McpConnection {
     });
   }
 
-  #egress(): McpOptions["egress"] {
-    const { egress, operatorEgress } = this.#options;
-    return authorizedEgress(this.#server.isOperators ? operatorEgress : egress, this.#server);
+  #egress(address: McpAddress): McpOptions["egress"] {
+    const { egress, operatorEgress, tokens } = this.#options;
+    const server = this.#server;
+    const source = tokens?.sourceOf(server.tokenPlace) ?? null;
+    return authorizedEgress(server.isOperators ? operatorEgress : egress, { server, address, tokens: source });
   }
 }
 

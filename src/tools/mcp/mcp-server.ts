@@ -4,7 +4,7 @@ import type { ToolInput } from "@antiphon/contracts/responses-api/types.ts";
 import { isAmongOwners } from "@antiphon/domain/models/model-policy.ts";
 import type { Owner } from "@antiphon/domain/owner.ts";
 import type { Egress } from "@antiphon/egress/egress.ts";
-import type { TokenPlace } from "./authorization/authorization-wanted.ts";
+import type { OAuthSettings, TokenPlace } from "./authorization/token-place.ts";
 import type { AllowedTools, RequireApproval } from "./tool-filter.ts";
 
 export type McpInput = Extract<ToolInput, { type: "mcp" }>;
@@ -38,6 +38,8 @@ export interface OperatorServer {
   readonly connectorIds: readonly string[];
   /** Whether the request's `authorization` is sent to it. */
   readonly forwardsAuthorization: boolean;
+  /** How this server gets access tokens for it; none if it needs none, or `reach` has them. */
+  readonly oauth?: OAuthSettings | null;
 }
 
 export interface McpOptions {
@@ -48,6 +50,8 @@ export interface McpOptions {
   readonly egress: Pick<Egress, "callGuarded" | "openGuarded">;
   /** For URLs from the operator. */
   readonly operatorEgress: Pick<Egress, "callGuarded" | "openGuarded">;
+  /** Where logins of the operator at his servers are kept. */
+  readonly loginsFolder: string;
   readonly listTimeoutMs: number;
   readonly callTimeoutMs: number;
   /** The maximum of running programs; one more waits for a place within `listTimeoutMs`. */
@@ -102,10 +106,17 @@ export function serverOf(options: Pick<McpOptions, "servers">, tool: McpInput, o
     label: tool.server_label,
     reach: operators.forwardsAuthorization ? withAuthorization(operators.reach, tool) : operators.reach,
     isOperators: true,
-    tokenPlace: operators.forwardsAuthorization ? { type: "request" } : { type: "headers", label: operators.label },
+    tokenPlace: operatorsTokenPlace(operators, tool),
     limits: operators,
     description: description ?? operators.description,
   };
+}
+
+function operatorsTokenPlace({ label, reach, oauth = null, ...operators }: OperatorServer, tool: McpInput): TokenPlace {
+  const isForwarded = operators.forwardsAuthorization && (tool.authorization != null || oauth === null);
+  if (isForwarded) return { type: "request" };
+  if (oauth === null || reach.type === "program") return { type: "headers", label };
+  return { type: "oauth", label, url: reach.url, settings: oauth };
 }
 
 function mcpHeaders(tool: McpInput): Readonly<Record<string, string>> {

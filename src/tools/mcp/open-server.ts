@@ -11,6 +11,7 @@ import {
 } from "@antiphon/domain/hosted-tool.ts";
 import type { HostedFunction } from "@antiphon/domain/models/hosted.ts";
 import { ModelError } from "@antiphon/domain/models/model-error.ts";
+import { TokenSources } from "./authorization/token-sources.ts";
 import { ConnectionPool } from "./connection-pool.ts";
 import { fetchList, tooManyTools } from "./list-tools.ts";
 import type { McpInput, McpOptions, McpServer } from "./mcp-server.ts";
@@ -41,24 +42,27 @@ export interface IdentifiedCall extends ApprovedCall {
 export interface ConnectionPools {
   readonly remote: ConnectionPool;
   readonly programs: ProgramPool;
+  readonly tokens: TokenSources;
   /** Never rejects. */
   close(): Promise<void>;
 }
 
 export function openPools(options: McpOptions): ConnectionPools {
-  const remote = new ConnectionPool(options);
+  const tokens = new TokenSources(options);
+  const remote = new ConnectionPool({ ...options, tokens });
   const programs = new ProgramPool(options);
   const close = async (): Promise<void> => {
     await Promise.all([remote.close(), programs.close()]);
+    await tokens.close();
   };
-  return { remote, programs, close };
+  return { remote, programs, tokens, close };
 }
 
 /** Prepares the tools of a server for one response. Rejects with `ModelError` if they are unavailable. */
 export async function openServer(pools: ConnectionPools, opening: Opening): Promise<OpenTool> {
   const { server, scope, options } = opening;
   const link = new ServerLink(() => takeConnection(pools, server, scope));
-  const secrets = new ServerSecrets(server);
+  const secrets = new ServerSecrets(server, pools.tokens.sourceOf(server.tokenPlace));
   try {
     const { tools, list } = await toolsOf(opening, link, secrets);
     const byName = new Map(tools.map((offer) => [offer.definition.name, offer]));

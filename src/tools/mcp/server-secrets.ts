@@ -6,6 +6,7 @@ import {
   writtenForms,
 } from "@antiphon/base/exchanges/redact.ts";
 import { isRecord } from "@antiphon/base/json/records.ts";
+import type { TokenSource } from "./authorization/token-source.ts";
 import type { McpServer } from "./mcp-server.ts";
 
 /** Names of secret variables. Other variables, such as folders, occur in ordinary results. */
@@ -15,10 +16,25 @@ const SCHEME = /^(?:bearer|basic|digest|negotiate|token|api-?key)$/i;
 
 /** Redacts the operator's secrets in an MCP server's texts. */
 export class ServerSecrets {
-  readonly #secrets: readonly string[];
+  readonly #ofServer: readonly string[];
+  readonly #tokens: Pick<TokenSource, "secrets"> | null;
+  #ofTokens: { readonly text: string; readonly forms: readonly string[] } = { text: "", forms: [] };
 
-  constructor({ reach, isOperators }: Pick<McpServer, "reach" | "isOperators">) {
-    this.#secrets = isOperators ? searchedForms(secretsOf(reach)) : [];
+  /** `tokens` change with time, and so do their secrets. */
+  constructor(
+    { reach, isOperators }: Pick<McpServer, "reach" | "isOperators">,
+    tokens: Pick<TokenSource, "secrets"> | null = null,
+  ) {
+    this.#ofServer = isOperators ? searchedForms(secretsOf(reach)) : [];
+    this.#tokens = tokens;
+  }
+
+  get #secrets(): readonly string[] {
+    const secrets = this.#tokens?.secrets() ?? [];
+    if (secrets.length === 0) return this.#ofServer;
+    const text = secrets.join("\n");
+    if (text !== this.#ofTokens.text) this.#ofTokens = { text, forms: [...this.#ofServer, ...searchedForms(secrets)] };
+    return this.#ofTokens.forms;
   }
 
   /** The text with `[redacted]` in place of each secret. */

@@ -60,7 +60,7 @@ export async function startModern(options: { readonly legacy?: boolean } = {}): 
   return { url: `${server.url}/mcp`, heard, ran };
 }
 
-function toolsOf(ran: string[]): McpServer {
+export function toolsOf(ran: string[]): McpServer {
   const server = new McpServer({ name: "modern", version: "1.0.0" });
   const says = (said: string) => ({ content: [{ type: "text" as const, text: said }] });
   const amount = z.object({ amount: z.number() });

@@ -16,6 +16,7 @@ export function mcpOptions(more: Partial<McpOptions> = {}): McpOptions {
     servers: [],
     egress,
     operatorEgress: egress,
+    loginsFolder: "/nonexistent/mcp-logins",
     listTimeoutMs: 5000,
     callTimeoutMs: 5000,
     programsMax: 32,

@@ -45,6 +45,11 @@ function iteratorWithin<Element>(recorder: ExchangeRecorder, inner: AsyncIterato
   };
 }
 
+/** Does work whose calls are not recorded, such as calls for secrets. */
+export function withoutRecording<T>(work: () => T): T {
+  return RECORDERS.exit(work);
+}
+
 /** The recorder of the current calls; null if there is none. */
 export function exchangeRecorder(): ExchangeRecorder | null {
   return RECORDERS.getStore() ?? null;

@@ -1,4 +1,7 @@
+import { assertNever } from "@antiphon/base/assert.ts";
+import type { AuthorizationFailed } from "./authorization-failed.ts";
 import { type Challenge, readChallenge } from "./challenge.ts";
+import type { TokenPlace } from "./token-place.ts";
 
 const UNAUTHORIZED = 401;
 const FORBIDDEN = 403;
@@ -6,9 +9,7 @@ const FORBIDDEN = 403;
 const CHALLENGING: ReadonlySet<number> = new Set([UNAUTHORIZED, FORBIDDEN]);
 /** Scopes that can be quoted in a shell. */
 const PLAIN_SCOPE = /^[\w:./ -]+$/;
-
-/** Where the token of a server comes from: the request, or the operator's server of this label. */
-export type TokenPlace = { readonly type: "request" } | { readonly type: "headers"; readonly label: string };
+const NO_CHALLENGE: Challenge = { resourceMetadata: null, scope: null, error: null };
 
 /** The server wants an access token, or one with more scopes. It did nothing. The message has no full stop. */
 export class AuthorizationWanted extends Error {
@@ -20,6 +21,12 @@ export class AuthorizationWanted extends Error {
     super(message);
     this.status = status;
     this.challenge = challenge;
+  }
+
+  /** The call was not made: the operator's token cannot be had. */
+  static withoutToken(label: string, place: TokenPlace, { message }: AuthorizationFailed): AuthorizationWanted {
+    const problem = `The MCP server '${label}' needs an OAuth access token, and there is none: ${message}`;
+    return new AuthorizationWanted(UNAUTHORIZED, NO_CHALLENGE, `${problem}. ${stepFor(place, null)}`);
   }
 }
 
@@ -39,11 +46,8 @@ export function wantedAuthorization(
   if (status === FORBIDDEN) {
     if (challenge.error !== "insufficient_scope") return null;
     const needed = scope === null ? "more scopes than its token has" : `a token with the scope '${scope}'`;
-    return new AuthorizationWanted(
-      status,
-      challenge,
-      `The MCP server '${label}' needs ${needed}. ${stepFor(place, scope)}`,
-    );
+    const message = `The MCP server '${label}' needs ${needed}. ${stepFor(place, scope)}`;
+    return new AuthorizationWanted(status, challenge, message);
   }
   const problem = hasToken ? "refuses its access token" : "needs an OAuth access token";
   return new AuthorizationWanted(status, challenge, `The MCP server '${label}' ${problem}. ${stepFor(place, null)}`);
@@ -57,5 +61,15 @@ function stepFor(place: TokenPlace, scope: string | null): string {
       return `Put a valid token${withScope} into the member authorization of the tool`;
     case "headers":
       return `Its operator can set a valid token${withScope} in the headers of '${place.label}' in MCP_SERVERS_FILE`;
+    case "oauth":
+      return place.settings.grant === "login"
+        ? `Its operator can log in: antiphon mcp login ${place.label}${scopeOption(scope)}`
+        : `Its operator can correct oauth of '${place.label}' in MCP_SERVERS_FILE`;
+    default:
+      return assertNever(place);
   }
+}
+
+function scopeOption(scope: string | null): string {
+  return scope !== null && PLAIN_SCOPE.test(scope) ? ` --scope '${scope}'` : "";
 }

@@ -1,27 +1,67 @@
 import type { GuardedCall } from "@antiphon/egress/egress.ts";
 import type { OpenedReply } from "@antiphon/egress/open-reply.ts";
-import type { McpOptions, McpServer } from "../mcp-server.ts";
-import { mayChallenge, wantedAuthorization } from "./authorization-wanted.ts";
+import type { McpAddress, McpOptions, McpServer } from "../mcp-server.ts";
+import { AuthorizationFailed } from "./authorization-failed.ts";
+import { AuthorizationWanted, mayChallenge, wantedAuthorization } from "./authorization-wanted.ts";
+import type { TokenSource } from "./token-source.ts";
 
 type ServerEgress = McpOptions["egress"];
 
-/** Calls of one server. They reject with `AuthorizationWanted` where the server asks for an access token. */
-export function authorizedEgress(egress: ServerEgress, server: Pick<McpServer, "label" | "tokenPlace">): ServerEgress {
+export interface Authorization {
+  readonly server: Pick<McpServer, "label" | "tokenPlace">;
+  readonly address: McpAddress;
+  /** Null if the headers of the server have its token, or nobody has one. */
+  readonly tokens: TokenSource | null;
+}
+
+/**
+ * Calls of one server, with its token. A refused token is replaced once, because the server did nothing with the call.
+ * They reject with `AuthorizationWanted` where there is no token that the server accepts.
+ */
+export function authorizedEgress(egress: ServerEgress, { server, address, tokens }: Authorization): ServerEgress {
+  const { origin } = new URL(address.url);
   const callGuarded: ServerEgress["callGuarded"] = async (url, call) => {
-    const reply = await egress.callGuarded(url, call);
-    return mayChallenge(reply.status) ? refusedReply(reply, call, server) : reply;
+    // An address of a stream can be on another server, which must not get the token.
+    const source = URL.parse(url)?.origin === origin ? tokens : null;
+    const token = (await source?.token(call.signal).catch(unavailable(server))) ?? null;
+    const { reply, wanted } = await callWith(egress, url, { call, token, server });
+    if (wanted === null) return reply;
+    if (source === null || wanted.status !== UNAUTHORIZED) throw wanted;
+    const next = await source.replace(token, wanted.challenge, call.signal).catch(unavailable(server));
+    if (next === null) throw wanted;
+    const again = await callWith(egress, url, { call, token: next, server });
+    if (again.wanted !== null) throw again.wanted;
+    return again.reply;
   };
   return { callGuarded, openGuarded: async (url, call) => (await callGuarded(url, call)).response() };
 }
 
-function refusedReply(
-  reply: OpenedReply,
-  { headers }: GuardedCall,
-  { label, tokenPlace: place }: Pick<McpServer, "label" | "tokenPlace">,
-): OpenedReply {
+const UNAUTHORIZED = 401;
+
+interface TokenCall {
+  readonly call: GuardedCall;
+  readonly token: string | null;
+  readonly server: Authorization["server"];
+}
+
+async function callWith(
+  egress: ServerEgress,
+  url: string,
+  { call, token, server }: TokenCall,
+): Promise<{ readonly reply: OpenedReply; readonly wanted: AuthorizationWanted | null }> {
+  const headers = new Headers(call.headers);
+  if (token !== null) headers.set("authorization", `Bearer ${token}`);
+  const reply = await egress.callGuarded(url, token === null ? call : { ...call, headers });
+  if (!mayChallenge(reply.status)) return { reply, wanted: null };
   const response = reply.response();
-  const wanted = wantedAuthorization(response, { label, place, hasToken: new Headers(headers).has("authorization") });
-  if (wanted === null) return { ...reply, response: () => response };
-  void response.body?.cancel();
-  throw wanted;
+  const hasToken = headers.has("authorization");
+  const wanted = wantedAuthorization(response, { label: server.label, place: server.tokenPlace, hasToken });
+  if (wanted !== null) void response.body?.cancel();
+  return { reply: { ...reply, response: () => response }, wanted };
+}
+
+function unavailable({ label, tokenPlace }: Authorization["server"]) {
+  return (error: unknown): never => {
+    throw error instanceof AuthorizationFailed ? AuthorizationWanted.withoutToken(label, tokenPlace, error) : error;
+  };
 }

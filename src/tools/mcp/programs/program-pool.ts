@@ -77,7 +77,12 @@ export class ProgramPool {
 
   #add(server: McpServer, { owner }: ProgramUser): KeptProgram {
     const caller = ownerText(owner);
-    const connection = new McpConnection(server, { ...this.#options, caller, programPlaces: this.#places });
+    const connection = new McpConnection(server, {
+      ...this.#options,
+      tokens: null,
+      caller,
+      programPlaces: this.#places,
+    });
     const key = connectionKey(server, owner);
     const program = { key, owner, connection, chainIds: new Set<string>(), isUsed: true, idle: null };
     this.#programs.add(program);
