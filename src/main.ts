@@ -5,6 +5,7 @@ import { ScenarioError } from "@antiphon/built-in-model/scenario-error.ts";
 import { CodeSetupError } from "./commands/code/code-setup-error.ts";
 import { fitText } from "./commands/fitted-text.ts";
 import { KeysCommandError } from "./commands/keys-command-error.ts";
+import { McpCommandError } from "./commands/mcp/mcp-command-error.ts";
 import { MisusedCommand } from "./commands/misused-command.ts";
 import { readCommandLine } from "./config/command-line.ts";
 import { commandHelp } from "./config/commands.ts";
@@ -78,6 +79,7 @@ async function run(): Promise<void> {
     const { runModelsCommand } = await import("./commands/models-command.ts");
     return runModelsCommand(others, readEnvironment(), OUTPUTS);
   }
+  if (first === "mcp") return runMcp();
   if (first === "search") {
     const { runSearchCommand } = await import("./commands/search/search-command.ts");
     const outputs = { ...OUTPUTS, progress: process.stderr };
@@ -97,6 +99,11 @@ async function run(): Promise<void> {
     return serveCloud(readEnvironment(), others);
   }
   return serve(readEnvironment(), first === "serve" ? others : process.argv.slice(2));
+}
+
+async function runMcp(): Promise<void> {
+  const { runMcpCommand } = await import("./commands/mcp/mcp-command.ts");
+  return runMcpCommand(others, readEnvironment(), OUTPUTS, endingSignal("Interrupted: nothing has changed."));
 }
 
 /** Prints the version or the help if requested. Commands with arguments of their own print their own help. */
@@ -169,7 +176,7 @@ function exitWithError(error: unknown): never {
     console.error(`${error.message} ${OTHER_PLACES}`);
     process.exit(FAILURE_EXIT_CODE);
   }
-  const isPlain = [ScenarioError, KeysCommandError, BackupError, CodeSetupError].some(
+  const isPlain = [ScenarioError, KeysCommandError, BackupError, CodeSetupError, McpCommandError].some(
     (plain) => error instanceof plain,
   );
   console.error(isPlain && error instanceof Error ? error.message : (listenFault(error) ?? fileFault(error) ?? error));

@@ -5,6 +5,7 @@ export const COMMANDS = {
   runs: "list, show and follow stored responses",
   search: "fetch the model for search by meaning; put a folder into a vector store and keep it in step",
   models: "list model servers, model names and what they lead to",
+  mcp: "list MCP servers of MCP_SERVERS_FILE; log in at those that need OAuth",
   code: "make a Python with packages for code_interpreter",
   doctor: "test what a model server can do",
   backup: "copy the database, files and keys while servers run",
