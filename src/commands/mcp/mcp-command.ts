@@ -14,7 +14,7 @@ const USAGE = `Usage: antiphon mcp
 
 Without an action, lists the servers of MCP_SERVERS_FILE, and where their authorization comes from.
 login gets tokens for the server NAME from its OAuth authorization server: it prints an address, and whoever opens it in a browser of this machine agrees there. --device is for a machine without a browser: it prints a code for a browser anywhere, if the authorization server knows such logins. Running servers use the login at once, and renew it by themselves.
---port is the port of 127.0.0.1 to which the browser comes back, where a client that you registered by hand names one. --scope has the wanted scopes, separated by spaces, in place of those of the file or the server.
+--port is the port of 127.0.0.1 to which the browser comes back, where a client that you registered by hand names one. --scope names scopes, separated by spaces, beside those of the file or the server and those of the login before.
 logout ends the login and removes its tokens.
 --data-dir locates the logins, like the setting of the same name.`;
 
@@ -44,7 +44,7 @@ export async function runMcpCommand(
   const file = new LoginFile(mcpLoginsFolder(config), name);
   if (action === "logout") return await logOutAt(server, { config, file, output }, signal);
   const port = portOf(values.port);
-  const wishes = { isDevice: values.device === true, port, scope: values.scope ?? null };
+  const wishes = { isDevice: values.device === true, port, scope: values.scope ?? "" };
   return await logInAt(server, { config, file, output, ...wishes }, signal);
 }
 
@@ -58,7 +58,7 @@ type RemoteServer = McpServerEntry & { readonly url: string; readonly oauth: Non
 
 async function logInAt(
   { label, url, oauth }: RemoteServer,
-  wishes: Login & { readonly isDevice: boolean; readonly port: number; readonly scope: string | null },
+  wishes: Login & { readonly isDevice: boolean; readonly port: number; readonly scope: string },
   signal: AbortSignal,
 ): Promise<void> {
   const { config, file, output, isDevice, port, scope } = wishes;
@@ -78,7 +78,9 @@ async function logInAt(
   const way = isDevice ? ({ type: "device", show: showDevice } as const) : ({ type: "browser", port, show } as const);
   const egress = chooseEgress(config, silentLogger).operatorEgress;
   try {
-    const login = await logIn({ url, settings: oauth, scope, egress }, way, signal);
+    const old = await file.read();
+    const moreScopes = [old?.url === url ? (old.scope ?? "") : "", scope].join(" ");
+    const login = await logIn({ url, settings: oauth, moreScopes, egress }, way, signal);
     await file.alone(signal, () => file.write(login));
     const scopes = login.scope === null || login.scope === "" ? "" : `, with the scopes ${login.scope}`;
     const end =

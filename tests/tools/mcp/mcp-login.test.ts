@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { readFile, stat, writeFile } from "node:fs/promises";
+import { mkdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { pino } from "pino";
@@ -33,8 +33,8 @@ const PAY = {
 };
 
 /** An MCP server that wants a token, and the settings of a server that names it `bank`. */
-async function bankOf(oauth = "") {
-  const mcp = await startGuarded();
+async function bankOf(oauth = "", guard: Parameters<typeof startGuarded>[0] = {}) {
+  const mcp = await startGuarded(guard);
   const folder = temporaryFolder();
   const file = join(folder, "servers.yaml");
   const member = oauth === "" ? "" : `, oauth: { ${oauth} }`;
@@ -145,7 +145,7 @@ describe("antiphon mcp login", () => {
     const { printed, noted } = await command(env, ["login", "bank", "--device", "--scope", "a b"]);
     expect(printed).toEqual(["WDJB-MJHT"]);
     expect(noted[0]).toContain(`Open ${mcp.authorization.issuer}/activate in any browser`);
-    expect(noted.at(-1)).toBe("Logged in at 'bank', with the scopes a b.");
+    expect(noted.at(-1)).toBe("Logged in at 'bank', with the scopes tickets:read a b.");
     expect(mcp.authorization.requests).toHaveLength(3);
     const { pay } = await serve(env);
     expect((await readResponse(await pay())).output[1]).toMatchObject({ output: "paid 3" });
@@ -233,6 +233,26 @@ describe("a login", () => {
     expect((await command(env, [])).printed[0]).toContain("login has ended: antiphon mcp login bank");
     await logIn(env);
     expect((await readResponse(await pay())).output[1]).toMatchObject({ output: "paid 3" });
+  });
+
+  test("that lacks a scope is told with the command that gets it beside the others", async () => {
+    const { mcp, env } = await bankOf("", { neededScope: "tickets:write" });
+    await logIn(env);
+    const { pay } = await serve(env);
+    const refused = await (await pay()).text();
+    expect(refused).toContain("needs a token with the scope 'tickets:write'.");
+    expect(refused).toContain("Its operator can log in: antiphon mcp login bank --scope 'tickets:write'.");
+    const { noted } = await logIn(env, ["--scope", "tickets:write"]);
+    expect(noted.at(-1)).toBe("Logged in at 'bank', with the scopes tickets:read tickets:write.");
+    expect((await readResponse(await pay())).output[1]).toMatchObject({ output: "paid 3" });
+    expect(mcp.ran).toEqual(["pay 3"]);
+  });
+
+  test("that cannot be read is told", async () => {
+    const { env } = await bankOf();
+    await mkdir(loginFile(env), { recursive: true });
+    const { pay } = await serve(env);
+    expect(await (await pay()).text()).toContain("its login in the data folder cannot be read.");
   });
 
   test("is not used for another address of the same name", async () => {

@@ -26,8 +26,9 @@ export function authorizedEgress(egress: ServerEgress, { server, address, tokens
     const token = (await source?.token(call.signal).catch(unavailable(server))) ?? null;
     const { reply, wanted } = await callWith(egress, url, { call, token, server });
     if (wanted === null) return reply;
-    if (source === null || wanted.status !== UNAUTHORIZED) throw wanted;
-    const next = await source.replace(token, wanted.challenge, call.signal).catch(unavailable(server));
+    if (source === null) throw wanted;
+    const refusal = { challenge: wanted.challenge, isWorthless: wanted.status === UNAUTHORIZED };
+    const next = await source.replace(token, refusal, call.signal).catch(unavailable(server));
     if (next === null) throw wanted;
     const again = await callWith(egress, url, { call, token: next, server });
     if (again.wanted !== null) throw again.wanted;

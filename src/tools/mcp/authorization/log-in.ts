@@ -29,8 +29,8 @@ const PROBE = JSON.stringify({
 export interface LoginRequest {
   readonly url: string;
   readonly settings: OAuthSettings;
-  /** In place of those of the settings and of the server. */
-  readonly scope: string | null;
+  /** Beside those of the settings or of the server; separated by spaces. */
+  readonly moreScopes: string;
   readonly egress: Pick<Egress, "openGuarded">;
 }
 
@@ -73,14 +73,17 @@ interface Agreed {
   readonly client: Login["client"];
 }
 
-async function findServer({ url, settings, scope, egress }: LoginRequest, signal: AbortSignal): Promise<FoundServer> {
+async function findServer(
+  { url, settings, moreScopes, egress }: LoginRequest,
+  signal: AbortSignal,
+): Promise<FoundServer> {
   const limit = limited(signal);
   const challenge = await challengeOf(url, egress, limit);
   const resourceMetadata = challenge?.resourceMetadata ?? null;
   const fetch = authorizationFetch(egress, limit);
   const server = await findAuthorizationServer(url, { fetch, resourceMetadata, issuer: settings.issuer });
-  const wanted = scope ?? settings.scopes?.join(" ") ?? challenge?.scope ?? server.scopes;
-  return { server, scope: withOffline(wanted, server) };
+  const wanted = settings.scopes?.join(" ") ?? challenge?.scope ?? server.scopes ?? "";
+  return { server, scope: scopesOf(`${wanted} ${moreScopes}`, server) };
 }
 
 /** What the server answers to somebody without a token. */
@@ -102,11 +105,12 @@ async function challengeOf(
   return readChallenge(reply.headers.get("www-authenticate"));
 }
 
-/** Some servers give refresh tokens only with this scope. */
-function withOffline(scope: string | null, { metadata }: AuthorizationServer): string | null {
-  const names = scope?.split(" ") ?? [];
+/** Each scope once. Some servers give refresh tokens only with a scope for it. Null: those that the server chooses. */
+function scopesOf(text: string, { metadata }: AuthorizationServer): string | null {
+  const names = text.split(" ").filter((name) => name !== "");
   const isOffered = metadata.scopes_supported?.includes(OFFLINE) === true;
-  return isOffered && !names.includes(OFFLINE) ? [...names, OFFLINE].join(" ") : scope;
+  const all = new Set(isOffered ? [...names, OFFLINE] : names);
+  return all.size === 0 ? null : [...all].join(" ");
 }
 
 type Prepared = LoginRequest & FoundServer;

@@ -7,7 +7,7 @@ import type { TokenOrigin } from "./token-source.ts";
 
 /** How long waiting for other processes and refreshing may take together. Less than a lock lasts. */
 const RENEW_MS = 20_000;
-/** How long a good login that was read counts, so that the commands reach a running server. */
+/** How long a login that was read counts, so that the commands reach a running server. */
 const READ_MS = 1000;
 
 /** Tokens of a login of the operator, which all processes of this data folder share. */
@@ -24,8 +24,9 @@ export class LoginTokens implements TokenOrigin {
   }
 
   async current(isNew: boolean): Promise<AccessToken | null> {
-    const known = this.#read !== null && Date.now() - this.#read.at < READ_MS ? this.#read.login : null;
-    const login = isNew || known === null || known.isOver ? await this.#login() : known;
+    const known = this.#read;
+    const isFresh = !isNew && known !== null && Date.now() - known.at < READ_MS && known.login?.isOver !== true;
+    const login = isFresh ? known.login : await this.#login();
     if (login?.isOver === true) throw loginOver();
     return login?.access ?? null;
   }
@@ -54,7 +55,9 @@ export class LoginTokens implements TokenOrigin {
   close(): void {}
 
   async #login(): Promise<Login | null> {
-    const login = await this.#file.read();
+    const login = await this.#file.read().catch((error: unknown) => {
+      throw new AuthorizationFailed("its login in the data folder cannot be read", { cause: error });
+    });
     this.#keep(login?.url === this.#url ? login : null);
     return this.#read?.login ?? null;
   }

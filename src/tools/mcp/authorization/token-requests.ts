@@ -81,12 +81,15 @@ export function authorizationFailure(error: unknown): AuthorizationFailed {
     return new AuthorizationFailed("its authorization server did not answer in time", { cause: error });
   if (error instanceof Error && NAMED_FAILURES.has(error.name))
     return new AuthorizationFailed(NAMED_FAILURES.get(error.name) ?? "", { cause: error });
+  if (error instanceof Error && "syscall" in error)
+    return new AuthorizationFailed("its login in the data folder cannot be written", { cause: error });
   return new AuthorizationFailed("its authorization server answers with what cannot be read", { cause: error });
 }
 
 const NAMED_FAILURES: ReadonlyMap<string, string> = new Map([
   ["IssuerMismatchError", "its authorization server has another name than it should"],
   ["InsecureTokenEndpointError", "its authorization server takes secrets over plain http"],
+  ["AbortError", "another process has been renewing its login for too long"],
   ["RegistrationRejectedError", "its authorization server registers no client like this one"],
 ]);
 

@@ -47,10 +47,18 @@ export class TokenSource {
     }
   }
 
-  /** A token in place of the refused one; null if there is no other. Rejects like `token`. */
-  async replace(refused: string | null, challenge: Challenge, signal: AbortSignal): Promise<string | null> {
+  /**
+   * A token in place of the refused one; null if there is no other. Only a token that is worthless is renewed: a
+   * renewed one has the same scopes. Rejects like `token`.
+   */
+  async replace(
+    refused: string | null,
+    { challenge, isWorthless }: { readonly challenge: Challenge; readonly isWorthless: boolean },
+    signal: AbortSignal,
+  ): Promise<string | null> {
     const current = await this.#origin.current(true);
     if (current !== null && current.value !== refused) return current.value;
+    if (!isWorthless) return null;
     const next = await this.#renew(current, challenge, signal);
     return next === null || next.value === refused ? null : next.value;
   }
