@@ -52,16 +52,24 @@ test.each(["--help", "help", "-h"])("%s shows the commands first, and each of th
   expect(output).toMatch(/^Usage: antiphon[\s\S]*Commands\n {2}serve .*\n {2}keys [\s\S]*MODEL_BASE_URL/);
 });
 
-test.each(["migrate", "rotate-seal-key", "stt-cloud", "keys", "runs", "doctor", "backup", "restore", "lint-stream"])(
-  "%s --help explains the command, and does nothing",
-  async (command) => {
-    const { code, output } = await run({ DATA_DIR: "made" }, command, "--help");
-    expect(code).toBe(0);
-    expect(output).toMatch(/^Usage: antiphon /);
-    expect(output).toContain(`antiphon ${command}`);
-    expect(output).not.toMatch(/up to date\.\n$|Added a key/);
-  },
-);
+test.each([
+  "migrate",
+  "rotate-seal-key",
+  "stt-cloud",
+  "keys",
+  "runs",
+  "mcp",
+  "doctor",
+  "backup",
+  "restore",
+  "lint-stream",
+])("%s --help explains the command, and does nothing", async (command) => {
+  const { code, output } = await run({ DATA_DIR: "made" }, command, "--help");
+  expect(code).toBe(0);
+  expect(output).toMatch(/^Usage: antiphon /);
+  expect(output).toContain(`antiphon ${command}`);
+  expect(output).not.toMatch(/up to date\.\n$|Added a key/);
+});
 
 test.each([
   [["keys", "make"], "'make' is none of create, list, revoke.", "Usage: antiphon keys"],

@@ -12,6 +12,8 @@ export interface AuthorizationBehaviour {
   /** The issuer in its redirects; null: its own. */
   redirectIssuer: string | null;
   canRegister: boolean;
+  /** Whether its metadata are those of OpenID Connect alone. */
+  isOpenId: boolean;
   hasDevices: boolean;
   /** How many polls of a device find that nobody has agreed yet. */
   pendingPolls: number;
@@ -68,7 +70,9 @@ async function answer(server: Grants, request: IncomingMessage): Promise<Reply> 
   const form = { ...Object.fromEntries(new URLSearchParams(body)), ...basicClient(request) };
   switch (url.pathname) {
     case "/.well-known/oauth-authorization-server":
-      return { status: 200, body: server.metadata(issuer) };
+      return server.behaviour.isOpenId ? { status: 404, body: {} } : { status: 200, body: server.metadata(issuer) };
+    case "/.well-known/openid-configuration":
+      return { status: 200, body: { ...server.metadata(issuer), ...OPEN_ID, jwks_uri: `${issuer}/keys` } };
     case "/register":
       return { status: 201, body: { ...JSON.parse(body), client_id: server.addClient() } };
     case "/authorize":
@@ -85,12 +89,16 @@ async function answer(server: Grants, request: IncomingMessage): Promise<Reply> 
   }
 }
 
+/** What OpenID Connect requires beside. */
+const OPEN_ID = { subject_types_supported: ["public"], id_token_signing_alg_values_supported: ["RS256"] };
+
 class Grants {
   readonly behaviour: AuthorizationBehaviour = {
     tokenSeconds: 3600,
     claimedIssuer: null,
     redirectIssuer: null,
     canRegister: true,
+    isOpenId: false,
     hasDevices: true,
     pendingPolls: 0,
     beforeTokens: async () => {},

@@ -152,6 +152,15 @@ describe("antiphon mcp login", () => {
     expectNoSecrets(mcp, [printed, noted]);
   });
 
+  test("finds what is described by OpenID Connect alone, and says where there is no such login", async () => {
+    const { mcp, env } = await bankOf();
+    mcp.authorization.behaviour.isOpenId = true;
+    await command(env, ["login", "bank", "--device"]);
+    expect((await command(env, ["logout", "bank"])).noted).toEqual(["Logged out at 'bank'."]);
+    mcp.authorization.behaviour.hasDevices = false;
+    await expect(command(env, ["login", "bank", "--device"])).rejects.toThrow("Log in without --device");
+  });
+
   test("takes the client of the file where the server registers none", async () => {
     const { mcp, env } = await bankOf(`client_id: ${CLIENT.id}`);
     mcp.authorization.behaviour.canRegister = false;

@@ -1,4 +1,6 @@
 import { withoutRecording } from "@antiphon/base/exchanges/exchange-recording.ts";
+import { jsonOrUndefined } from "@antiphon/base/json/read-json.ts";
+import { isRecord } from "@antiphon/base/json/records.ts";
 import type { Egress } from "@antiphon/egress/egress.ts";
 import {
   type AuthorizationServerMetadata,
@@ -79,6 +81,23 @@ export async function describeIssuer(
   const metadata = await discoverAuthorizationServerMetadata(issuer, { fetchFn: fetch });
   if (metadata === undefined) throw new AuthorizationServerUnknown("its authorization server has no metadata");
   return { issuer: metadata.issuer, metadata };
+}
+
+/**
+ * An endpoint that not every authorization server has; null if this one has none. The library drops it from the
+ * metadata of OpenID Connect.
+ */
+export async function endpointOf(
+  { issuer, metadata }: Pick<AuthorizationServer, "issuer" | "metadata">,
+  name: "device_authorization_endpoint" | "revocation_endpoint",
+  fetch: FetchLike,
+): Promise<string | null> {
+  const known = Object.entries(metadata).find(([member]) => member === name)?.[1];
+  if (typeof known === "string") return known;
+  const reply = await fetch(`${issuer.replace(/\/$/, "")}/.well-known/openid-configuration`);
+  const described = reply.ok ? jsonOrUndefined(await reply.text()) : undefined;
+  if (!isRecord(described) || described["issuer"] !== issuer) return null;
+  return typeof described[name] === "string" ? described[name] : null;
 }
 
 async function resourceMetadata(

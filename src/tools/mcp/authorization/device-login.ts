@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { isRecord } from "@antiphon/base/json/records.ts";
 import { OAuthError, type OAuthTokens } from "@modelcontextprotocol/client";
 import { AuthorizationFailed } from "./authorization-failed.ts";
+import { endpointOf } from "./authorization-server.ts";
 import { requestTokens, type TokenClient } from "./token-requests.ts";
 
 const GRANT = "urn:ietf:params:oauth:grant-type:device_code";
@@ -31,8 +32,8 @@ export async function requestDevice(
   { server, client, fetch }: TokenClient,
   scope: string | null,
 ): Promise<WaitingDevice> {
-  const endpoint = "device_authorization_endpoint" in server.metadata && server.metadata.device_authorization_endpoint;
-  if (typeof endpoint !== "string")
+  const endpoint = await endpointOf(server, "device_authorization_endpoint", fetch);
+  if (endpoint === null)
     throw new AuthorizationFailed("its authorization server knows no logins of devices. Log in without --device");
   const form = new URLSearchParams({ client_id: client.client_id, resource: server.resource });
   if (scope !== null) form.set("scope", scope);

@@ -1,5 +1,5 @@
 import type { Egress } from "@antiphon/egress/egress.ts";
-import { authorizationFetch, describeIssuer } from "./authorization-server.ts";
+import { authorizationFetch, describeIssuer, endpointOf } from "./authorization-server.ts";
 import type { Login, LoginFile } from "./login-file.ts";
 
 const REVOKE_MS = 15_000;
@@ -25,9 +25,9 @@ export async function logOut(
 
 async function revoke(login: Login, egress: Pick<Egress, "openGuarded">, signal: AbortSignal): Promise<boolean> {
   const fetch = authorizationFetch(egress, signal);
-  const { metadata } = await describeIssuer(login.issuer, fetch, login.url);
-  const endpoint = "revocation_endpoint" in metadata ? metadata.revocation_endpoint : undefined;
-  if (endpoint === undefined) return false;
+  const server = await describeIssuer(login.issuer, fetch, login.url);
+  const endpoint = await endpointOf(server, "revocation_endpoint", fetch);
+  if (endpoint === null) return false;
   const { client_id: id, client_secret: secret } = login.client;
   const headers = new Headers({ "content-type": "application/x-www-form-urlencoded" });
   if (secret !== undefined) headers.set("authorization", `Basic ${btoa(`${id}:${secret}`)}`);
