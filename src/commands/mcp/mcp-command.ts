@@ -1,5 +1,6 @@
 import { silentLogger } from "@antiphon/base/logger.ts";
 import { nearestWord } from "@antiphon/base/nearest-word.ts";
+import { serveLoopbackPage } from "@antiphon/http-kit/http/loopback-page.ts";
 import { type Config, type Environment, loadConfig } from "../../config/load-config.ts";
 import { type McpServerEntry, readMcpServers } from "../../config/mcp-servers-file.ts";
 import { chooseEgress } from "../../servers/choices/choose-egress.ts";
@@ -32,14 +33,14 @@ export async function runMcpCommand(
   output: Output,
   signal: AbortSignal,
 ): Promise<void> {
-  const { values, positionals } = readCommandArguments(argv, OPTIONS, misuse);
+  const { values, positionals } = readCommandArguments(argv, OPTIONS, mcpMisuse);
   if (values.help === true) return output.print(USAGE);
   const [action = "list", name, ...more] = positionals;
   const dataDir = values["data-dir"];
   const config = loadConfig(environment, dataDir === undefined ? [] : ["--data-dir", dataDir]);
   if (action === "list" && name === undefined) return await listServers(config, output);
-  if (action !== "login" && action !== "logout") throw misuse(`mcp has no '${action}'.`);
-  if (name === undefined || more.length > 0) throw misuse(`${action} needs the name of one server.`);
+  if (action !== "login" && action !== "logout") throw mcpMisuse(`mcp has no '${action}'.`);
+  if (name === undefined || more.length > 0) throw mcpMisuse(`${action} needs the name of one server.`);
   const server = remoteServer(config, name);
   const file = new LoginFile(mcpLoginsFolder(config), name);
   if (action === "logout") return await logOutAt(server, { config, file, output }, signal);
@@ -75,7 +76,9 @@ async function logInAt(
     output.print(device.userCode);
     if (device.wholeAddress !== null) output.note(`Or open ${device.wholeAddress}`);
   };
-  const way = isDevice ? ({ type: "device", show: showDevice } as const) : ({ type: "browser", port, show } as const);
+  const way = isDevice
+    ? ({ type: "device", show: showDevice } as const)
+    : ({ type: "browser", servePage: serveLoopbackPage, port, show } as const);
   const egress = chooseEgress(config, silentLogger).operatorEgress;
   try {
     const old = await file.read();
@@ -149,7 +152,7 @@ function remoteServer(config: Config, name: string): RemoteServer {
 function portOf(text: string | undefined): number {
   if (text === undefined) return 0;
   const port = /^\d{1,5}$/.test(text) ? Number(text) : 0;
-  if (port === 0 || port > PORT_MAX) throw misuse(`--port '${text}' is not a port.`);
+  if (port === 0 || port > PORT_MAX) throw mcpMisuse(`--port '${text}' is not a port.`);
   return port;
 }
 
@@ -161,6 +164,6 @@ const OPTIONS = {
   "data-dir": { type: "string" },
 } as const;
 
-function misuse(problem: string): MisusedCommand {
+function mcpMisuse(problem: string): MisusedCommand {
   return new MisusedCommand(problem, USAGE);
 }

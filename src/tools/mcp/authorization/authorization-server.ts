@@ -1,3 +1,4 @@
+import { assert } from "@antiphon/base/assert.ts";
 import { withoutRecording } from "@antiphon/base/exchanges/exchange-recording.ts";
 import { jsonOrUndefined } from "@antiphon/base/json/read-json.ts";
 import { isRecord } from "@antiphon/base/json/records.ts";
@@ -44,12 +45,18 @@ export function authorizationFetch(egress: Pick<Egress, "openGuarded">, signal: 
         kind: "mcp",
         method: init.method ?? "GET",
         headers: new Headers(init.headers),
-        body: init.body == null ? null : String(init.body), // oxlint-disable-line typescript/no-base-to-string
+        body: textOfBody(init.body ?? null),
         bytesMax: REPLY_BYTES_MAX,
         signal,
         caller: "operator",
       }),
     );
+}
+
+/** The library sends forms and JSON. */
+function textOfBody(body: RequestInit["body"] | null): string | null {
+  assert(body === null || typeof body === "string" || body instanceof URLSearchParams, "a request for tokens is text");
+  return body instanceof URLSearchParams ? body.toString() : body;
 }
 
 /**

@@ -10,7 +10,7 @@ import { type AuthorizationServer, authorizationFetch, findAuthorizationServer }
 import { type Challenge, readChallenge } from "./challenge.ts";
 import { pollDevice, requestDevice, type ShownDevice } from "./device-login.ts";
 import type { Login } from "./login-file.ts";
-import { openRedirect } from "./loopback-redirect.ts";
+import { openRedirect, type ServePage } from "./loopback-redirect.ts";
 import type { OAuthSettings } from "./token-place.ts";
 import { accessTokenOf, authorizationFailure, bearerTokens, type TokenClient } from "./token-requests.ts";
 
@@ -36,7 +36,12 @@ export interface LoginRequest {
 
 /** How a person agrees: in a browser that reaches this machine, or in one anywhere. */
 export type LoginWay =
-  | { readonly type: "browser"; readonly port: number; readonly show: (address: string) => void }
+  | {
+      readonly type: "browser";
+      readonly servePage: ServePage;
+      readonly port: number;
+      readonly show: (address: string) => void;
+    }
   | { readonly type: "device"; readonly show: (device: ShownDevice) => void };
 
 /** Logs in at the authorization server of an MCP server. Rejects with `AuthorizationFailed` or the signal's reason. */
@@ -117,10 +122,10 @@ type Prepared = LoginRequest & FoundServer;
 
 async function logInByBrowser(
   { server, scope, settings, egress }: Prepared,
-  { port, show }: Extract<LoginWay, { type: "browser" }>,
+  { servePage, port, show }: Extract<LoginWay, { type: "browser" }>,
   signal: AbortSignal,
 ): Promise<Agreed> {
-  const redirect = await openRedirect(port);
+  const redirect = await openRedirect(servePage, port);
   try {
     const { metadata, issuer, resource } = server;
     const client = await clientFor({ server, settings, egress }, [redirect.url], signal);
@@ -177,7 +182,6 @@ async function clientFor(
       "its authorization server registers no clients by itself. Register one there by hand, and set client_id in oauth of this server",
     );
   const grant = redirects.length === 0 ? "urn:ietf:params:oauth:grant-type:device_code" : "authorization_code";
-  // oxlint-disable-next-line typescript/no-deprecated -- Servers before 2026-07-28 know no other way.
   const { client_id, client_secret } = await registerClient(issuer, {
     metadata,
     clientMetadata: {

@@ -1,15 +1,18 @@
 import { randomBytes, timingSafeEqual } from "node:crypto";
-import { createServer, type ServerResponse } from "node:http";
 import { unlessAborted } from "@antiphon/base/limits/unless-aborted.ts";
 import { AuthorizationFailed } from "./authorization-failed.ts";
 
-const HOST = "127.0.0.1";
 const PATH = "/callback";
 const STATE_BYTES = 32;
-const CONNECTIONS_MAX = 16;
 /** How long a person may take. */
 const ANSWER_MS = 10 * 60_000;
 const ERROR_CODE = /^[a-z_]{1,64}$/;
+
+/** Serves pages of 127.0.0.1 on a port; 0 is any free one. Rejects with the system's error. */
+export type ServePage = (
+  port: number,
+  answer: (address: URL) => { readonly status: number; readonly text: string },
+) => Promise<{ readonly port: number; close(): void }>;
 
 /** A page of this machine to which the authorization server sends the browser (RFC 8252). */
 export interface LoopbackRedirect {
@@ -17,46 +20,40 @@ export interface LoopbackRedirect {
   /** Comes back with the answer. An answer without it belongs to nobody and is ignored. */
   readonly state: string;
   /** Rejects with `AuthorizationFailed`, also where nobody answers in ten minutes, or with the signal's reason. */
-  answer(signal: AbortSignal): Promise<{ readonly code: string; readonly iss: string | null }>;
+  answer(signal: AbortSignal): Promise<RedirectAnswer>;
   close(): void;
 }
 
-/** Listens on the loopback interface. Port 0 takes any free one. Rejects with the system's error. */
-export async function openRedirect(port: number): Promise<LoopbackRedirect> {
+interface RedirectAnswer {
+  readonly code: string;
+  readonly iss: string | null;
+}
+
+export async function openRedirect(servePage: ServePage, wantedPort: number): Promise<LoopbackRedirect> {
   const state = randomBytes(STATE_BYTES).toString("base64url");
   const { promise, resolve } = Promise.withResolvers<URLSearchParams>();
-  const server = createServer((request, response) => {
-    const { pathname, searchParams } = new URL(request.url ?? "/", `http://${HOST}`);
-    if (pathname !== PATH || request.method !== "GET") return sendPage(response, 404, "There is no such page.");
-    if (!isSame(searchParams.get("state") ?? "", state))
-      return sendPage(
-        response,
-        400,
-        "This answer belongs to another login. Open the newest address of antiphon mcp login.",
-      );
-    const isAgreed = searchParams.has("code");
-    sendPage(response, 200, isAgreed ? "Antiphon has the answer. You can close this page." : "The login was refused.");
+  const { port, close } = await servePage(wantedPort, ({ pathname, searchParams }) => {
+    if (pathname !== PATH) return { status: 404, text: "There is no such page." };
+    if (!isSame(searchParams.get("state") ?? "", state)) return OF_ANOTHER;
     resolve(searchParams);
+    return searchParams.has("code") ? AGREED : REFUSED;
   });
-  server.maxConnections = CONNECTIONS_MAX;
-  await new Promise<void>((opened, failed) => {
-    server.once("error", failed);
-    server.listen(port, HOST, opened);
-  });
-  const address = server.address();
-  const open = typeof address === "object" && address !== null ? address.port : port;
   return {
-    url: `http://${HOST}:${open}${PATH}`,
+    url: `http://127.0.0.1:${port}${PATH}`,
     state,
-    answer: async (signal) => readAnswer(await unlessAborted(promise, AbortSignal.any([signal, lateSignal()]))),
-    close() {
-      server.close();
-      server.closeIdleConnections();
-    },
+    answer: async (signal) => readRedirect(await unlessAborted(promise, AbortSignal.any([signal, lateSignal()]))),
+    close,
   };
 }
 
-function readAnswer(answer: URLSearchParams): { readonly code: string; readonly iss: string | null } {
+const OF_ANOTHER = {
+  status: 400,
+  text: "This answer belongs to another login. Open the newest address of antiphon mcp login.",
+};
+const AGREED = { status: 200, text: "Antiphon has the answer. You can close this page." };
+const REFUSED = { status: 200, text: "The login was refused." };
+
+function readRedirect(answer: URLSearchParams): RedirectAnswer {
   const code = answer.get("code");
   if (code !== null) return { code, iss: answer.get("iss") };
   const error = answer.get("error") ?? "";
@@ -71,14 +68,4 @@ function lateSignal(): AbortSignal {
 
 function isSame(one: string, other: string): boolean {
   return one.length === other.length && timingSafeEqual(Buffer.from(one), Buffer.from(other));
-}
-
-function sendPage(response: ServerResponse, status: number, sentence: string): void {
-  response.writeHead(status, {
-    "content-type": "text/plain; charset=utf-8",
-    "cache-control": "no-store",
-    "referrer-policy": "no-referrer", // The address has the code.
-    connection: "close",
-  });
-  response.end(`${sentence}\n`);
 }

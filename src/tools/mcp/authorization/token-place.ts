@@ -1,4 +1,4 @@
-/** Which client the operator has for a server, and how it gets tokens. Unknown parts are found by asking the servers. */
+/** The operator's client for a server, and how it gets tokens. Unknown parts are found by asking the servers. */
 export interface OAuthSettings {
   /** `client_credentials`: the client itself is authorized; `login`: the operator, by `antiphon mcp login`. */
   readonly grant: "client_credentials" | "login";
