@@ -51,6 +51,14 @@ export const contracts: readonly Contract[] = [
     usesSchemasOfOthers: true,
   },
   {
+    folder: "audio",
+    name: "Audio",
+    openapi: "specs/audio/openapi.yaml",
+    streams: [],
+    fieldNames: null,
+    usesSchemasOfOthers: true,
+  },
+  {
     folder: "local-stt",
     name: "LocalStt",
     openapi: "specs/local-stt/openapi.yaml",
