@@ -53,11 +53,12 @@ function answerOf(media: string, schema: JsonObject): Answer {
   return media.startsWith("text/plain") ? { accept: "text", type: "string" } : { accept: "bytes", type: "Uint8Array" };
 }
 
-/** Returns whether `stream` is a member of the body or of the query. */
-function streamSwitch(document: JsonObject, { requestBody }: Operation): "body" | "query" {
-  const body = requestBody.get("application/json");
+/** Returns whether `stream` is a member of the body or of the query; null if it is of neither. */
+function streamSwitch(document: JsonObject, { requestBody, parameters }: Operation): "body" | "query" | null {
+  const body = requestBody.get("application/json") ?? requestBody.get("multipart/form-data");
   const properties = body === undefined ? {} : objectAt(resolve(document, body), "properties");
-  return properties["stream"] === undefined ? "query" : "body";
+  if (properties["stream"] !== undefined) return "body";
+  return parameters.some((parameter) => parameter["in"] === "query") ? "query" : null;
 }
 
 interface Argument {
