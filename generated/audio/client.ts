@@ -15,11 +15,11 @@ export class AudioClient {
   }
 
   /** `POST /v1/audio/transcriptions` Transcribe a recording */
-  createTranscription(body: UploadForm<Schema.TranscriptionForm, "file">, options?: RequestOptions): Promise<EventStream<Schema.TranscriptStreamEvent>>;
-  createTranscription(body: UploadForm<Schema.TranscriptionForm, "file">, options?: RequestOptions): Promise<Schema.Transcription>;
+  createTranscription(body: UploadForm<Schema.TranscriptionForm, "file"> & { readonly stream: true }, options?: RequestOptions): Promise<EventStream<Schema.TranscriptStreamEvent>>;
+  createTranscription(body: UploadForm<Schema.TranscriptionForm, "file"> & { readonly stream?: false | null }, options?: RequestOptions): Promise<Schema.Transcription>;
   createTranscription(body: UploadForm<Schema.TranscriptionForm, "file">, options?: RequestOptions): Promise<Schema.Transcription | string | EventStream<Schema.TranscriptStreamEvent>>;
   createTranscription(body: UploadForm<Schema.TranscriptionForm, "file">, options?: RequestOptions): Promise<Schema.Transcription | string | EventStream<Schema.TranscriptStreamEvent>> {
-    return this.#send({ operationId: "createTranscription", method: "POST", path: "/v1/audio/transcriptions", query: {}, bodyKind: "form", body, accept: query.stream === true ? "events" : "json" }, options);
+    return this.#send({ operationId: "createTranscription", method: "POST", path: "/v1/audio/transcriptions", query: {}, bodyKind: "form", body, accept: body.stream === true ? "events" : "json" }, options);
   }
 
   /** `POST /v1/audio/translations` Translate a recording into English */
