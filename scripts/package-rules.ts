@@ -91,6 +91,12 @@ export const PACKAGE_RULES: readonly ImportRule[] = [
     [`${SPEECH}/audio/`, `${SPEECH}/audio-formats/`, `${SPEECH}/formatting/`, `${SPEECH}/recognition/`, GENERATED_B],
   ),
   folder(
+    "audio-api-through-front-doors",
+    "audio-api/ is a door of both interfaces, and never meets responses-api/ or Koa.",
+    "packages/speech/src/audio-api",
+    [`${SPEECH}/audio/`, `${SPEECH}/audio-formats/`, `${SPEECH}/recognition/`, `${SPEECH}/voices/`, "generated/audio/"],
+  ),
+  folder(
     "cloud-stt-stands-on-local-stt",
     "cloud-stt/ is another door to the streams of local-stt/.",
     "packages/speech/src/cloud-stt",

@@ -5,6 +5,11 @@
 export const DECISIONS: Readonly<Record<string, readonly string[]>> = {
   "chat-completions/openapi.yaml paths//v1/chat/completions/post": ["chat.tools.hosted-are-not-shown"],
   "messages/openapi.yaml paths//v1/messages/post": ["messages.tools.server-tools"],
+  "audio/openapi.yaml paths//v1/audio/transcriptions/post": [
+    "audio.transcriptions.stream",
+    "audio.transcriptions.granularities",
+    "audio.transcriptions.refusals",
+  ],
   "cloud-stt/stream.yaml info": ["cloud.stream.rate-limit-waits-60-seconds", "cloud.stream.idle-drop"],
   "local-stt/openapi.yaml paths//healthz/get": ["stt.health.not-ok-while-loading"],
   "local-stt/openapi.yaml paths//stream/transcribe/post": [

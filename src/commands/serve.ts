@@ -12,7 +12,7 @@ import { secretsOf } from "../config/secrets-of.ts";
 import { type JoinedProcess, joinProcesses } from "../processes/joined-process.ts";
 import type { ApiKeys } from "../secrets/secrets-on-disk.ts";
 import { searchText } from "../servers/choices/choose-embedder.ts";
-import { openSpeech, type SpeechService } from "../servers/choices/choose-speech.ts";
+import { hearingOf, openSpeech, type SpeechService } from "../servers/choices/choose-speech.ts";
 import { reportModelServer } from "../servers/choices/report-model-server.ts";
 import { startLocalStt } from "../servers/local-stt.ts";
 import { type Leaving, startResponsesApi } from "../servers/responses-api.ts";
@@ -69,6 +69,7 @@ export function serveBoth(environment: Environment, argv: readonly string[]): Pr
     const recordings = config.speechEngine === "none" ? null : recordingsOf(foundations);
     const responsesApi = await startResponsesApi(config, log.child({ interface: "responses-api" }), {
       speech: recordings,
+      hearing: config.speechEngine === "none" || speech === null ? null : hearingOf(speech),
       joinedProcess,
     });
     const { url, keys, model, code } = responsesApi;

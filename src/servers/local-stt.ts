@@ -2,6 +2,8 @@ import { assert } from "@antiphon/base/assert.ts";
 import { isRecord } from "@antiphon/base/json/records.ts";
 import type { Logger } from "@antiphon/base/logger.ts";
 import { originsAmong } from "@antiphon/base/web-origins.ts";
+import { audioRoutes } from "@antiphon/contracts/audio/operations.ts";
+import * as audioValidators from "@antiphon/contracts/audio/validators.js";
 import { localSttRoutes, type OperationId } from "@antiphon/contracts/local-stt/operations.ts";
 import * as validators from "@antiphon/contracts/local-stt/validators.js";
 import { type Application, createApplication } from "@antiphon/http-kit/http/application.ts";
@@ -12,6 +14,8 @@ import {
   type RunningServer,
 } from "@antiphon/http-kit/http/server.ts";
 import type { Upgrade } from "@antiphon/http-kit/websocket/websocket.ts";
+import { audioErrorForm } from "@antiphon/speech/audio-api/audio-error-form.ts";
+import { audioHandlers } from "@antiphon/speech/audio-api/audio-handlers.ts";
 import { checkSttAndFormatForm, checkTranscribeForm } from "@antiphon/speech/local-stt/check-form.ts";
 import { notImplemented } from "@antiphon/speech/local-stt/errors.ts";
 import { localSttFaults } from "@antiphon/speech/local-stt/faults.ts";
@@ -21,7 +25,8 @@ import { ConfigError } from "../config/config-error.ts";
 import type { Config } from "../config/load-config.ts";
 import { byteBudgetsOf } from "./byte-budgets.ts";
 import type { Hearing } from "./choices/choose-speech.ts";
-import { contractOf, refusals } from "./contract.ts";
+import { contractOf, joinContracts, refusals } from "./contract.ts";
+import { audioBodyChecks } from "./handlers/body-checks.ts";
 import { type LocalSttParts, localSttHandlers, localSttParts } from "./handlers/local-stt-handlers.ts";
 import { docsAssets } from "./pages/docs-assets.ts";
 import { demoPage } from "./pages/pages.ts";
@@ -56,20 +61,28 @@ export async function startLocalStt(config: Config, log: Logger, hearing: Hearin
 }
 
 function application(parts: LocalSttParts, config: Config, log: Logger): Application {
+  const { validateReplies } = config;
   return createApplication<null>({
-    contract: contractOf({
-      routes: localSttRoutes,
-      validators,
-      bodyChecks: { transcribe: checkTranscribeForm, transcribeAndFormat: checkSttAndFormatForm },
-      validateReplies: config.validateReplies,
-    }),
-    handlers: { ...localSttHandlers(parts, config), ...refusals(NOT_YET, notImplemented) },
+    contract: joinContracts(
+      contractOf({
+        routes: localSttRoutes,
+        validators,
+        bodyChecks: { transcribe: checkTranscribeForm, transcribeAndFormat: checkSttAndFormatForm },
+        validateReplies,
+      }),
+      contractOf({ routes: audioRoutes, validators: audioValidators, bodyChecks: audioBodyChecks, validateReplies }),
+    ),
+    handlers: {
+      ...localSttHandlers(parts, config),
+      ...audioHandlers(parts.audio),
+      ...refusals(NOT_YET, notImplemented),
+    },
     admission: {
       authenticate: () => Promise.resolve(null),
       anonymous: null,
       admit: createOriginGuard(config.sttAllowedOrigins),
     },
-    faults: localSttFaults(log),
+    faults: { ...localSttFaults(log), errorFormOf: audioErrorForm },
     log,
     observer: parts.requests,
     assets: { ...docsAssets("local-stt"), ...demoPage(config, log) },

@@ -3,6 +3,7 @@ import type { HostedTools } from "@antiphon/domain/hosted-tools.ts";
 import type { PriceTable } from "@antiphon/domain/inspection.ts";
 import type { MediaReader } from "@antiphon/domain/media.ts";
 import type { PassageFinder } from "@antiphon/domain/vector-stores.ts";
+import type { AudioParts } from "@antiphon/speech/audio-api/ports.ts";
 import type { Config } from "../config/load-config.ts";
 import type { McpServing } from "../mcp-server/mcp-serving.ts";
 import type { CachedKeys } from "../responses-api/access/cached-keys.ts";
@@ -108,6 +109,7 @@ interface ServingParts {
   readonly passages: PassageFinder;
   readonly prices: PriceTable;
   readonly organization: OrganizationContext;
+  readonly audio: AudioParts;
 }
 
 /** What all operations work with. */
@@ -115,7 +117,7 @@ export function handlerContexts(
   config: Config,
   creating: CreateContext,
   monitoring: MonitoringContext,
-  { store, passages, prices, organization }: ServingParts,
+  { store, passages, prices, organization, audio }: ServingParts,
 ): HandlerContexts {
   const { quota, archive } = store;
   return {
@@ -131,6 +133,7 @@ export function handlerContexts(
     faces: { archive, storesAll: config.facesStore === "all" },
     mcp: config.serveMcp ? mcpServing(creating, store) : null,
     organization,
+    audio,
   };
 }
 

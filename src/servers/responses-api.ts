@@ -3,6 +3,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Deadline } from "@antiphon/base/limits/deadline.ts";
 import type { Logger } from "@antiphon/base/logger.ts";
 import { isLoopbackOrigin, originsAmong } from "@antiphon/base/web-origins.ts";
+import { audioRoutes } from "@antiphon/contracts/audio/operations.ts";
+import * as audioValidators from "@antiphon/contracts/audio/validators.js";
 import { chatCompletionsRoutes } from "@antiphon/contracts/chat-completions/operations.ts";
 import * as chatValidators from "@antiphon/contracts/chat-completions/validators.js";
 import { messagesRoutes } from "@antiphon/contracts/messages/operations.ts";
@@ -13,6 +15,7 @@ import type { HostedTool } from "@antiphon/domain/hosted-tool.ts";
 import type { KeyFinder } from "@antiphon/domain/keys.ts";
 import { type Application, createApplication } from "@antiphon/http-kit/http/application.ts";
 import { listen, type RunningServer } from "@antiphon/http-kit/http/server.ts";
+import type { RecordingHearing } from "@antiphon/speech/audio-api/ports.ts";
 import type { FileTranscriber } from "@antiphon/speech/recognition/speech-engine.ts";
 import type { RunBus } from "../bus/run-bus.ts";
 import { ConfigError } from "../config/config-error.ts";
@@ -44,12 +47,13 @@ import { metricsOfAll, shownMetrics } from "./choices/choose-metrics.ts";
 import { type ChosenModel, chooseModel } from "./choices/choose-model.ts";
 import { chooseRates } from "./choices/choose-rates.ts";
 import { chooseReadiness } from "./choices/choose-readiness.ts";
+import { audioParts } from "./choices/choose-speech.ts";
 import { chooseTelemetry, type Telemetry } from "./choices/choose-telemetry.ts";
 import { chooseTools, codeTools } from "./choices/choose-tools.ts";
 import { chooseVectorStores, FilesWaiting } from "./choices/choose-vector-stores.ts";
 import { type CodeParts, chooseCode } from "./choices/code/choose-code.ts";
 import { contractOf, joinContracts, refusals } from "./contract.ts";
-import { responsesApiBodyChecks } from "./handlers/body-checks.ts";
+import { audioBodyChecks, responsesApiBodyChecks } from "./handlers/body-checks.ts";
 import { doorHandlers } from "./handlers/faces-handlers.ts";
 import { type HandlerContexts, NOT_YET, responsesApiHandlers } from "./handlers/responses-api-handlers.ts";
 import { filesFolder, openConfiguredStore } from "./open-configured-store.ts";
@@ -82,6 +86,8 @@ export interface Leaving {
 export interface ServedWith {
   /** Transcribes recordings if no transcription server is configured. */
   readonly speech?: FileTranscriber | null;
+  /** Hears recordings for the audio routes. */
+  readonly hearing?: RecordingHearing | null;
   /** Present in one of several processes. */
   readonly joinedProcess?: JoinedProcess | null;
   /** Served beside the configured tools. */
@@ -92,7 +98,7 @@ export interface ServedWith {
 export async function startResponsesApi(
   config: Config,
   log: Logger,
-  { speech = null, joinedProcess = null, moreTools = [] }: ServedWith = {},
+  { speech = null, hearing = null, joinedProcess = null, moreTools = [] }: ServedWith = {},
 ): Promise<ResponsesApiServer> {
   const telemetry = await chooseTelemetry(config, log);
   const filesWaiting = new FilesWaiting();
@@ -122,7 +128,8 @@ export async function startResponsesApi(
     const readiness = chooseReadiness(config, { store, model, neighbours: bus, isLeaving, code });
     const monitoring = { readiness, metrics: shownMetrics(config, metricsOfAll(telemetry, joinedProcess)) };
     const organization = organizationContext(store, accounts, cachedKeys);
-    const serving = { store, passages: vectorStoreParts.passages, prices, organization };
+    const audio = audioParts(config, hearing);
+    const serving = { store, passages: vectorStoreParts.passages, prices, organization, audio };
     const contexts = handlerContexts(config, creating, monitoring, serving);
     const recovery = await startRecovery(config, claimContext(creating, store), bus, log);
     const ingest = vectorStoreParts.startIngest();
@@ -270,6 +277,7 @@ function application(
       contractOf({ routes: responsesApiRoutes, validators, bodyChecks: responsesApiBodyChecks, validateReplies }),
       contractOf({ routes: chatCompletionsRoutes, validators: chatValidators, validateReplies }),
       contractOf({ routes: messagesRoutes, validators: messagesValidators, validateReplies }),
+      contractOf({ routes: audioRoutes, validators: audioValidators, bodyChecks: audioBodyChecks, validateReplies }),
       ...(contexts.mcp === null ? [] : [MCP_CONTRACT]),
     ),
     handlers: {

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Logger, silentLogger } from "@antiphon/base/logger.ts";
 import type { HostedTool } from "@antiphon/domain/hosted-tool.ts";
+import type { RecordingHearing } from "@antiphon/speech/audio-api/ports.ts";
 import type { FileTranscriber } from "@antiphon/speech/recognition/speech-engine.ts";
 import { onTestFinished, TestRunner } from "vitest";
 import { loadConfig } from "../../src/config/load-config.ts";
@@ -30,6 +31,8 @@ export interface TestServerOptions {
   readonly log?: Logger;
   /** Transcribes recordings. Left out: no engine. */
   readonly speech?: FileTranscriber;
+  /** Hears recordings for the audio routes. Left out: no engine. */
+  readonly hearing?: RecordingHearing;
   /** Tools beside those of the configuration; one takes the place of another that serves the same types. */
   readonly tools?: readonly HostedTool[];
 }
@@ -59,7 +62,7 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
   const server = await startResponsesApi(
     config,
     options.log ?? { ...silentLogger, error: (fields, message) => console.error(message, fields) },
-    { speech: options.speech ?? null, moreTools: options.tools ?? [] },
+    { speech: options.speech ?? null, hearing: options.hearing ?? null, moreTools: options.tools ?? [] },
   );
   const apiKey = server.keys.firstKey ?? readConfiguredKey(config.apiKeys[0]?.reveal() ?? "").key;
   const call = (path: string, init: RequestInit = {}): Promise<Response> =>

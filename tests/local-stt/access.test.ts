@@ -156,6 +156,7 @@ function unready(status: EngineStatus, refusal: SpeechError): SpeechEngine {
     facts: () => ({ engine: "none", engineVersion: null, model: "base.en", modelPath: null, modelSha256: null }),
     restarts: () => 0,
     knowsLanguage: () => true,
+    canTranslate: () => true,
     refusal: () => refusal,
     transcribe: () => Promise.reject(refusal),
   };

@@ -528,6 +528,7 @@ function engineOf(status: () => EngineStatus): SpeechEngine {
     facts: () => ({ engine: "none", engineVersion: null, model: "base.en", modelPath: null, modelSha256: null }),
     restarts: () => 0,
     knowsLanguage: () => true,
+    canTranslate: () => true,
     refusal: () => refusal,
     transcribe: () => Promise.reject(refusal),
   };

@@ -1,6 +1,8 @@
 import { availableParallelism } from "node:os";
 import { join, resolve } from "node:path";
 import type { Logger } from "@antiphon/base/logger.ts";
+import { engineHearing } from "@antiphon/speech/audio-api/engine-hearing.ts";
+import type { AudioParts, RecordingHearing } from "@antiphon/speech/audio-api/ports.ts";
 import { createRecordingDecoder } from "@antiphon/speech/audio-formats/recording-decoder.ts";
 import { createDisabledEngine } from "@antiphon/speech/recognition/disabled-engine.ts";
 import { RecordingTranscriber } from "@antiphon/speech/recognition/recording-transcriber.ts";
@@ -44,6 +46,17 @@ export function hearingWith(engine: SpeechEngine, config: Config): Hearing {
   const decoder = createRecordingDecoder({ ffmpeg, durationMsMax: config.sttRecordingMsMax });
   return { engine, recordings: new RecordingTranscriber({ engine, decoder }) };
 }
+
+export function hearingOf({ engine, recordings }: Hearing): RecordingHearing {
+  return engineHearing(engine, recordings);
+}
+
+/** What the audio routes of either interface work with. `hearing`: null if there is no speech engine. */
+export function audioParts(config: Config, hearing: RecordingHearing | null): AudioParts {
+  return { hearing, recordingBytesMax: config.uploadMegabytesMax * MEBIBYTE };
+}
+
+const MEBIBYTE = 1024 * 1024;
 
 function whisperOptions(config: Config, log: Logger): WhisperOptions {
   const modelPath = config.whisperModelPath;

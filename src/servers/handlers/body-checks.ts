@@ -5,10 +5,17 @@ import {
   validateInputTokensRequest,
 } from "@antiphon/contracts/responses-api/validators.js";
 import type { BodyCheck } from "@antiphon/http-kit/contract.ts";
+import { checkTranscriptionForm, checkTranslationForm } from "@antiphon/speech/audio-api/check-forms.ts";
 import { checkContextBody, checkCreateBody, checkItemsBody } from "../../responses-api/checks/check-body.ts";
 import { checkContainerFile } from "../../responses-api/checks/check-container-file.ts";
 import { checkEmbeddingsBody } from "../../responses-api/checks/check-embeddings.ts";
 import { checkFileUpload } from "../../responses-api/checks/check-file-upload.ts";
+
+/** Checks of the forms of audio routes, on both interfaces. */
+export const audioBodyChecks: Readonly<Record<string, BodyCheck>> = {
+  createTranscription: checkTranscriptionForm,
+  createTranslation: checkTranslationForm,
+};
 
 /**
  * Checks of request bodies, by operation, that the schema cannot express or that the reference makes in another order.

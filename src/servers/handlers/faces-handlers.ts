@@ -1,6 +1,9 @@
+import type { AudioHandlers } from "@antiphon/contracts/audio/operations.ts";
 import type { ChatCompletionsHandlers } from "@antiphon/contracts/chat-completions/operations.ts";
 import type { MessagesHandlers } from "@antiphon/contracts/messages/operations.ts";
 import type { ResponseArchive } from "@antiphon/domain/inspection.ts";
+import type { AudioParts } from "@antiphon/speech/audio-api/ports.ts";
+import { admittedAudio } from "../../faces/audio/admitted-audio.ts";
 import { createChatCompletion } from "../../faces/chat-completions/create-chat-completion.ts";
 import {
   deleteChatCompletion,
@@ -28,14 +31,21 @@ interface DoorContexts {
   readonly faces: FacesContext;
   /** Null if this server serves no MCP clients. */
   readonly mcp: McpServing | null;
+  readonly audio: AudioParts;
 }
 
 /** The operations beside those of the Responses API. `allowsOrigin`: whether pages of an origin may call. */
 export function doorHandlers(
-  { creating, faces, mcp }: DoorContexts,
+  { creating, faces, mcp, audio }: DoorContexts,
   allowsOrigin: (origin: string) => boolean,
-): ReturnType<typeof facesHandlers> {
-  return { ...facesHandlers(creating, faces), ...(mcp === null ? {} : callMcpServer(mcp, allowsOrigin)) };
+): ReturnType<typeof facesHandlers> & AudioHandlers<Caller> {
+  const { limiter, budgets, ordering } = creating;
+  const accounts = { limiter, budgets, meter: ordering.meter };
+  return {
+    ...facesHandlers(creating, faces),
+    ...admittedAudio(audio, accounts),
+    ...(mcp === null ? {} : callMcpServer(mcp, allowsOrigin)),
+  };
 }
 
 /** The operations of chat completions and of messages. */

@@ -1,6 +1,7 @@
 import type { Logger } from "@antiphon/base/logger.ts";
 import type { LocalSttHandlers } from "@antiphon/contracts/local-stt/operations.ts";
 import type { RequestObserver } from "@antiphon/http-kit/request-observer.ts";
+import type { AudioParts } from "@antiphon/speech/audio-api/ports.ts";
 import { createTextFormatter } from "@antiphon/speech/formatting/text-formatter.ts";
 import { connectionOwner } from "@antiphon/speech/local-stt/connection-owner.ts";
 import type { SttContext } from "@antiphon/speech/local-stt/context.ts";
@@ -27,7 +28,7 @@ import { measureSpeech } from "../../telemetry/speech-metrics.ts";
 import { programVersion } from "../../version/program-version.ts";
 import { sourceCommit } from "../../version/source-commit.ts";
 import { chooseFormatter, type Formatting } from "../choices/choose-formatter.ts";
-import type { Hearing } from "../choices/choose-speech.ts";
+import { audioParts, type Hearing, hearingOf } from "../choices/choose-speech.ts";
 import { responsesApiUrl } from "../pages/pages.ts";
 
 /** The parts of Interface B. */
@@ -35,13 +36,15 @@ export interface LocalSttParts {
   readonly speech: SpeechEngine;
   readonly sessions: SessionParts;
   readonly transcribeUpload: TranscribeUpload;
+  readonly audio: AudioParts;
   readonly formatting: Formatting;
   readonly answers: DemoAnswers;
   readonly requests: RequestObserver;
   readonly metricsText: () => Promise<string>;
 }
 
-export function localSttParts(config: Config, log: Logger, { engine: speech, recordings }: Hearing): LocalSttParts {
+export function localSttParts(config: Config, log: Logger, hearing: Hearing): LocalSttParts {
+  const { engine: speech, recordings } = hearing;
   const meters = new Meters();
   const observer = measureSpeech(meters, () => speech.restarts());
   const places = new StreamPlaces(config.sttStreamsMax, speech);
@@ -49,6 +52,7 @@ export function localSttParts(config: Config, log: Logger, { engine: speech, rec
     speech,
     sessions: { speech, places, observer, idleMs: config.sttIdleTimeoutMs },
     transcribeUpload: transcribeUploads({ speech, recordings, observer }),
+    audio: audioParts(config, config.speechEngine === "none" ? null : hearingOf(hearing)),
     formatting: chooseFormatter(config, log),
     answers: new DemoAnswers(),
     requests: observeRequests(meters, null),

@@ -3,6 +3,7 @@ import type { CreateKeyStore } from "@antiphon/domain/create-keys.ts";
 import type { FileStore } from "@antiphon/domain/files.ts";
 import type { ModelEngine } from "@antiphon/domain/models/model-engine.ts";
 import type { UsageStore } from "@antiphon/domain/usage.ts";
+import type { AudioParts } from "@antiphon/speech/audio-api/ports.ts";
 import type { McpServing } from "../../mcp-server/mcp-serving.ts";
 import type { Caller } from "../../responses-api/access/caller.ts";
 import type { CreateContext } from "../../responses-api/create/begin-response.ts";
@@ -91,6 +92,7 @@ export interface HandlerContexts {
   /** Null if this server serves no MCP clients. */
   readonly mcp: McpServing | null;
   readonly organization: OrganizationContext;
+  readonly audio: AudioParts;
 }
 
 export function responsesApiHandlers({
@@ -104,7 +106,7 @@ export function responsesApiHandlers({
   exchanges,
   monitoring,
   organization,
-}: Omit<HandlerContexts, "faces" | "mcp">): Omit<ResponsesApiHandlers<Caller>, (typeof NOT_YET)[number]> {
+}: Omit<HandlerContexts, "audio" | "faces" | "mcp">): Omit<ResponsesApiHandlers<Caller>, (typeof NOT_YET)[number]> {
   return {
     ...creatingHandlers(creating, createKeys),
     ...storedResponseHandlers(creating.watching, ledger),

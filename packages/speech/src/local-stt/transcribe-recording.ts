@@ -1,8 +1,8 @@
 import type { Recording } from "../audio-formats/recording.ts";
+import { logSpeechFailure } from "../recognition/log-speech-failure.ts";
 import type { RecordingTranscriber, TranscribedRecording } from "../recognition/recording-transcriber.ts";
 import type { SpeechEngine } from "../recognition/speech-engine.ts";
 import type { SttContext } from "./context.ts";
-import { logSpeechFailure } from "./log-speech-failure.ts";
 import { recordingFault } from "./speech-faults.ts";
 import type { SpeechObserver } from "./speech-observer.ts";
 import { spokenLanguage } from "./spoken-language.ts";

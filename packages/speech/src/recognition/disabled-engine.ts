@@ -9,6 +9,7 @@ export function createDisabledEngine(reason: string): SpeechEngine {
     facts: () => ({ engine: "none", engineVersion: null, model: null, modelPath: null, modelSha256: null }),
     restarts: () => 0,
     knowsLanguage: () => true,
+    canTranslate: () => true,
     refusal: () => new SpeechError("failed", reason),
     transcribe: () => Promise.reject(new SpeechError("failed", reason)),
   };

@@ -1,9 +1,14 @@
+import type { Logger } from "@antiphon/base/logger.ts";
 import { AudioError } from "../audio-formats/audio-error.ts";
-import { SpeechError } from "../recognition/speech-engine.ts";
-import type { SttContext } from "./context.ts";
+import { SpeechError } from "./speech-engine.ts";
+
+interface LoggedRequest {
+  readonly log: Logger;
+  readonly requestId: string;
+}
 
 /** Logs why a transcription failed, without text and sound. Other errors are not logged here. */
-export function logSpeechFailure({ log, requestId }: Pick<SttContext, "log" | "requestId">, error: unknown): void {
+export function logSpeechFailure({ log, requestId }: LoggedRequest, error: unknown): void {
   if (error instanceof AudioError) return log.warn(fieldsOf(error, requestId), "recording cannot be read");
   if (!(error instanceof SpeechError)) return;
   const fields = fieldsOf(error, requestId);

@@ -2,6 +2,7 @@ import { Semaphore } from "@antiphon/base/limits/semaphore.ts";
 import { AudioError } from "../audio-formats/audio-error.ts";
 import { DECODED_RATE_HZ, type Recording } from "../audio-formats/recording.ts";
 import type { RecordingDecoder } from "../audio-formats/recording-decoder.ts";
+import { type HeardPart, type HearingRequest, heardPart } from "./heard-part.ts";
 import { RECORDED_SEGMENTS, Segmenter } from "./segmenter.ts";
 import {
   type FileTranscriber,
@@ -51,23 +52,38 @@ export class RecordingTranscriber implements FileTranscriber {
     this.#parts = parts;
   }
 
+  /** Throws `AudioError`, `SpeechError`, or the signal's reason if the signal aborts. */
+  async transcribe(recording: Recording, request: RecordingRequest): Promise<TranscribedRecording> {
+    const parts = await Array.fromAsync(this.hear(recording, { ...request, prompt: null }));
+    const spoken = parts.filter(({ text }) => text !== "");
+    return {
+      text: spoken.map(({ text }) => text).join(" "),
+      durationMs: parts.at(-1)?.heardMs ?? 0,
+      language: spoken[0]?.language ?? null,
+      warning: this.warning(),
+    };
+  }
+
   /**
-   * Sends only speech to the engine, which would invent words for silence. Throws `AudioError`, `SpeechError`, or the
+   * The parts of a recording once each is transcribed. Sends only speech to the engine, which would invent words for
+   * silence. The last part has no text and says how long the recording is. Throws `AudioError`, `SpeechError`, or the
    * signal's reason if the signal aborts.
    */
-  async transcribe(recording: Recording, request: RecordingRequest): Promise<TranscribedRecording> {
+  async *hear(recording: Recording, request: HearingRequest): AsyncGenerator<HeardPart> {
     const refusal = this.#parts.engine.refusal();
     if (refusal !== null) throw refusal;
     if (this.#recordingCount >= HELD_MAX)
       throw new SpeechError("busy", `${HELD_MAX} recordings are already being transcribed or waiting`);
     this.#recordingCount += 1;
+    let giveBack: (() => void) | null = null;
     try {
-      const giveBack = await this.#slots.take(request.signal);
-      return await this.#transcribe(recording, request).finally(giveBack);
+      giveBack = await this.#slots.take(request.signal);
+      yield* this.#hear(recording, request);
     } catch (error) {
       request.signal.throwIfAborted();
       throw error;
     } finally {
+      giveBack?.();
       this.#recordingCount -= 1;
     }
   }
@@ -87,24 +103,22 @@ export class RecordingTranscriber implements FileTranscriber {
     }
   }
 
-  async #transcribe(recording: Recording, request: RecordingRequest): Promise<TranscribedRecording> {
+  async *#hear(recording: Recording, request: HearingRequest): AsyncGenerator<HeardPart> {
     const segmenter = new Segmenter(RECORDED_SEGMENTS);
-    const transcripts: Transcript[] = [];
     let samples = 0;
+    const heardMs = (): number => Math.round((samples * 1000) / DECODED_RATE_HZ);
     for await (const piece of this.#parts.decoder.decode(recording, request.signal)) {
       samples += piece.length;
-      for (const segment of segmenter.push(piece)) transcripts.push(await this.#ask(segment.samples, request));
+      for (const segment of segmenter.push(piece))
+        yield heardPart(segment, await this.#ask(segment.samples, request), heardMs());
     }
     const last = segmenter.cut();
-    if (last !== null) transcripts.push(await this.#ask(last.samples, request));
-    const durationMs = Math.round((samples * 1000) / DECODED_RATE_HZ);
-    const parts = transcripts.filter(({ text }) => text.trim() !== "");
-    const text = parts.map((part) => part.text.trim()).join(" ");
-    return { text, durationMs, language: parts[0]?.language ?? null, warning: this.warning() };
+    if (last !== null) yield heardPart(last, await this.#ask(last.samples, request), heardMs());
+    yield { text: "", segments: [], language: null, heardMs: heardMs() };
   }
 
-  #ask(samples: Int16Array, request: RecordingRequest): Promise<Transcript> {
-    return this.#parts.engine.transcribe(samples, { ...request, prompt: null, urgency: "awaited" });
+  #ask(samples: Int16Array, request: HearingRequest): Promise<Transcript> {
+    return this.#parts.engine.transcribe(samples, { ...request, urgency: "awaited" });
   }
 }
 

@@ -8,6 +8,8 @@ export interface SoundFile {
   readonly mimeType: string;
 }
 
+export type SpeechTask = "transcribe" | "translate";
+
 /** How to transcribe one piece of sound. */
 export interface TranscriptionRequest {
   /** The expected language as a BCP 47 tag; if null, the engine detects it. */
@@ -23,6 +25,10 @@ export interface TranscriptionRequest {
    * question.
    */
   readonly isGuess?: boolean;
+  /** `translate`: the text is English, whatever is spoken. Transcribes if absent. */
+  readonly task?: SpeechTask;
+  /** Above 0, the engine chooses among likely words at random. 0 if absent. */
+  readonly temperature?: number;
   /** Aborts when somebody starts to wait for an `ahead` request; it then counts as `awaited`. */
   readonly hurried?: AbortSignal;
   /** Aborting ends the wait at once and the work soon after. */
@@ -35,6 +41,27 @@ export interface TranscriptSegment {
   /** In milliseconds from the start of the sound, as is `endMs`. */
   readonly startMs: number;
   readonly endMs: number;
+  /** Absent if the engine reports none, or if they do not belong to the text. */
+  readonly details?: SegmentDetails;
+}
+
+/** What an engine reports about a segment beside its text. */
+export interface SegmentDetails {
+  /** Numbers of tokens in the engine's vocabulary. */
+  readonly tokenIds: readonly number[];
+  /** Their texts together are the text of the segment, blanks included. A text may be that of several tokens. */
+  readonly tokens: readonly TranscriptToken[];
+  /** The mean logarithm of the probabilities of the tokens. */
+  readonly logProbability: number;
+  readonly noSpeechProbability: number;
+}
+
+export interface TranscriptToken {
+  readonly text: string;
+  /** In milliseconds from the start of the sound, as is `endMs`. Both may be wrong by far. */
+  readonly startMs: number;
+  readonly endMs: number;
+  readonly probability: number;
 }
 
 /** The transcript of one piece of sound. */
@@ -95,6 +122,8 @@ export interface SpeechEngine {
   refusal(): SpeechError | null;
   /** Whether the engine can transcribe this language, a BCP 47 tag. True if unknown. */
   knowsLanguage(language: string): boolean;
+  /** Whether the engine can translate into English. True if unknown. */
+  canTranslate(): boolean;
   /**
    * Transcribes mono 16-bit samples at 16,000 per second. Does not remove silence, so it may invent words. Rejects with
    * `SpeechError`, or with the signal's reason if the signal aborts.

@@ -1,4 +1,5 @@
 import { isRecord } from "@antiphon/base/json/records.ts";
+import type { SegmentDetails, TranscriptToken } from "../speech-engine.ts";
 
 export interface ReplySegment {
   /** As the engine wrote it. In languages with spaces between words it begins with a space. */
@@ -7,6 +8,8 @@ export interface ReplySegment {
   readonly endMs: number;
   /** Mean logarithm of the tokens' probabilities, as a measure of confidence. */
   readonly logProbability: number;
+  /** Absent if the engine sends no tokens. */
+  readonly details?: SegmentDetails;
 }
 
 /** The engine's answer for one piece of sound. */
@@ -30,14 +33,39 @@ function readSegment(segment: Record<string, unknown>): ReplySegment[] {
   const { text } = segment;
   if (typeof text !== "string" || text.trim() === "") return [];
   const startMs = milliseconds(segment["start"]);
+  const mean = typeof segment["avg_logprob"] === "number" ? segment["avg_logprob"] : 0;
+  const details = readDetails(segment, mean);
   return [
     {
       text,
       startMs,
       endMs: Math.max(startMs, milliseconds(segment["end"])),
-      logProbability: typeof segment["avg_logprob"] === "number" ? segment["avg_logprob"] : 0,
+      logProbability: mean,
+      ...(details === null ? {} : { details }),
     },
   ];
+}
+
+function readDetails(
+  { tokens: ids, words, no_speech_prob }: Record<string, unknown>,
+  mean: number,
+): SegmentDetails | null {
+  if (!Array.isArray(words) || !Array.isArray(ids)) return null;
+  return {
+    tokenIds: ids.filter((id) => typeof id === "number"),
+    tokens: words.filter(isRecord).map(readToken),
+    logProbability: mean,
+    noSpeechProbability: typeof no_speech_prob === "number" ? no_speech_prob : 0,
+  };
+}
+
+function readToken({ word, start, end, probability }: Record<string, unknown>): TranscriptToken {
+  return {
+    text: typeof word === "string" ? word : "",
+    startMs: typeof start === "number" ? Math.round(start * 1000) : 0,
+    endMs: typeof end === "number" ? Math.round(end * 1000) : 0,
+    probability: typeof probability === "number" ? probability : 0,
+  };
 }
 
 function milliseconds(seconds: unknown): number {
@@ -80,7 +108,8 @@ export function withoutRepetition(reply: EngineReply, { seconds }: Pick<AskedSou
   if (first === undefined || !isTooFast(text, seconds)) return reply;
   const phrase = repeatedPhrase(text);
   if (phrase === null || isTooFast(phrase, seconds)) return reply;
-  return { ...reply, segments: [{ ...first, text: ` ${phrase}`, endMs: Math.round(seconds * 1000) }] };
+  const { details: _details, ...plain } = first; // They belong to the repeated text.
+  return { ...reply, segments: [{ ...plain, text: ` ${phrase}`, endMs: Math.round(seconds * 1000) }] };
 }
 
 /**

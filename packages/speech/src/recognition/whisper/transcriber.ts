@@ -1,5 +1,6 @@
 import type { SpeechSegment } from "../segmenter.ts";
 import {
+  type SegmentDetails,
   SPEECH_RATE_HZ,
   type Transcript,
   type TranscriptionRequest,
@@ -78,6 +79,7 @@ export class Transcriber {
           text: segment.text.trim(),
           startMs: Math.round(Math.min(endMs, startMs + segment.startMs)),
           endMs: Math.round(Math.min(endMs, startMs + segment.endMs)),
+          ...(segment.details === undefined ? {} : { details: laterBy(startMs, segment.details) }),
         });
       }
       language ??= languageCode(reply.languageName);
@@ -103,6 +105,8 @@ export class Transcriber {
       language: this.#language(request),
       prompt: request.prompt,
       positions,
+      ...(request.task === undefined ? {} : { task: request.task }),
+      ...(request.temperature === undefined ? {} : { temperature: request.temperature }),
     };
     const { queue } = this.#options;
     const answer = await queue.ask(question, options);
@@ -130,6 +134,11 @@ export class Transcriber {
       samples.length > FITTED_SAMPLES_MAX ? positionsMax : fittedPositions(samples.length, positionsMax);
     return positions >= positionsMax ? null : positions;
   }
+}
+
+function laterBy(ms: number, details: SegmentDetails): SegmentDetails {
+  const tokens = details.tokens.map((token) => ({ ...token, startMs: token.startMs + ms, endMs: token.endMs + ms }));
+  return { ...details, tokens };
 }
 
 /** Whether a shortened window or the prompt seems to have misled the engine. */

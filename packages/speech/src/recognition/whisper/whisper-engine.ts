@@ -105,6 +105,10 @@ export class WhisperEngine implements SpeechEngine {
     return this.#model === null || isKnownLanguage(language, this.#model.shape.isMultilingual);
   }
 
+  canTranslate(): boolean {
+    return this.#model === null || this.#model.shape.isMultilingual;
+  }
+
   async transcribe(samples: Int16Array, request: TranscriptionRequest): Promise<Transcript> {
     request.signal.throwIfAborted();
     const refusal = this.refusal();

@@ -9,7 +9,7 @@ import { type ProgramEnd, startGuarded, statusText } from "@antiphon/programs/gu
 import { Agent, FormData, fetch, type Response } from "undici";
 import { pcmBytes } from "../../../audio/pcm.ts";
 import { wavHeader } from "../../../audio/wav.ts";
-import { SPEECH_RATE_HZ } from "../../speech-engine.ts";
+import { SPEECH_RATE_HZ, type SpeechTask } from "../../speech-engine.ts";
 import { type EngineReply, readEngineReply } from "../engine-reply.ts";
 import type { BuiltServer } from "./build-server.ts";
 
@@ -26,6 +26,10 @@ export interface EngineRequest {
   /** A language code that the engine knows, or `auto`. */
   readonly language: string;
   readonly prompt: string | null;
+  /** Transcribes if absent. */
+  readonly task?: SpeechTask;
+  /** 0 if absent. */
+  readonly temperature?: number;
 }
 
 /** The engine is running but rejected this question. */
@@ -211,13 +215,16 @@ const FIELDS: Readonly<Record<string, string>> = {
   logprob_thold: "-1.25",
 };
 
-function inferenceForm({ samples, positions, language, prompt }: EngineRequest): FormData {
+function inferenceForm(request: EngineRequest): FormData {
+  const { samples, positions, language, prompt, task, temperature = 0 } = request;
   const form = new FormData();
   const bytes = pcmBytes(samples);
   const file = Uint8Array.from(Buffer.concat([wavHeader(SPEECH_RATE_HZ, bytes.length), bytes]));
   form.set("file", new Blob([file], { type: "audio/wav" }), "sound.wav");
   for (const [name, value] of Object.entries(FIELDS)) form.set(name, value);
   form.set("language", language);
+  if (task === "translate") form.set("translate", "true");
+  if (temperature > 0) form.set("temperature", String(temperature));
   if (positions !== null) form.set("audio_ctx", String(positions));
   if (prompt !== null) {
     form.set("prompt", prompt.slice(-PROMPT_CHARACTERS_MAX));

@@ -1,0 +1,35 @@
+import type { Logger } from "@antiphon/base/logger.ts";
+import type { Recording } from "../audio-formats/recording.ts";
+import type { HeardPart, HearingRequest } from "../recognition/heard-part.ts";
+
+/** What an operation knows of its request beside the contract. */
+export interface AudioContext {
+  readonly requestId: string;
+  readonly log: Logger;
+  /** Aborts when the client leaves, or when a stopping server ends its remaining requests. */
+  readonly signal: AbortSignal;
+}
+
+/** Hears whole recordings. */
+export interface RecordingHearing {
+  /** The name of the speech model; null if it is not known. */
+  model(): string | null;
+  /** A sentence that warns readers of transcripts made now, or null. */
+  warning(): string | null;
+  /** Whether the model knows this language, a BCP 47 tag. True if unknown. */
+  knowsLanguage(language: string): boolean;
+  /** Whether it can translate into English. True if unknown. */
+  canTranslate(): boolean;
+  /**
+   * The parts of a recording once each is heard; the last one has no text. Throws `SpeechError`, `AudioError`, or the
+   * signal's reason if the signal aborts.
+   */
+  hear(recording: Recording, request: HearingRequest): AsyncIterable<HeardPart>;
+}
+
+/** What the operations work with. */
+export interface AudioParts {
+  /** Null if there is no speech engine. */
+  readonly hearing: RecordingHearing | null;
+  readonly recordingBytesMax: number;
+}
