@@ -11872,7 +11872,7 @@ return errors === 0;
 }
 
 export const readMcpListTools = validate245;
-const schema117 = {"type":"object","required":["id","type","server_label","tools"],"properties":{"id":{"type":"string"},"type":{"type":"string","const":"mcp_list_tools"},"error":{"type":["string","null"]},"server_label":{"type":"string"},"tools":{"type":"array","items":{"$ref":"#/components/schemas/McpListedTool"}}}};
+const schema117 = {"type":"object","required":["id","type","server_label","tools"],"properties":{"id":{"type":"string"},"type":{"type":"string","const":"mcp_list_tools"},"error":{"type":["string","null"]},"instructions":{"type":"string"},"server_label":{"type":"string"},"tools":{"type":"array","items":{"$ref":"#/components/schemas/McpListedTool"}}}};
 
 function validate245(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -11928,11 +11928,11 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.server_label !== undefined){
-let data3 = data.server_label;
+if(data.instructions !== undefined){
+let data3 = data.instructions;
 const _errs7 = errors;
 if(typeof data3 !== "string"){
-validate245.errors = [{instancePath:instancePath+"/server_label",schemaPath:"#/properties/server_label/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema117.properties.server_label.type,parentSchema:schema117.properties.server_label,data:data3}];
+validate245.errors = [{instancePath:instancePath+"/instructions",schemaPath:"#/properties/instructions/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema117.properties.instructions.type,parentSchema:schema117.properties.instructions,data:data3}];
 return false;
 }
 var valid0 = _errs7 === errors;
@@ -11941,34 +11941,48 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.tools !== undefined){
-let data4 = data.tools;
+if(data.server_label !== undefined){
+let data4 = data.server_label;
 const _errs9 = errors;
-if(errors === _errs9){
-if(Array.isArray(data4)){
-var valid1 = true;
-const len0 = data4.length;
-for(let i0=0; i0<len0; i0++){
+if(typeof data4 !== "string"){
+validate245.errors = [{instancePath:instancePath+"/server_label",schemaPath:"#/properties/server_label/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema117.properties.server_label.type,parentSchema:schema117.properties.server_label,data:data4}];
+return false;
+}
+var valid0 = _errs9 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.tools !== undefined){
+let data5 = data.tools;
 const _errs11 = errors;
-if(!(validate242(data4[i0], {instancePath:instancePath+"/tools/" + i0,parentData:data4,parentDataProperty:i0,rootData}))){
+if(errors === _errs11){
+if(Array.isArray(data5)){
+var valid1 = true;
+const len0 = data5.length;
+for(let i0=0; i0<len0; i0++){
+const _errs13 = errors;
+if(!(validate242(data5[i0], {instancePath:instancePath+"/tools/" + i0,parentData:data5,parentDataProperty:i0,rootData}))){
 vErrors = vErrors === null ? validate242.errors : vErrors.concat(validate242.errors);
 errors = vErrors.length;
 }
-var valid1 = _errs11 === errors;
+var valid1 = _errs13 === errors;
 if(!valid1){
 break;
 }
 }
 }
 else {
-validate245.errors = [{instancePath:instancePath+"/tools",schemaPath:"#/properties/tools/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema117.properties.tools.type,parentSchema:schema117.properties.tools,data:data4}];
+validate245.errors = [{instancePath:instancePath+"/tools",schemaPath:"#/properties/tools/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema117.properties.tools.type,parentSchema:schema117.properties.tools,data:data5}];
 return false;
 }
 }
-var valid0 = _errs9 === errors;
+var valid0 = _errs11 === errors;
 }
 else {
 var valid0 = true;
+}
 }
 }
 }
@@ -11986,7 +12000,7 @@ return errors === 0;
 }
 
 export const readMcpListToolsInput = validate247;
-const schema118 = {"type":"object","required":["type","server_label","tools"],"properties":{"id":{"type":["string","null"]},"type":{"type":"string","const":"mcp_list_tools"},"error":{"type":["string","null"]},"server_label":{"type":"string"},"tools":{"type":"array","items":{"$ref":"#/components/schemas/McpListedToolInput"}}}};
+const schema118 = {"type":"object","required":["type","server_label","tools"],"properties":{"id":{"type":["string","null"]},"type":{"type":"string","const":"mcp_list_tools"},"error":{"type":["string","null"]},"instructions":{"type":["string","null"]},"server_label":{"type":"string"},"tools":{"type":"array","items":{"$ref":"#/components/schemas/McpListedToolInput"}}}};
 
 function validate247(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -12042,11 +12056,11 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.server_label !== undefined){
-let data3 = data.server_label;
+if(data.instructions !== undefined){
+let data3 = data.instructions;
 const _errs7 = errors;
-if(typeof data3 !== "string"){
-validate247.errors = [{instancePath:instancePath+"/server_label",schemaPath:"#/properties/server_label/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema118.properties.server_label.type,parentSchema:schema118.properties.server_label,data:data3}];
+if((typeof data3 !== "string") && (data3 !== null)){
+validate247.errors = [{instancePath:instancePath+"/instructions",schemaPath:"#/properties/instructions/type",keyword:"type",params:{type: schema118.properties.instructions.type},message:"must be string,null",schema:schema118.properties.instructions.type,parentSchema:schema118.properties.instructions,data:data3}];
 return false;
 }
 var valid0 = _errs7 === errors;
@@ -12055,34 +12069,48 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.tools !== undefined){
-let data4 = data.tools;
+if(data.server_label !== undefined){
+let data4 = data.server_label;
 const _errs9 = errors;
-if(errors === _errs9){
-if(Array.isArray(data4)){
-var valid1 = true;
-const len0 = data4.length;
-for(let i0=0; i0<len0; i0++){
+if(typeof data4 !== "string"){
+validate247.errors = [{instancePath:instancePath+"/server_label",schemaPath:"#/properties/server_label/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema118.properties.server_label.type,parentSchema:schema118.properties.server_label,data:data4}];
+return false;
+}
+var valid0 = _errs9 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.tools !== undefined){
+let data5 = data.tools;
 const _errs11 = errors;
-if(!(validate244(data4[i0], {instancePath:instancePath+"/tools/" + i0,parentData:data4,parentDataProperty:i0,rootData}))){
+if(errors === _errs11){
+if(Array.isArray(data5)){
+var valid1 = true;
+const len0 = data5.length;
+for(let i0=0; i0<len0; i0++){
+const _errs13 = errors;
+if(!(validate244(data5[i0], {instancePath:instancePath+"/tools/" + i0,parentData:data5,parentDataProperty:i0,rootData}))){
 vErrors = vErrors === null ? validate244.errors : vErrors.concat(validate244.errors);
 errors = vErrors.length;
 }
-var valid1 = _errs11 === errors;
+var valid1 = _errs13 === errors;
 if(!valid1){
 break;
 }
 }
 }
 else {
-validate247.errors = [{instancePath:instancePath+"/tools",schemaPath:"#/properties/tools/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema118.properties.tools.type,parentSchema:schema118.properties.tools,data:data4}];
+validate247.errors = [{instancePath:instancePath+"/tools",schemaPath:"#/properties/tools/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema118.properties.tools.type,parentSchema:schema118.properties.tools,data:data5}];
 return false;
 }
 }
-var valid0 = _errs9 === errors;
+var valid0 = _errs11 === errors;
 }
 else {
 var valid0 = true;
+}
 }
 }
 }

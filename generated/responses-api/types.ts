@@ -2736,6 +2736,8 @@ export interface components {
             type: "mcp_list_tools";
             /** @description Only if the list could not be fetched. */
             error?: string | null;
+            /** @description What the server says about the use of its tools, shortened. Absent if it says nothing. */
+            instructions?: string;
             server_label: string;
             tools: components["schemas"]["McpListedTool"][];
         };
@@ -2745,6 +2747,8 @@ export interface components {
             /** @constant */
             type: "mcp_list_tools";
             error?: string | null;
+            /** @description What the server says about the use of its tools. It is shown to the model again. */
+            instructions?: string | null;
             server_label: string;
             tools: components["schemas"]["McpListedToolInput"][];
         };
