@@ -105,6 +105,8 @@ export interface OpenTool {
   readonly functions: readonly HostedFunction[];
   /** Text added to the instructions; null if there is none. */
   readonly note: string | null;
+  /** What the server of its functions says about their use. Absent or null if there is none, or if it says nothing. */
+  readonly guide?: ServerGuide | null;
   /** Items at the beginning of the stream, such as `mcp_list_tools`, in their first and last form. */
   readonly opening: readonly OpeningItem[];
   /** Calls that run before the first turn of the model, such as approved calls. */
@@ -126,6 +128,15 @@ export interface OpenTool {
    */
   describeRemains?(item: HostedItem): Promise<string>;
   close(): Promise<void>;
+}
+
+/** What another server says about the use of its functions. Outside text. */
+export interface ServerGuide {
+  /** The label of the server. */
+  readonly server: string;
+  readonly text: string;
+  /** Unknown to the server, and the same in each turn. The marks around the text are made from it. */
+  readonly secret: string;
 }
 
 /** A call that has run, and its output for the model. */

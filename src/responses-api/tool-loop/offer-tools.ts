@@ -1,5 +1,5 @@
 import type { Tool, ToolInput } from "@antiphon/contracts/responses-api/types.ts";
-import type { ToolKind } from "@antiphon/domain/hosted-tool.ts";
+import type { ServerGuide, ToolKind } from "@antiphon/domain/hosted-tool.ts";
 import type { HostedFunction, HostedFunctionChoice } from "@antiphon/domain/models/hosted.ts";
 import type { ModelRequest, OfferedTool } from "@antiphon/domain/models/model-request.ts";
 import type { OfferedHostedTool } from "../offered-tools/accept-tools.ts";
@@ -8,7 +8,7 @@ import type { TaskTools } from "../offered-tools/task-tools.ts";
 import { kindOfType } from "../offered-tools/tool-kinds.ts";
 import { CITATION_NOTE } from "./citations/cite-turn.ts";
 import type { PlacedFunction } from "./open-tools.ts";
-import { FENCE_NOTE } from "./results/fence.ts";
+import { FENCE_NOTE, fenceGuide } from "./results/fence.ts";
 
 type Choice = ModelRequest["toolChoice"];
 
@@ -158,6 +158,12 @@ export function withNotes(
   ];
   if (ownNotes.length === 0) return instructions;
   return [...(instructions === null || instructions === "" ? [] : [instructions]), ownNotes.join("\n")].join("\n\n");
+}
+
+/** What servers say about the functions that are offered by now, as notes. */
+export function guideNotes(guides: readonly ServerGuide[], { tools }: Pick<Offered, "tools">): readonly string[] {
+  const labels = new Set(tools.flatMap((tool) => (tool.type === "hosted_function" ? [tool.server] : [])));
+  return guides.filter(({ server }) => labels.has(server)).map(fenceGuide);
 }
 
 /** Whether the answer is JSON, which cannot contain citations. */

@@ -6,6 +6,7 @@ import {
   type OpeningItem,
   type OpenTool,
   type PendingCall,
+  type ServerGuide,
   type ToolKind,
   type ToolScope,
 } from "@antiphon/domain/hosted-tool.ts";
@@ -33,6 +34,7 @@ export interface ToolSet {
   readonly functions: readonly PlacedFunction[];
   /** For the instructions. */
   readonly notes: readonly string[];
+  readonly guides: readonly ServerGuide[];
   readonly opening: readonly OpeningItem[];
   readonly pending: readonly PlacedCall[];
   /** Sources that can be cited before any call. */
@@ -77,6 +79,7 @@ export async function openTools(
   return {
     functions,
     notes: openEntries.flatMap(({ open: { note } }) => (note === null ? [] : [note])),
+    guides: openEntries.flatMap(({ open: { guide } }) => guide ?? []),
     opening: openEntries.flatMap(({ open: tool }) => tool.opening),
     pending: openEntries.flatMap(({ kind, open: { pending }, tool }) =>
       pending.map((call) => ({ kind, server: tool.type === "mcp" ? tool.server_label : null, pending: call })),

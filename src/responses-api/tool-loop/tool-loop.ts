@@ -10,7 +10,7 @@ import { CallLine } from "./call-line.ts";
 import { Sources } from "./citations/sources.ts";
 import { labelOf, wholeItem } from "./hosted-run.ts";
 import type { LoopRun, LoopServices, ToolTask } from "./loop-parts.ts";
-import { foundClientTools, offerTools, withNotes } from "./offer-tools.ts";
+import { foundClientTools, guideNotes, offerTools, withNotes } from "./offer-tools.ts";
 import type { ToolSet } from "./open-tools.ts";
 import { ProgramTurns } from "./programs/program-turns.ts";
 import { fitRefused, fitTurn } from "./results/fit-request.ts";
@@ -204,15 +204,15 @@ export class ToolLoop {
     const tokensLeft =
       request.maxOutputTokens === null ? null : request.maxOutputTokens - this.#usage.total.outputTokens;
     if (tokensLeft !== null && tokensLeft < OUTPUT_TOKENS_MIN && this.#tally.number > 0) return null;
-    const { notes } = set;
     const { foundTools } = this.#calls;
     const isFirst = this.#tally.isBeforeFirst;
     const functions = this.#programs.offered(set.functions, this.#callableTools());
     const offer = { functions, laterTools, foundTools, isFirst, mayCall: this.#mayCall() };
+    const offered = offerTools({ ...request, tools: this.#programs.direct(this.#clientTools) }, offer);
     return {
       ...request,
-      ...offerTools({ ...request, tools: this.#programs.direct(this.#clientTools) }, offer),
-      instructions: withNotes(request, tools.hosted, notes),
+      ...offered,
+      instructions: withNotes(request, tools.hosted, [...set.notes, ...guideNotes(set.guides, offered)]),
       items: this.#items,
       maxOutputTokens: tokensLeft,
     };

@@ -5,7 +5,7 @@ import type { Tool as ServerTool } from "@modelcontextprotocol/client";
 import { timeoutSignal } from "./mcp-connection.ts";
 import { explainMcpFailure, listFailed, McpListRefused } from "./mcp-failure.ts";
 import type { McpInput, McpOptions, McpServer } from "./mcp-server.ts";
-import type { OfferedMcpTool } from "./offered-tools.ts";
+import type { OfferedMcpTool, ServerList } from "./offered-tools.ts";
 import type { ServerLink } from "./server-link.ts";
 import type { ServerSecrets } from "./server-secrets.ts";
 import { allowanceOf } from "./tool-filter.ts";
@@ -17,6 +17,10 @@ const LISTED_TOOLS_MAX = 10_000;
 const TOOL_CHARACTERS_MAX = 65_536;
 const SCHEMA_DEPTH_MAX = 64;
 const NAME_CHARACTERS_MAX = 256;
+/** The maximum of what a server says about the use of its tools: a thousand tokens in each turn. */
+const INSTRUCTIONS_CHARACTERS_MAX = 4000;
+
+const CUT = "\n[The rest was cut off.]";
 
 /** The requested tools and server, and the secrets to redact. */
 export interface ListRequest {
@@ -34,7 +38,7 @@ export async function fetchList(
   link: ServerLink,
   { server, tool, options, secrets }: ListRequest,
   signal: AbortSignal,
-): Promise<readonly OfferedMcpTool[]> {
+): Promise<ServerList> {
   const deadline = AbortSignal.any([signal, timeoutSignal(options.listTimeoutMs)]);
   const toolsByName = new Map<string, OfferedMcpTool>();
   const isRequested = allowanceOf(tool.allowed_tools);
@@ -49,12 +53,23 @@ export async function fetchList(
   };
   try {
     for await (const page of pagesOf(link, deadline)) await eachInSlices(page, accept);
+    const instructions = await link.instructions(deadline);
+    return { tools: [...toolsByName.values()], instructions: readInstructions(instructions, secrets) };
   } catch (error) {
     signal.throwIfAborted();
     if (error instanceof ModelError) throw error;
     throw listFailed(server.label, explainMcpFailure(error, secrets), error);
   }
-  return [...toolsByName.values()];
+}
+
+function readInstructions(text: string | null, secrets: ServerSecrets): string | null {
+  return text === null || text.trim() === "" ? null : cutInstructions(secrets.redact(text.trim()));
+}
+
+/** The text, or its beginning and a remark. */
+export function cutInstructions(text: string): string {
+  if (text.length <= INSTRUCTIONS_CHARACTERS_MAX) return text;
+  return `${text.slice(0, INSTRUCTIONS_CHARACTERS_MAX - CUT.length).toWellFormed()}${CUT}`;
 }
 
 async function* pagesOf(link: ServerLink, signal: AbortSignal): AsyncGenerator<readonly ServerTool[]> {

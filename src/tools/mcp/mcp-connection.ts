@@ -136,6 +136,12 @@ export class McpConnection {
     }
   }
 
+  /** What the server said at the beginning about the use of its tools; null for nothing. Rejects as `listPage` does. */
+  async instructions({ signal }: Asking): Promise<string | null> {
+    const { client } = await unlessAborted(this.#client(), signal);
+    return client.getInstructions() ?? null;
+  }
+
   async #page(cursor: string | undefined, asking: Asking): Promise<ListToolsResult | null> {
     const { signal } = asking;
     const params = cursor === undefined ? {} : { cursor };

@@ -48,12 +48,12 @@ function openingOf(
   const { scope } = request;
   const own = scope.approvals.filter(({ serverLabel }) => serverLabel === server.label);
   const approvedCalls = own.map((call) => ({ ...call, itemId: scope.newItemId("mcp") }));
-  const knownTools = mayReuse(server) ? listInContext(scope.context, server.label) : null;
+  const known = mayReuse(server) ? listInContext(scope.context, server.label) : null;
   return {
     ...request,
     server,
     approvedCalls,
-    list: knownTools === null ? { id: scope.newItemId("mcpl") } : { knownTools },
+    list: known === null ? { id: scope.newItemId("mcpl") } : { known },
   };
 }
 

@@ -8,13 +8,26 @@ export interface OfferedMcpTool {
   readonly idempotent: boolean;
 }
 
+/** What a server offers. */
+export interface ServerList {
+  readonly tools: readonly OfferedMcpTool[];
+  /** What it says about their use; null if it says nothing. */
+  readonly instructions: string | null;
+}
+
+/** A list with the id of its item. */
+export interface ListedServer extends ServerList {
+  readonly id: string;
+}
+
 /** The newest usable list of this server in a context; null if there is none. */
-export function listInContext(context: readonly StoredItem[], label: string): readonly OfferedMcpTool[] | null {
+export function listInContext(context: readonly StoredItem[], label: string): ListedServer | null {
   const listing = context.findLast((item) => item.type === "mcp_list_tools" && item.server_label === label);
   if (listing?.type !== "mcp_list_tools" || listing.error != null || listing.tools.length === 0) return null;
-  return listing.tools.map((definition) => ({
+  const tools = listing.tools.map((definition) => ({
     definition,
     readOnly: definition.annotations?.read_only === true,
     idempotent: definition.annotations?.["idempotent"] === true,
   }));
+  return { id: listing.id, tools, instructions: listing.instructions ?? null };
 }

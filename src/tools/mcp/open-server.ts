@@ -6,6 +6,7 @@ import {
   type OpeningItem,
   type OpenTool,
   type PendingCall,
+  type ServerGuide,
   ToolNotOpened,
   type ToolScope,
 } from "@antiphon/domain/hosted-tool.ts";
@@ -13,9 +14,9 @@ import type { HostedFunction } from "@antiphon/domain/models/hosted.ts";
 import { ModelError } from "@antiphon/domain/models/model-error.ts";
 import { TokenSources } from "./authorization/token-sources.ts";
 import { ConnectionPool } from "./connection-pool.ts";
-import { fetchList, tooManyTools } from "./list-tools.ts";
+import { cutInstructions, fetchList, tooManyTools } from "./list-tools.ts";
 import type { McpInput, McpOptions, McpServer } from "./mcp-server.ts";
-import type { OfferedMcpTool } from "./offered-tools.ts";
+import type { ListedServer, OfferedMcpTool } from "./offered-tools.ts";
 import { ProgramPool } from "./programs/program-pool.ts";
 import { approvalCall, type CallContext, mcpCall } from "./run-call.ts";
 import { ServerLink, type TakenConnection } from "./server-link.ts";
@@ -30,7 +31,7 @@ export interface Opening {
   readonly options: McpOptions;
   readonly approvedCalls: readonly IdentifiedCall[];
   /** A list in the context, or the id of the item for a new one. */
-  readonly list: { readonly knownTools: readonly OfferedMcpTool[] } | { readonly id: string };
+  readonly list: { readonly known: ListedServer } | { readonly id: string };
 }
 
 /** An approved call, and the id of its item. */
@@ -64,7 +65,7 @@ export async function openServer(pools: ConnectionPools, opening: Opening): Prom
   const link = new ServerLink(() => takeConnection(pools, server, scope));
   const secrets = new ServerSecrets(server, pools.tokens.sourceOf(server.tokenPlace));
   try {
-    const { tools, list } = await toolsOf(opening, link, secrets);
+    const { tools, guide, list } = await listOf(opening, link, secrets);
     const byName = new Map(tools.map((offer) => [offer.definition.name, offer]));
     const isHeld = holdOf(server, opening.tool);
     const context: CallContext = {
@@ -77,6 +78,7 @@ export async function openServer(pools: ConnectionPools, opening: Opening): Prom
     return {
       functions: tools.map((offer) => mcpFunction(server, offer)),
       note: null,
+      guide,
       opening: list,
       pending: opening.approvedCalls.map((call) => pendingCall(context, byName, call, server)),
       call(name, origin) {
@@ -103,23 +105,40 @@ async function takeConnection(pools: ConnectionPools, server: McpServer, scope: 
   return { connection: place.connection, release: () => pools.remote.giveBack(place) };
 }
 
-async function toolsOf(
+interface OpenList {
+  readonly tools: readonly OfferedMcpTool[];
+  readonly guide: ServerGuide | null;
+  /** Its item, if the list was fetched. */
+  readonly list: readonly OpeningItem[];
+}
+
+async function listOf(
   { server, tool, scope, options, list }: Opening,
   link: ServerLink,
   secrets: ServerSecrets,
-): Promise<{ readonly tools: readonly OfferedMcpTool[]; readonly list: readonly OpeningItem[] }> {
-  if ("knownTools" in list) {
+): Promise<OpenList> {
+  if ("known" in list) {
+    const { id, instructions } = list.known;
     const filters = [allowanceOf(tool.allowed_tools), allowanceOf(server.limits?.allowedTools)];
-    const tools = list.knownTools.filter((offer) => filters.every((isAllowed) => isAllowed(traitsOf(offer))));
+    const tools = list.known.tools.filter((offer) => filters.every((isAllowed) => isAllowed(traitsOf(offer))));
     if (tools.length > options.toolsMax) throw tooManyTools(server.label, options.toolsMax);
-    return { tools, list: [] };
+    return { tools, guide: guideOf(server, id, instructions), list: [] };
   }
   const first: McpListTools = { id: list.id, type: "mcp_list_tools", server_label: server.label, tools: [] };
-  const tools = await fetchList(link, { server, tool, options, secrets }, scope.signal).catch((error: unknown) => {
-    if (!(error instanceof ModelError)) throw error;
-    throw new ToolNotOpened(error, { first, last: { ...first, error: error.message } });
-  });
-  return { tools, list: [{ first, last: { ...first, tools: tools.map(({ definition }) => definition) } }] };
+  const { tools, instructions } = await fetchList(link, { server, tool, options, secrets }, scope.signal).catch(
+    (error: unknown) => {
+      if (!(error instanceof ModelError)) throw error;
+      throw new ToolNotOpened(error, { first, last: { ...first, error: error.message } });
+    },
+  );
+  const said = instructions === null ? {} : { instructions };
+  const last = { ...first, ...said, tools: tools.map(({ definition }) => definition) };
+  return { tools, guide: guideOf(server, list.id, instructions), list: [{ first, last }] };
+}
+
+/** The id of the list is not sent to the server. A client may send a longer text than a server. */
+function guideOf({ label }: McpServer, secret: string, instructions: string | null): ServerGuide | null {
+  return instructions === null ? null : { server: label, text: cutInstructions(instructions), secret };
 }
 
 /** Whether calls of a tool need approval, by the request or the operator. */

@@ -30,6 +30,11 @@ export class ServerLink {
     return await this.#ask(signal, (connection, asking) => connection.listPage(cursor, asking));
   }
 
+  /** See `McpConnection.instructions`. */
+  async instructions(signal: AbortSignal): Promise<string | null> {
+    return await this.#ask(signal, (connection, asking) => connection.instructions(asking));
+  }
+
   /** See `McpConnection.callTool`. */
   async callTool(call: Parameters<McpConnection["callTool"]>[0], signal: AbortSignal): Promise<CallToolResult> {
     return await this.#ask(signal, (connection, asking) => connection.callTool(call, asking));

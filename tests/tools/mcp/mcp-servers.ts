@@ -51,13 +51,21 @@ export async function startEverything(
  */
 export async function startModern(options: { readonly legacy?: boolean } = {}): Promise<TestMcpServer> {
   const ran: string[] = [];
+  return { ...(await startOfficial(() => toolsOf(ran), options)), ran };
+}
+
+/** A server of the official library. `create` makes its state for each request. */
+export async function startOfficial(
+  create: () => McpServer,
+  options: { readonly legacy?: boolean } = {},
+): Promise<Omit<TestMcpServer, "ran">> {
   const heard: IncomingMessage["headers"][] = [];
-  const handler = createMcpHandler(() => toolsOf(ran), options.legacy === true ? {} : { legacy: "reject" });
+  const handler = createMcpHandler(create, options.legacy === true ? {} : { legacy: "reject" });
   const server = await serveHttp((request, response) => {
     heard.push(request.headers);
     void answerByFetch(handler.fetch, request, response);
   });
-  return { url: `${server.url}/mcp`, heard, ran };
+  return { url: `${server.url}/mcp`, heard };
 }
 
 export function toolsOf(ran: string[]): McpServer {

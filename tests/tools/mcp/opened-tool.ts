@@ -2,7 +2,7 @@ import { silentLogger } from "@antiphon/base/logger.ts";
 import type { McpCall, StoredItem } from "@antiphon/contracts/responses-api/types.ts";
 import type { ApprovedCall, HostedTool, OpenTool, ToolOutcome } from "@antiphon/domain/hosted-tool.ts";
 import { createEgress } from "@antiphon/egress/egress.ts";
-import type { McpInput, McpOptions } from "../../../src/tools/mcp/mcp-server.ts";
+import type { McpInput, McpOptions, OperatorServer } from "../../../src/tools/mcp/mcp-server.ts";
 import { createMcpTool } from "../../../src/tools/mcp/mcp-tool.ts";
 import { toolScope, USER } from "../../../src/tools/tool-scope.fixture.ts";
 
@@ -25,6 +25,21 @@ export function mcpOptions(more: Partial<McpOptions> = {}): McpOptions {
     outputCharactersMax: 2000,
     version: "0",
     log: silentLogger,
+    ...more,
+  };
+}
+
+/** A server of the operator that everybody may use as they like. */
+export function operatorServer(reach: OperatorServer["reach"], more: Partial<OperatorServer> = {}): OperatorServer {
+  return {
+    label: "shop",
+    reach,
+    description: null,
+    allowedTools: null,
+    requireApproval: null,
+    owners: null,
+    connectorIds: [],
+    forwardsAuthorization: false,
     ...more,
   };
 }
