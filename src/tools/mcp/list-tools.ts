@@ -5,7 +5,7 @@ import type { Tool as ServerTool } from "@modelcontextprotocol/client";
 import { timeoutSignal } from "./mcp-connection.ts";
 import { explainMcpFailure, listFailed, McpListRefused } from "./mcp-failure.ts";
 import type { McpInput, McpOptions, McpServer } from "./mcp-server.ts";
-import type { OfferedMcpTool, ServerList } from "./offered-tools.ts";
+import { type OfferedMcpTool, RESOURCE_OFFER, type ServerList } from "./offered-tools.ts";
 import type { ServerLink } from "./server-link.ts";
 import type { ServerSecrets } from "./server-secrets.ts";
 import { allowanceOf } from "./tool-filter.ts";
@@ -53,7 +53,11 @@ export async function fetchList(
   };
   try {
     for await (const page of pagesOf(link, deadline)) await eachInSlices(page, accept);
-    const instructions = await link.instructions(deadline);
+    const { instructions, hasResources } = await link.traits(deadline);
+    const { name } = RESOURCE_OFFER.definition;
+    const isWanted = hasResources && isRequested({ name, readOnly: true }) && isPermitted({ name, readOnly: true });
+    if (isWanted && !toolsByName.has(name) && toolsByName.size < options.toolsMax)
+      toolsByName.set(name, RESOURCE_OFFER);
     return { tools: [...toolsByName.values()], instructions: readInstructions(instructions, secrets) };
   } catch (error) {
     signal.throwIfAborted();
@@ -105,6 +109,7 @@ function offeredTool(tool: ServerTool, secrets: ServerSecrets): OfferedMcpTool {
     },
     readOnly,
     idempotent,
+    readsResources: false,
   };
 }
 

@@ -6,6 +6,7 @@ import {
   type ListToolsResult,
   SdkError,
   SdkErrorCode,
+  type StandardSchemaV1,
   StreamableHTTPClientTransport,
   type Tool,
 } from "@modelcontextprotocol/client";
@@ -48,6 +49,19 @@ export type McpConnectionOptions = Pick<
 export interface Asking {
   readonly signal: AbortSignal;
   readonly until: AbortSignal;
+}
+
+/** What a server says about itself when a connection is opened. */
+export interface ServerTraits {
+  /** How its tools are used; null if it says nothing. */
+  readonly instructions: string | null;
+  readonly hasResources: boolean;
+}
+
+/** A request for something to read, and its parameters. */
+export interface ReadingRequest {
+  readonly method: "resources/read" | "resources/list" | "resources/templates/list";
+  readonly params: Record<string, string>;
 }
 
 interface OpenClient {
@@ -136,10 +150,21 @@ export class McpConnection {
     }
   }
 
-  /** What the server said at the beginning about the use of its tools; null for nothing. Rejects as `listPage` does. */
-  async instructions({ signal }: Asking): Promise<string | null> {
+  /** What the server said about itself at the beginning. Rejects as `listPage` does. */
+  async traits({ signal }: Asking): Promise<ServerTraits> {
     const { client } = await unlessAborted(this.#client(), signal);
-    return client.getInstructions() ?? null;
+    const hasResources = client.getServerCapabilities()?.resources !== undefined;
+    return { instructions: client.getInstructions() ?? null, hasResources };
+  }
+
+  /** A request that changes nothing. Rejects as `callTool` does. */
+  async request<Schema extends StandardSchemaV1>(
+    request: ReadingRequest,
+    schema: Schema,
+    asking: Asking,
+  ): Promise<StandardSchemaV1.InferOutput<Schema>> {
+    const options = { signal: asking.signal, timeout: this.#options.callTimeoutMs };
+    return await this.#ask(asking, NOT_FOUND, (client) => client.request(request, schema, options));
   }
 
   async #page(cursor: string | undefined, asking: Asking): Promise<ListToolsResult | null> {

@@ -216,6 +216,12 @@ function protocol(code: number, message: string): McpFailure {
   return { type: "mcp_protocol_error", code, message };
 }
 
+/** The first of an error and its causes that is of this class; null if none is. */
+export function causeOfType<E>(error: unknown, type: abstract new (...args: never) => E): E | null {
+  for (const cause of causesOf(error)) if (cause instanceof type) return cause;
+  return null;
+}
+
 function causesOf(error: unknown): readonly unknown[] {
   const causes: unknown[] = [];
   let next = error;

@@ -1,4 +1,5 @@
 import type { McpListedTool, StoredItem } from "@antiphon/contracts/responses-api/types.ts";
+import { isResourceTool, RESOURCE_TOOL } from "./resources/resource-tool.ts";
 
 /** A tool that a response may call. */
 export interface OfferedMcpTool {
@@ -6,7 +7,16 @@ export interface OfferedMcpTool {
   readonly readOnly: boolean;
   /** Whether the server declares that repeating a call has no further effect. */
   readonly idempotent: boolean;
+  /** Whether it is our function for the server's resources, and no tool of the server. */
+  readonly readsResources: boolean;
 }
+
+export const RESOURCE_OFFER: OfferedMcpTool = {
+  definition: RESOURCE_TOOL,
+  readOnly: true,
+  idempotent: false,
+  readsResources: true,
+};
 
 /** What a server offers. */
 export interface ServerList {
@@ -28,6 +38,7 @@ export function listInContext(context: readonly StoredItem[], label: string): Li
     definition,
     readOnly: definition.annotations?.read_only === true,
     idempotent: definition.annotations?.["idempotent"] === true,
+    readsResources: isResourceTool(definition),
   }));
   return { id: listing.id, tools, instructions: listing.instructions ?? null };
 }

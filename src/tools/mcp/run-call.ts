@@ -6,6 +6,7 @@ import { readArguments } from "../read-arguments.ts";
 import { withoutSteps } from "../without-steps.ts";
 import { explainMcpFailure, mayHaveActed } from "./mcp-failure.ts";
 import type { OfferedMcpTool } from "./offered-tools.ts";
+import { askResources, readQuestion } from "./resources/read-resources.ts";
 import { cut, readResult, type ShownLimits } from "./results/read-result.ts";
 import type { ServerLink } from "./server-link.ts";
 
@@ -56,6 +57,12 @@ async function callMcpTool(
   const args = readArguments(item.arguments);
   if (args === null) return wrongArguments(item);
   try {
+    if (offer.readsResources) {
+      const question = readQuestion(args);
+      return question === null
+        ? wrongArguments(item, "The uri and the cursor are not texts")
+        : ran(item, await askResources(context.link, question, signal), context);
+    }
     const call = { name, arguments: args, schema: isRecord(schema) ? schema : {} };
     return ran(item, await context.link.callTool(call, signal), context);
   } catch (error) {
@@ -88,16 +95,12 @@ function askedOutcome(label: string, name: string, origin: MadeCall, args: strin
   return { type: "asks", first: item, item };
 }
 
-const NOT_AN_OBJECT =
-  "The arguments are not a JSON object. The tool was not called. Call it again with arguments that fit its schema.";
+const NOT_CALLED = "The tool was not called. Call it again with arguments that fit its schema.";
+const NOT_AN_OBJECT = `The arguments are not a JSON object. ${NOT_CALLED}`;
 
-function wrongArguments(item: McpCall): ToolOutcome {
-  const error = {
-    type: "mcp_protocol_error" as const,
-    code: INVALID_PARAMS,
-    message: "The arguments are not a JSON object",
-  };
-  return outcome({ ...item, status: "failed", error }, NOT_AN_OBJECT);
+function wrongArguments(item: McpCall, message = "The arguments are not a JSON object"): ToolOutcome {
+  const error = { type: "mcp_protocol_error" as const, code: INVALID_PARAMS, message };
+  return outcome({ ...item, status: "failed", error }, `${message}. ${NOT_CALLED}`);
 }
 
 function ran(item: McpCall, result: CallToolResult, context: CallContext): ToolOutcome {

@@ -1,6 +1,6 @@
 import { unlessAborted } from "@antiphon/base/limits/unless-aborted.ts";
-import type { CallToolResult, ListToolsResult } from "@modelcontextprotocol/client";
-import type { Asking, McpConnection } from "./mcp-connection.ts";
+import type { CallToolResult, ListToolsResult, StandardSchemaV1 } from "@modelcontextprotocol/client";
+import type { Asking, McpConnection, ReadingRequest, ServerTraits } from "./mcp-connection.ts";
 import { McpFault } from "./mcp-failure.ts";
 
 /** Created once: each error costs a stack trace. */
@@ -30,9 +30,14 @@ export class ServerLink {
     return await this.#ask(signal, (connection, asking) => connection.listPage(cursor, asking));
   }
 
-  /** See `McpConnection.instructions`. */
-  async instructions(signal: AbortSignal): Promise<string | null> {
-    return await this.#ask(signal, (connection, asking) => connection.instructions(asking));
+  /** See `McpConnection.traits`. */
+  async traits(signal: AbortSignal): Promise<ServerTraits> {
+    return await this.#ask(signal, (connection, asking) => connection.traits(asking));
+  }
+
+  /** See `McpConnection.request`. */
+  async request<Schema extends StandardSchemaV1>(request: ReadingRequest, schema: Schema, signal: AbortSignal) {
+    return await this.#ask(signal, (connection, asking) => connection.request(request, schema, asking));
   }
 
   /** See `McpConnection.callTool`. */

@@ -1,6 +1,11 @@
 import { isRecord } from "@antiphon/base/json/records.ts";
 import type { ToolOutputContentPart } from "@antiphon/contracts/responses-api/types.ts";
-import { type CallToolResult, type ContentBlock, specTypeSchemas } from "@modelcontextprotocol/client";
+import {
+  type CallToolResult,
+  type ContentBlock,
+  type ResourceLink,
+  specTypeSchemas,
+} from "@modelcontextprotocol/client";
 import type { ServerSecrets } from "../server-secrets.ts";
 
 const PICTURES_MAX = 16;
@@ -59,23 +64,45 @@ function lineOf(block: ContentBlock): string {
     case "audio":
       return describeBlob(block.mimeType, block.data);
     case "resource_link":
-      return `${block.name} (${block.uri})`;
+      return describeResource(block);
     case "resource":
       return "text" in block.resource
         ? block.resource.text
-        : describeBlob(block.resource.mimeType ?? "application/octet-stream", block.resource.blob);
+        : describeBlob(blobType(block.resource), block.resource.blob);
   }
 }
 
+/** One line that names a resource, and what its server says of it. */
+export function describeResource({ name, uri, mimeType, size, description }: NamedResource): string {
+  const place = [uri, mimeType, size === undefined ? undefined : describeSize(size)].filter((one) => one !== undefined);
+  const line = `${name} (${place.join(", ")})`;
+  return description === undefined || description === "" ? line : `${line}: ${description.replaceAll(/\s+/g, " ")}`;
+}
+
+/** A resource or a link to one. `size`: in bytes. */
+type NamedResource = Pick<ResourceLink, "name" | "uri" | "mimeType" | "size" | "description">;
+
 function pictureOf(block: ContentBlock): ToolOutputContentPart | null {
-  if (block.type !== "image" || !PICTURE_TYPES.has(block.mimeType) || !BASE64.test(block.data)) return null;
-  return { type: "input_image", detail: "auto", image_url: `data:${block.mimeType};base64,${block.data}` };
+  if (block.type === "resource")
+    return "blob" in block.resource ? pictureUrl(blobType(block.resource), block.resource.blob) : null;
+  return block.type === "image" ? pictureUrl(block.mimeType, block.data) : null;
+}
+
+function pictureUrl(mimeType: string, base64: string): ToolOutputContentPart | null {
+  if (!PICTURE_TYPES.has(mimeType) || !BASE64.test(base64)) return null;
+  return { type: "input_image", detail: "auto", image_url: `data:${mimeType};base64,${base64}` };
+}
+
+function blobType({ mimeType = "application/octet-stream" }: { readonly mimeType?: string | undefined }): string {
+  return mimeType;
 }
 
 function describeBlob(mimeType: string, base64: string): string {
-  const bytes = Math.floor((base64.length * 3) / 4);
-  const size = bytes < KILOBYTE ? `${bytes} bytes` : `${Math.round(bytes / KILOBYTE)} kB`;
-  return `[${mimeType.slice(0, 100)}, ${size}]`;
+  return `[${mimeType.slice(0, 100)}, ${describeSize(Buffer.byteLength(base64, "base64"))}]`;
+}
+
+function describeSize(bytes: number): string {
+  return bytes < KILOBYTE ? `${bytes} bytes` : `${Math.round(bytes / KILOBYTE)} kB`;
 }
 
 /** Whether a call's result consists only of texts and possibly an error mark. */
