@@ -30,6 +30,8 @@ export interface McpServerEntry {
     | "never"
     | { readonly always?: ToolSelection; readonly never?: ToolSelection }
     | null;
+  /** Whether `requireApproval` is only a default, which a request may loosen. */
+  readonly allowsLessApproval: boolean;
   readonly owners: readonly string[] | null;
   readonly connectorIds: readonly string[];
   readonly forwardsAuthorization: boolean;
@@ -56,6 +58,7 @@ const MEMBERS: ReadonlySet<string> = new Set([
   "description",
   "allowed_tools",
   "require_approval",
+  "allows_less_approval",
   "owners",
   "connector_ids",
   "forwards_authorization",
@@ -114,6 +117,7 @@ function readEntry(reader: EntryReader, entry: unknown): McpServerEntry {
     description: reader.text(entry, "description"),
     allowedTools: readAllowed(reader, entry),
     requireApproval: readRequired(reader, entry),
+    allowsLessApproval: reader.flag(entry, "allows_less_approval") ?? false,
     owners: reader.texts(entry, "owners"),
     connectorIds: reader.texts(entry, "connector_ids") ?? [],
     forwardsAuthorization: reader.flag(entry, "forwards_authorization") ?? false,

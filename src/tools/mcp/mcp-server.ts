@@ -31,8 +31,10 @@ export interface OperatorServer {
   readonly reach: McpAddress | McpProgram;
   readonly description: string | null;
   readonly allowedTools: AllowedTools;
-  /** Calls that need approval whatever the request says, and the default for requests. */
+  /** The default for requests. */
   readonly requireApproval: RequireApproval;
+  /** Whether a request may ask for less approval. Otherwise calls that need approval do so whatever it says. */
+  readonly allowsLessApproval: boolean;
   /** Its allowed owners, as `organization` or `organization/project`; everybody if null. */
   readonly owners: readonly string[] | null;
   readonly connectorIds: readonly string[];
@@ -107,7 +109,10 @@ export function serverOf(options: Pick<McpOptions, "servers">, tool: McpInput, o
     reach: operators.forwardsAuthorization ? withAuthorization(operators.reach, tool) : operators.reach,
     isOperators: true,
     tokenPlace: operatorsTokenPlace(operators, tool),
-    limits: operators,
+    limits: {
+      allowedTools: operators.allowedTools,
+      requireApproval: operators.allowsLessApproval ? null : operators.requireApproval,
+    },
     description: description ?? operators.description,
   };
 }

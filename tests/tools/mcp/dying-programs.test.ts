@@ -28,7 +28,15 @@ function operatorsProgram(program: Partial<McpProgram>): OperatorServer {
     ...program,
   };
   const limits = { allowedTools: null, requireApproval: null, owners: null };
-  return { label: "shop", reach, description: null, connectorIds: [], forwardsAuthorization: false, ...limits };
+  return {
+    label: "shop",
+    reach,
+    description: null,
+    connectorIds: [],
+    forwardsAuthorization: false,
+    allowsLessApproval: false,
+    ...limits,
+  };
 }
 
 /** Options of a server with this program, and the fields of its warnings. */

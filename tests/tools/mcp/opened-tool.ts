@@ -37,6 +37,7 @@ export function operatorServer(reach: OperatorServer["reach"], more: Partial<Ope
     description: null,
     allowedTools: null,
     requireApproval: null,
+    allowsLessApproval: false,
     owners: null,
     connectorIds: [],
     forwardsAuthorization: false,

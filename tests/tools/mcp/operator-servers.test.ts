@@ -17,6 +17,9 @@ scenarios:
   - when: { input_contains: pay, has_tool_output: false }
     events:
       - call: { name: pay, namespace: bank, arguments: { amount: 3 } }
+  - when: { input_contains: vault, has_tool_output: false }
+    events:
+      - call: { name: pay, namespace: vault, arguments: { amount: 3 } }
   - when: { input_contains: echo, has_tool_output: false }
     events:
       - call: { name: echo, namespace: local, arguments: { message: hi } }
@@ -116,6 +119,24 @@ servers:
     expect(careful.output.at(-1)?.type).toBe("mcp_approval_request");
   });
 
+  test("lets requests ask for less approval only where its operator allows it", async () => {
+    verifies("tools.mcp.operators-approval-is-the-default");
+    const mcp = await startModern();
+    const bank = { url: mcp.url, require_approval: "always" };
+    const create = await serve(
+      JSON.stringify({ servers: { bank: { ...bank, allows_less_approval: true }, vault: bank } }),
+    );
+    for (const [members, made] of [
+      [{ server_label: "bank", require_approval: "never" }, "mcp_call"],
+      [{ server_label: "bank" }, "mcp_approval_request"],
+      [{ server_label: "vault", require_approval: "never" }, "mcp_approval_request"],
+    ] as const) {
+      const input = members.server_label === "bank" ? "pay" : "open the vault";
+      expect((await readResponse(await create(input, members))).output[1]?.type).toBe(made);
+    }
+    expect(mcp.ran).toEqual(["pay 3"]);
+  });
+
   test("is unknown to owners who may not use it, and takes no secrets of requests", async () => {
     const mcp = await startModern();
     const text = `servers: { bank: { url: "${mcp.url}", owners: [other/project] }, open: { url: "${mcp.url}" } }`;
@@ -156,6 +177,7 @@ describe("the file of servers", () => {
     ["servers: { a: { url: 'https://a.test', headers: { X: '${NONE}' } } }", "NONE"],
     ["servers: { a: { url: 'https://a.test', owners: 1 } }", "owners"],
     ["servers: { a: { url: 'https://a.test', require_approval: sometimes } }", "require_approval"],
+    ["servers: { a: { url: 'https://a.test', allows_less_approval: some } }", "allows_less_approval"],
     ["servers: {", "cannot be read"],
   ])("%s stops the start", async (text, said) => {
     const file = await serversFile(text);

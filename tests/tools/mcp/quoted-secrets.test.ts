@@ -27,6 +27,7 @@ function quoting(url: string): OperatorServer {
     owners: null,
     connectorIds: [],
     forwardsAuthorization: false,
+    allowsLessApproval: false,
   };
 }
 

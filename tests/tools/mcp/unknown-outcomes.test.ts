@@ -201,5 +201,6 @@ function dyingProgram(): OperatorServer {
     owners: null,
     connectorIds: [],
     forwardsAuthorization: false,
+    allowsLessApproval: false,
   };
 }
