@@ -4,6 +4,8 @@ import {
   type CallToolResult,
   Client,
   type ListToolsResult,
+  ProtocolError,
+  ProtocolErrorCode,
   SdkError,
   SdkErrorCode,
   type StandardSchemaV1,
@@ -28,6 +30,8 @@ const FAREWELL_MS = 1000;
 const PROGRESS_FACTOR = 5;
 /** Statuses of servers that lack the newer transport. */
 const NOT_STREAMABLE: ReadonlySet<number> = new Set([400, 404, 405]);
+/** The maximum of a method's name that is quoted. */
+const METHOD_CHARACTERS_MAX = 100;
 /** The time limit of a question to a program whose last call was stopped. */
 const ANSWER_MS = 2000;
 /** The protocol's status for a forgotten session. Some servers use 400. */
@@ -302,6 +306,7 @@ export class McpConnection {
         inputRequired: { autoFulfill: false },
       },
     );
+    client.fallbackRequestHandler = refuseRequest;
     const attempt = new AbortController();
     const transport = this.#transport(kind, AbortSignal.any([this.#lifetime.signal, attempt.signal]), (status) => {
       refusal.status = status;
@@ -362,6 +367,17 @@ export class McpConnection {
     const source = tokens?.sourceOf(server.tokenPlace) ?? null;
     return authorizedEgress(server.isOperators ? operatorEgress : egress, { server, address, tokens: source });
   }
+}
+
+/**
+ * Answers a server that asks something during a call although no such capability was declared. Most servers put the
+ * message into the result of the call, so it is also for the model.
+ */
+async function refuseRequest({ method }: { readonly method: string }): Promise<never> {
+  throw new ProtocolError(
+    ProtocolErrorCode.MethodNotFound,
+    `The client does not answer ${method.slice(0, METHOD_CHARACTERS_MAX)}: nobody and no model can be asked during a call. All that the tool needs must be in the arguments of the call.`,
+  );
 }
 
 /** Aborts with `McpTimeout`. */

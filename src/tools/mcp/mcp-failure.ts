@@ -104,7 +104,10 @@ const SDK_FAILURES: ReadonlyMap<SdkErrorCode, McpFailure> = new Map([
   [SdkErrorCode.InvalidResult, protocol(INVALID_RESULT, "The MCP server sent a result that breaks the protocol")],
   [
     SdkErrorCode.UnsupportedResultType,
-    protocol(INPUT_REQUIRED, "The MCP server asked for input that this server does not give"),
+    protocol(
+      INPUT_REQUIRED,
+      "The MCP server asked for input during the call, which cannot be given here: all that the tool needs must be in its arguments",
+    ),
   ],
   [
     SdkErrorCode.ClientHttpUnexpectedContent,

@@ -88,7 +88,10 @@ export function toolsOf(ran: string[]): McpServer {
   return server;
 }
 
-/** A server that answers each message by hand. What it does not name is answered as a server of 2025 would. */
+/**
+ * A server that answers each message by hand. What it does not name is answered as a server of 2025 would. `answer`:
+ * an answer of the client to a request of the server.
+ */
 export async function startScripted(
   answers: Readonly<Record<string, (message: JsonRpc, response: ServerResponse) => unknown>>,
 ): Promise<TestMcpServer> {
@@ -96,7 +99,8 @@ export async function startScripted(
   const listener: RequestListener = (request, response) => {
     heard.push(request.headers);
     void text(request).then((body) => {
-      const message: JsonRpc = body === "" ? { method: request.method ?? "" } : JSON.parse(body);
+      const message: JsonRpc =
+        body === "" ? { method: request.method ?? "" } : { method: "answer", ...JSON.parse(body) };
       const own = answers[message.method];
       const result = own === undefined ? usual(message) : own(message, response);
       if (result === undefined || response.headersSent) return;
@@ -112,6 +116,7 @@ export interface JsonRpc {
   readonly id?: number | string;
   readonly method: string;
   readonly params?: Readonly<Record<string, unknown>>;
+  readonly error?: { readonly message: string };
 }
 
 /** The result of a list with these tools. */
@@ -137,6 +142,8 @@ function usual({ method }: JsonRpc): object | null {
       return toolList([plainTool("one")]);
     case "tools/call":
       return { result: { content: [{ type: "text", text: "done" }] } };
+    case "answer":
+      return null;
     default:
       return method.startsWith("notifications/") ? null : { error: { code: -32_601, message: "Method not found" } };
   }
