@@ -42,7 +42,7 @@ DOCS_SITE_INSTALLED := scripts/docs-site/node_modules/.package-lock.json
 # No package runs a script of its own.
 NPM_CI := npm ci --include=dev --ignore-scripts --loglevel=error --no-progress
 
-.PHONY: help setup node-version free-ports page screenshots docs speech-engine generate generate-check dev start debian-programs test-setup test test-quick trials clients cluster-test durability upgrade-test contract-test pacts mutations requirements check structure bench real-model fuzz real-speech tools-quality analyst-trial client-build package newcomer sbom code-packages
+.PHONY: help setup node-version free-ports page screenshots docs speech-engine generate generate-check dev start debian-programs test-setup test test-quick trials clients cluster-test durability upgrade-test contract-test pacts mutations requirements check structure bench real-model fuzz real-speech tools-quality analyst-trial mcp-servers client-build package newcomer sbom code-packages
 
 help:
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -165,6 +165,9 @@ tools-quality: $(INSTALLED) ## measure how well file_search finds answers of FAQ
 
 analyst-trial: $(INSTALLED) ## run nine tasks of an analyst in the code interpreter; make analyst-trial ARGS=pyodide
 	node scripts/tools-quality/analyst.ts $(ARGS)
+
+mcp-servers: $(INSTALLED) ## try MCP servers of others, from npm and PyPI, through a whole server
+	node scripts/mcp-servers/main.ts $(ARGS)
 
 real-speech: $(INSTALLED) $(PAGE) ## count the words of people's voices that are heard wrong, beside whisper.cpp's own server
 	node scripts/real-speech/main.ts $(ARGS)
