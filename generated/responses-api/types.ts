@@ -6025,7 +6025,7 @@ export interface components {
             query: string | string[];
             ranking_options?: components["schemas"]["VectorStoreSearchRanking"] | null;
             /**
-             * @description Whether the server may reword the question. It never does.
+             * @description Whether the server may reword the question, by the model of REWRITE_MODEL. Without one, it searches as asked.
              * @default false
              */
             rewrite_query?: boolean | null;
@@ -6050,7 +6050,7 @@ export interface components {
         VectorStoreSearchResults: {
             /** @constant */
             object: "vector_store.search_results.page";
-            /** @description The questions as they were asked. */
+            /** @description The questions as they were searched: as they were asked, or reworded. */
             search_query: string[];
             data: components["schemas"]["VectorStoreSearchResult"][];
             /** @description False; the results are one page. */
