@@ -108,7 +108,7 @@ export const DECISIONS: Readonly<Record<string, readonly string[]>> = {
     "vector-stores.search.rankers",
     "vector-stores.search.reranker",
   ],
-  "schemas/files.yaml VectorStoreSearchRequest/properties/rewrite_query": ["vector-stores.search.queries-are-echoed"],
+  "schemas/files.yaml VectorStoreSearchRequest/properties/rewrite_query": ["vector-stores.search.rewrite-query"],
   "schemas/files.yaml VectorStoreSearchContent": ["vector-stores.search.overlaps-are-joined"],
   "schemas/files.yaml VectorStoreSearchResult/properties/score": ["vector-stores.search.score-scale"],
   "schemas/containers.yaml ContainerExpiresAfter": ["containers.expiry.idle"],

@@ -5,11 +5,19 @@ import { favourRows } from "./favour-rows.ts";
 import { fuse } from "./fuse.ts";
 import type { ChunkFinder, SearchScope } from "./ports/search.ts";
 import { type Embedder, EmbeddingFailed } from "./ports/vectors.ts";
+import type { QueryRewriter } from "./query-rewriter.ts";
 import { PASSAGES_RANKED_MAX, type Reranker } from "./reranker.ts";
 import { questionWords } from "./words/question-words.ts";
 
 /** The number of chunks from each kind of search, for each form of a question. */
 const CHUNKS_PER_KIND = 50;
+
+/** The models that a search asks; null for those that the server lacks. */
+export interface SearchModels {
+  readonly embedder: Pick<Embedder, "embed"> | null;
+  readonly reranker: Reranker | null;
+  readonly rewriter: QueryRewriter | null;
+}
 
 /** Searches by words, and by meaning if the stores have vectors and their model is available. */
 export class StoredPassages implements PassageFinder {
@@ -17,19 +25,29 @@ export class StoredPassages implements PassageFinder {
   readonly #chunks: ChunkFinder;
   readonly #embedder: Pick<Embedder, "embed"> | null;
   readonly #reranker: Reranker | null;
+  readonly #rewriter: QueryRewriter | null;
   readonly #log: Logger;
 
-  constructor(chunks: ChunkFinder, embedder: Pick<Embedder, "embed"> | null, reranker: Reranker | null, log: Logger) {
+  constructor(chunks: ChunkFinder, { embedder, reranker, rewriter }: SearchModels, log: Logger) {
     this.comparesMeaning = embedder !== null;
     this.#chunks = chunks;
     this.#embedder = embedder;
     this.#reranker = reranker;
+    this.#rewriter = rewriter;
     this.#log = log;
   }
 
   async search(owner: Owner, search: PassageSearch, signal: AbortSignal): Promise<PassagesFound> {
-    const { storeIds, queries, filter, resultsMax } = search;
-    const scope = { owner, storeIds, filter };
+    const scope = { owner, storeIds: search.storeIds, filter: search.filter };
+    if (!search.rewrites || this.#rewriter === null) return await this.#searchAsGiven(scope, search, signal);
+    const stores = await this.#chunks.find(scope, [], 0, signal);
+    if (stores.type !== "found") return stores;
+    const queries = await this.#rewriter.rewrite(search.queries, signal);
+    return await this.#searchAsGiven(scope, { ...search, queries }, signal);
+  }
+
+  async #searchAsGiven(scope: SearchScope, search: PassageSearch, signal: AbortSignal): Promise<PassagesFound> {
+    const { queries, resultsMax } = search;
     const vectors = await this.#embed(scope, queries, signal);
     const languages = await this.#chunks.languagesOf(scope);
     const words = await Promise.all(queries.map((query) => questionWords(query, languages)));
@@ -48,7 +66,7 @@ export class StoredPassages implements PassageFinder {
     const reranker = search.order === "best" ? this.#reranker : null;
     const candidates = reranker === null ? [] : fuseFor({ resultsMax: PASSAGES_RANKED_MAX, scoreMin: 0 });
     const ranked = reranker === null ? null : await reranker.order(search, candidates, signal);
-    return { type: "found", passages: ranked ?? fuseFor(search) };
+    return { type: "found", passages: ranked ?? fuseFor(search), queries };
   }
 
   /** The vectors of all queries by each model of the stores. Unavailable models are left out. */

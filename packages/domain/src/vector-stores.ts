@@ -109,6 +109,8 @@ export interface PassageSearch {
   readonly storeIds: readonly string[];
   /** Alternative forms of one question; a hit scores with its best form. */
   readonly queries: readonly string[];
+  /** Whether a model may reword the queries. */
+  readonly rewrites: boolean;
   readonly filter: FileSearchFilter | null;
   /** The maximum number of hits. */
   readonly resultsMax: number;
@@ -135,7 +137,12 @@ export interface Passage {
 }
 
 export type PassagesFound =
-  | { readonly type: "found"; readonly passages: readonly Passage[] }
+  | {
+      readonly type: "found";
+      readonly passages: readonly Passage[];
+      /** The queries that were searched. */
+      readonly queries: readonly string[];
+    }
   | { readonly type: "unknown_store"; readonly storeId: string }
   | { readonly type: "expired_store"; readonly storeId: string };
 

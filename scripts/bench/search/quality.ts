@@ -31,7 +31,11 @@ export async function measureSearchQuality(): Promise<void> {
   try {
     const storeId = await fill(bench.store, collection, vectors ?? []);
     const search = (by: KnownVectors | null, wordsWeight: number): Promise<Rankings> => {
-      const finder = new StoredPassages(bench.store.chunks, by, null, silentLogger);
+      const finder = new StoredPassages(
+        bench.store.chunks,
+        { embedder: by, reranker: null, rewriter: null },
+        silentLogger,
+      );
       return Promise.all(questions.map((question) => find(finder, storeId, question, wordsWeight)));
     };
     const rows: readonly (readonly [string, Rankings])[] = [
@@ -90,7 +94,7 @@ async function find(
   wordsWeight: number,
 ): Promise<readonly string[]> {
   const weights = { words: wordsWeight, meaning: 1 };
-  const asked = { storeIds: [storeId], queries: [text], filter: null, resultsMax: DEPTH, scoreMin: 0, weights };
+  const asked = { storeIds: [storeId], queries: [text], rewrites: false, filter: null, resultsMax: DEPTH, scoreMin: 0, weights };
   const found = await finder.search(OWNER, { ...asked, order: "ranks" }, NEVER);
   if (found.type !== "found") throw new Error(`nothing was searched: ${found.type}`);
   return found.passages.map(({ filename }) => filename);

@@ -88,6 +88,23 @@ export const VECTOR_STORE_SETTINGS = {
     max: 600_000,
     text: "How long a search waits for RERANK_MODEL.",
   },
+  rewriteModel: {
+    name: "REWRITE_MODEL",
+    section: "Vector stores",
+    kind: "string",
+    default: null,
+    defaultText: "none: questions are searched as they stand",
+    text: "Language model that rewords the question of a search in a vector store whose request has `rewrite_query`: a model of MODELS_FILE, or else of the model server. Each such search costs one call of it, which counts to no key. If it fails, the question is searched as it stands.",
+  },
+  rewriteTimeoutMs: {
+    name: "REWRITE_TIMEOUT_MS",
+    section: "Vector stores",
+    kind: "duration",
+    default: 10_000,
+    min: 100,
+    max: 600_000,
+    text: "How long a search waits for REWRITE_MODEL.",
+  },
   embeddingCacheBytes: {
     name: "EMBEDDING_CACHE_BYTES",
     section: "Vector stores",

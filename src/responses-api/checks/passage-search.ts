@@ -12,6 +12,7 @@ export function searchOfRequest(storeId: string, request: VectorStoreSearchReque
   return {
     storeIds: [storeId],
     queries: typeof query === "string" ? [query] : query,
+    rewrites: request.rewrite_query ?? false,
     filter: filters ?? null,
     resultsMax: request.max_num_results ?? RESULTS_DEFAULT,
     scoreMin: ranking?.score_threshold ?? 0,

@@ -7,6 +7,7 @@ import type { Store } from "../../store/open-store.ts";
 import { fileSearchTool } from "../../tools/file-search/file-search-tool.ts";
 import { type Ingest, startIngest } from "../../vector-stores/ingest/start-ingest.ts";
 import { StoredPassages } from "../../vector-stores/passage-finder.ts";
+import { QueryRewriter } from "../../vector-stores/query-rewriter.ts";
 import { Reranker } from "../../vector-stores/reranker.ts";
 import { chooseEmbedder, requireModel } from "./choose-embedder.ts";
 import type { ChosenModel } from "./choose-model.ts";
@@ -48,8 +49,12 @@ export function chooseVectorStores(
   log: Logger,
 ): VectorStoreParts {
   const embedders = chooseEmbedder(config, model, log);
-  const reranker = chooseReranker(config, model, log);
-  const passages = new StoredPassages(store.chunks, embedders?.forSearch ?? null, reranker, log);
+  const models = {
+    embedder: embedders?.forSearch ?? null,
+    reranker: chooseReranker(config, model, log),
+    rewriter: chooseRewriter(config, model, log),
+  };
+  const passages = new StoredPassages(store.chunks, models, log);
   return {
     passages,
     fileSearch: fileSearchTool({ stores: store.vectorStores, passages }),
@@ -76,4 +81,12 @@ function chooseReranker(config: Config, { engine, servers }: Foundations["model"
   if (model === null) return null;
   if (servers !== null) requireModel(servers, model, "RERANK_MODEL");
   return new Reranker({ engine, model, timeoutMs, log });
+}
+
+/** What rewords queries by REWRITE_MODEL; null without it. */
+function chooseRewriter(config: Config, { engine, servers }: Foundations["model"], log: Logger): QueryRewriter | null {
+  const { rewriteModel: model, rewriteTimeoutMs: timeoutMs } = config;
+  if (model === null) return null;
+  if (servers !== null) requireModel(servers, model, "REWRITE_MODEL");
+  return new QueryRewriter({ engine, model, timeoutMs, log });
 }

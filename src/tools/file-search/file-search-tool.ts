@@ -136,6 +136,7 @@ function searchOf(tool: FileSearch, queries: readonly string[]): PassageSearch {
   return {
     storeIds: [...new Set(tool.vector_store_ids)],
     queries,
+    rewrites: false, // A model wrote them.
     filter: tool.filters ?? null,
     resultsMax: tool.max_num_results ?? RESULTS_DEFAULT,
     scoreMin: tool.ranking_options?.score_threshold ?? 0,

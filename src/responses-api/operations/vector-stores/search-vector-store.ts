@@ -4,7 +4,7 @@ import type { Caller } from "../../access/caller.ts";
 import { searchOfRequest } from "../../checks/passage-search.ts";
 import { vectorStoreExpired, vectorStoreNotFound } from "../../errors/vector-store-errors.ts";
 
-/** `POST /v1/vector_stores/{vector_store_id}/search`. The questions are asked as they stand. */
+/** `POST /v1/vector_stores/{vector_store_id}/search`. A model rewords the questions if the request says so. */
 export function searchVectorStore(passages: PassageFinder): ResponsesApiHandlers<Caller>["searchVectorStore"] {
   return async ({ path: { vector_store_id: id }, body }, { principal: { owner }, signal }) => {
     const search = searchOfRequest(id, body);
@@ -19,6 +19,6 @@ export function searchVectorStore(passages: PassageFinder): ResponsesApiHandlers
       content: [{ type: "text" as const, text }],
     }));
     const object = "vector_store.search_results.page";
-    return { status: 200, body: { object, search_query: [...search.queries], data, has_more: false, next_page: null } };
+    return { status: 200, body: { object, search_query: [...outcome.queries], data, has_more: false, next_page: null } };
   };
 }
