@@ -7,11 +7,15 @@ import { formsOfText } from "../words/text-language.ts";
 import type { WordForms } from "../words/word-forms.ts";
 import { wordsOf } from "../words/words.ts";
 import type { ChunkAnswer, ChunkRequest, ChunkTask, ChunkThreadData, PreparedChunk } from "./chunk-messages.ts";
-import { cutText, TooManyTokens } from "./cut-text.ts";
+import { ChunkWords } from "./chunk-words.ts";
+import { cutText, type TextRange, TooManyTokens } from "./cut-text.ts";
 
 /** The maximum chunks per reply: some milliseconds of work for the receiver. */
 const CHUNKS_AT_ONCE_MAX = 16;
 const CHARACTERS_AT_ONCE_MAX = 64 * 1024;
+/** Where the names of a table's columns are looked for. */
+const HEAD_CHARACTERS = 2_048;
+const COLUMNS_LINE = /^.*[,;].*$/m;
 
 assert(!isMainThread && parentPort !== null, "this module is the start of a thread");
 const port = parentPort;
@@ -48,22 +52,37 @@ function* prepareChunks(
   ranges: ReturnType<typeof cutText>,
 ): Generator<PreparedChunk, null> {
   const nameWords = [...wordsOf(names.join("\n"), forms)];
+  const prepare = isTable ? apartCells(text) : (part: string): string => part;
+  const textWords = new ChunkWords(text, forms, prepare);
   let ordinal = 0;
-  for (const range of ranges) {
+  for (const { range, nextStart } of withNextStarts(ranges)) {
+    const ownWords = textWords.wordsIn(range, nextStart);
     const cut = text.slice(range.start, range.end);
     if (!/\S/.test(cut)) continue;
     const headings = title === null || range.headings[0] === title ? range.headings : [title, ...range.headings];
     const context = [...headings, range.columns ?? ""].join("\n");
-    const content = isTable ? apartCells(cut, range.columns ?? cut) : cut;
-    const words = [...nameWords, ...wordsOf(`${context}\n${content}`, forms)];
+    const words = [...nameWords, ...wordsOf(context, forms), ...ownWords];
     yield { ordinal: ordinal++, text: cut, ...range, headings, words, language: forms.language };
   }
   return null;
 }
 
-/** The text with blanks between cells, because numbers with a comma between them would be one number. */
-function apartCells(text: string, columns: string): string {
-  return columns.includes(";") ? text.replaceAll(";", "; ") : text.replaceAll(",", ", ");
+/** Puts blanks between cells, because numbers with a comma between them would be one number. */
+function apartCells(table: string): (part: string) => string {
+  const columns = COLUMNS_LINE.exec(table.slice(0, HEAD_CHARACTERS))?.[0] ?? "";
+  const separator = columns.includes(";") ? ";" : ",";
+  return (part) => part.replaceAll(separator, `${separator} `);
+}
+
+function* withNextStarts(
+  ranges: Iterable<TextRange>,
+): Generator<{ readonly range: TextRange; readonly nextStart: number }> {
+  let range: TextRange | null = null;
+  for (const next of ranges) {
+    if (range !== null) yield { range, nextStart: next.start };
+    range = next;
+  }
+  if (range !== null) yield { range, nextStart: range.end };
 }
 
 function nextChunks(): ChunkAnswer {

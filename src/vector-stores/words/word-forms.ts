@@ -73,6 +73,8 @@ const WORD_LENGTH_MAX = 64;
 const ACCENTS = /[\u0300-\u036f]/g;
 /** Some compatibility characters decompose into letters and blanks or dots. */
 const NO_LETTERS = /[^\p{L}\p{N}\p{M}]+/gu;
+/** What folding does not change. */
+const FOLDED = /^[a-z0-9]{1,64}$/;
 const HALF_CHARACTER = /[\ud800-\udbff]$/;
 const ENGLISH_WORD = /^[a-z]{3,}$/;
 const ANY_WORD = /^\p{L}{3,}$/u;
@@ -126,6 +128,7 @@ class StemmedForms implements WordForms {
 
 /** The word in lower case without accents. Empty if the letters are not a word. */
 function foldWord(letters: string): string {
+  if (FOLDED.test(letters)) return letters;
   const plain = letters.normalize("NFKD").replace(ACCENTS, "").replace(NO_LETTERS, "").normalize("NFC").toLowerCase();
   return plain.replaceAll("ς", "σ").slice(0, WORD_LENGTH_MAX).replace(HALF_CHARACTER, "");
 }

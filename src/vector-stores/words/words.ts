@@ -6,6 +6,8 @@ const SEGMENTER = new Intl.Segmenter("und", { granularity: "word" });
 const NUMBER_PARTS_MAX = 8;
 const NO_LETTERS = /[^\p{L}\p{N}\p{M}]+/gu;
 const LETTERS = /[\p{L}\p{N}\p{M}]+/gu;
+/** Most words: a name in code has capitals, numbers or marks. */
+const SMALL_LETTERS = /^[\p{Lu}\p{Ll}]\p{Ll}*$/u;
 const CAMEL_HUMP = /(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])/;
 
 /** The words of a text in order, for the index, in the forms of its language. See `WordForms`. */
@@ -40,6 +42,10 @@ export function* lettersOf(text: string): Generator<string, void> {
 }
 
 function* partsOf(segment: string): Generator<string, void> {
+  if (SMALL_LETTERS.test(segment)) {
+    yield segment;
+    return;
+  }
   const parts = segment.match(LETTERS)?.flatMap((letters) => letters.split(CAMEL_HUMP)) ?? [];
   if (parts.length > 1) yield parts.join("");
   yield* parts;
