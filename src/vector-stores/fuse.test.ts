@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { verifies } from "../../tests/verifies.ts";
+import { familyPrefixes, prefixedModelName } from "./embeddings/prefixes.ts";
 import { fuse } from "./fuse.ts";
 import type { ChunkHit, FoundChunk } from "./ports/search.ts";
 
@@ -25,8 +26,8 @@ function chunk(key: number, fields: Partial<FoundChunk> = {}): FoundChunk {
 }
 
 /** Its score by words is a sixteenth of its BM25 score. */
-function hit(key: number, words: number, cosine: number | null = null): ChunkHit {
-  return { key, words, coverage: Math.min(1, words / 16) ** 1.5, cosine };
+function hit(key: number, words: number, cosine: number | null = null, model = "any"): ChunkHit {
+  return { key, words, coverage: Math.min(1, words / 16) ** 1.5, cosine, model };
 }
 
 function files(...found: Parameters<typeof fuse>): readonly string[] {
@@ -51,6 +52,19 @@ test("with both kinds, the score lies between the better one and their mean", ()
   expect(scoreOf(16, -0.2)).toBeCloseTo(0.75);
   expect(scoreOf(16, 0.3, { words: 0, meaning: 1 })).toBeCloseTo(0.3);
   expect(scoreOf(16, 0.3, { words: 1, meaning: 0 })).toBeCloseTo(1);
+});
+
+test("a threshold between 0.3 and 0.5 parts answers from texts on other subjects, whose cosines are high too", () => {
+  verifies("vector-stores.search.score-scale");
+  const e5 = prefixedModelName("multilingual-e5-small-q4@0a", familyPrefixes("e5-small"));
+  const scoreOf = (words: number, cosine: number, model: string) =>
+    fuse([[hit(1, words, cosine, model)]], [chunk(1)], ALL)[0]?.score ?? 0;
+  expect(scoreOf(0, 0.88, e5)).toBeCloseTo(0.6, 1);
+  expect(scoreOf(8, 0.88, e5)).toBeCloseTo(0.72, 1);
+  expect(scoreOf(0, 0.73, e5)).toBeLessThan(0.1);
+  expect(scoreOf(0, 0.77, e5)).toBeLessThan(0.3);
+  expect(scoreOf(0, 0.83, e5)).toBeGreaterThan(0.4);
+  expect(scoreOf(0, 0.88, "text-embedding-3-small")).toBeCloseTo(0.66);
 });
 
 test("among equal scores, the ranks decide the order by score", () => {

@@ -1,4 +1,5 @@
 import type { Passage, PassageSearch } from "@antiphon/domain/vector-stores.ts";
+import { meaningOfCosine } from "./embeddings/meaning-scale.ts";
 import type { ChunkHit, FoundChunk } from "./ports/search.ts";
 
 /**
@@ -13,6 +14,9 @@ const RANK_OFFSET = 5;
 const COVERAGE_POWER = 2 / 3;
 /** So small that ranks decide only among chunks with the same score. */
 const TIE_BREAK = 1e-6;
+
+/** The weights of ranks for a search that names none, chosen by `scripts/tools-quality`. */
+const RANK_WEIGHTS = { words: 1, meaning: 1.5 };
 
 type Ranking = Pick<PassageSearch, "resultsMax" | "scoreMin" | "weights" | "order">;
 
@@ -50,6 +54,7 @@ export function fuse(
 /** The ranks and relevances of the chunks found for one form. */
 function rankForm(hits: readonly ChunkHit[], { weights, order }: Ranking): readonly RankedChunk[] {
   const { words: byWords, meaning: byMeaning } = weights ?? { words: 1, meaning: 1 };
+  const rankWeights = weights ?? RANK_WEIGHTS;
   const wordRanks = ranksOf(
     hits.filter(({ words }) => words > 0),
     ({ words }) => words,
@@ -58,11 +63,16 @@ function rankForm(hits: readonly ChunkHit[], { weights, order }: Ranking): reado
     hits.filter(({ cosine }) => cosine !== null),
     ({ cosine }) => cosine ?? 0,
   );
-  return hits.map(({ key, coverage, cosine }) => {
-    const score = relevance(coverage ** COVERAGE_POWER, cosine, { byWords, byMeaning });
-    const fusedRank = part(byWords, wordRanks.get(key)) + part(byMeaning, meaningRanks.get(key));
+  return hits.map((hit) => {
+    const { key, coverage } = hit;
+    const score = relevance(coverage ** COVERAGE_POWER, meaningOf(hit), { byWords, byMeaning });
+    const fusedRank = part(rankWeights.words, wordRanks.get(key)) + part(rankWeights.meaning, meaningRanks.get(key));
     return { key, score, rank: order === "score" ? score + fusedRank * TIE_BREAK : fusedRank };
   });
+}
+
+function meaningOf({ cosine, model }: ChunkHit): number | null {
+  return cosine === null ? null : meaningOfCosine(model ?? "", cosine);
 }
 
 function ranksOf(hits: readonly ChunkHit[], valueOf: (hit: ChunkHit) => number): ReadonlyMap<number, number> {
@@ -80,11 +90,10 @@ function part(weight: number, rank: number | undefined): number {
  */
 function relevance(
   wordRelevance: number,
-  cosine: number | null,
+  meaningRelevance: number | null,
   { byWords, byMeaning }: { readonly byWords: number; readonly byMeaning: number },
 ): number {
-  if (cosine === null) return wordRelevance;
-  const meaningRelevance = Math.min(1, Math.max(0, cosine));
+  if (meaningRelevance === null) return wordRelevance;
   const most = Math.max(byWords, byMeaning);
   if (most === 0) return 0;
   const ofWords = byWords * wordRelevance;

@@ -26,6 +26,8 @@ const COMMON_CHUNKS_MIN = 2_000;
 /** Below SQLite's limit on variables. */
 const KEYS_AT_ONCE_MAX = 500;
 
+const NO_COSINE = { cosine: null, model: null } as const;
+
 interface SearchedStore {
   readonly number: number;
   readonly id: string;
@@ -89,12 +91,12 @@ export class ChunkSearch {
     const scores = await this.#scoreWords(stores, files, { words, stopWords });
     const candidates = scores.candidates(perKindMax * CANDIDATES_PER_RESULT);
     const near = new Set<number>();
-    const cosines = new Map<number, number>();
+    const cosines = new Map<number, Pick<ChunkHit, "cosine" | "model">>();
     for (const { model, vector } of vectors) {
       const searchedStores = stores.filter((store) => isModel(store.model, model));
       const nearest = await this.#nearest(searchedStores, files, vector, perKindMax);
       const nearestCosines = await this.#cosines(searchedStores, files, vector, [...nearest, ...candidates]);
-      for (const [key, cosine] of nearestCosines) cosines.set(key, cosine);
+      for (const [key, cosine] of nearestCosines) cosines.set(key, { cosine, model: model.name });
       for (const key of best(nearest, (one) => nearestCosines.get(one) ?? -1, perKindMax)) near.add(key);
     }
     const lengths = await this.#lengthsOf([...near, ...candidates]);
@@ -104,7 +106,7 @@ export class ChunkSearch {
       key,
       words: scored.get(key)?.words ?? 0,
       coverage: scored.get(key)?.coverage ?? 0,
-      cosine: cosines.get(key) ?? null,
+      ...(cosines.get(key) ?? NO_COSINE),
     }));
   }
 

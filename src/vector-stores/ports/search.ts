@@ -47,6 +47,8 @@ export interface ChunkHit {
   readonly coverage: number;
   /** The cosine of both vectors, from -1 to 1; null if one of them is missing. */
   readonly cosine: number | null;
+  /** The name of the model of these vectors; null without a cosine. */
+  readonly model: string | null;
 }
 
 export type ChunksFound =
