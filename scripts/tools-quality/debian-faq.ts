@@ -15,15 +15,31 @@ export interface Answer {
 const TEXT_CHARACTERS_MIN = 80;
 
 /**
- * The questions of the Debian FAQ in a language, with their answers. They come from Debian's documentation packages,
- * which apt fetches into the cache; nothing of them is kept in this repository.
+ * The questions of a set, with their answers: `perl`, `python`, or a language of the Debian FAQ. They come from Debian's
+ * documentation packages, which apt fetches into the cache; nothing of them is kept in this repository.
  */
-export function debianFaq(language: string): readonly Answer[] {
-  const name = language === "en" ? "debian-faq" : `debian-faq-${language}`;
+export function readFaq(set: string): readonly Answer[] {
+  if (set === "perl") return pagesOf("perl-doc", "usr/share/perl/*/pod/perlfaq[1-9].pod").flatMap(answersInPod);
+  if (set === "python")
+    return pagesOf(pythonPackage(), "usr/share/doc/python3.+([0-9])/html/faq/*.html").flatMap(answersInManual);
+  const name = set === "en" ? "debian-faq" : `debian-faq-${set}`;
+  return pagesOf(name, `usr/share/doc/debian/FAQ/**/*.${set}.html`).flatMap(answersIn);
+}
+
+/** The contents of a package's files. */
+function pagesOf(name: string, pattern: string): readonly string[] {
   const folder = join(CACHE, name);
   if (!existsSync(folder)) unpackPackage(name, folder);
-  const pages = globSync(join(folder, `usr/share/doc/debian/FAQ/**/*.${language}.html`)).toSorted();
-  return pages.flatMap((page) => answersIn(readFileSync(page, "utf8")));
+  const paths = globSync(join(folder, pattern)).toSorted();
+  return paths.map((path) => readFileSync(path, "utf8"));
+}
+
+/** The package with the manual of Debian's version of Python. */
+function pythonPackage(): string {
+  const depends = execFileSync("apt-cache", ["depends", "python3-doc"]).toString();
+  const [name] = /python3\.\d+-doc/.exec(depends) ?? [];
+  if (name === undefined) throw new Error("apt-cache knows no package with Python's manual");
+  return name;
 }
 
 function unpackPackage(name: string, folder: string): void {
@@ -34,6 +50,36 @@ function unpackPackage(name: string, folder: string): void {
   execFileSync("dpkg", ["-x", file, folder]);
 }
 
+/** The sections of a page of Perl's documentation. */
+function answersInPod(pod: string): readonly Answer[] {
+  const [, ...sections] = pod.split(/^=head2 /m);
+  return sections.flatMap((section) => {
+    const end = section.indexOf("\n");
+    const body = section.slice(end).split(/^=head1 /m, 1)[0] ?? "";
+    return answerOf(podText(section.slice(0, end)), podText(body));
+  });
+}
+
+/** Without commands and the marks of formats, such as `C<printf>` and `L<words|place>`. */
+function podText(pod: string): string {
+  const text = pod.replaceAll(/^=\w.*$/gm, "").replaceAll(/[A-Z]<+\s*(?:[^<>|]*\|)?([^<>]*?)\s*>+/g, "$1");
+  return text.replaceAll(/\s+/g, " ").trim();
+}
+
+/** The sections of a page of Python's manual. Those of other kinds have no question mark. */
+function answersInManual(html: string): readonly Answer[] {
+  const [, ...sections] = html.split(/<h[23]>/);
+  return sections.flatMap((section) => {
+    const [title = "", body = ""] = section.split(/<\/h[23]>/, 2);
+    const question = plainText(title)
+      .replace(/^[\d.]+\s*/, "")
+      .replace("\u00b6", "")
+      .trim();
+    const text = plainText(body.replace(/<div class="clearer.*/s, ""));
+    return question.endsWith("?") ? answerOf(question, text) : [];
+  });
+}
+
 /** The sections of a page: their titles are questions, but for the number before them. */
 function answersIn(html: string): readonly Answer[] {
   const [, ...sections] = html.split(/<h[2-6] class="title">/);
@@ -41,8 +87,12 @@ function answersIn(html: string): readonly Answer[] {
     const [title = "", body = ""] = section.split(/<\/h[2-6]>/, 2);
     const question = plainText(title).replace(/^[\d.]+\s*/, "");
     const text = plainText(body.replace(/<div class="navfooter">.*/s, ""));
-    return question === "" || text.length < TEXT_CHARACTERS_MIN ? [] : [{ question, text }];
+    return answerOf(question, text);
   });
+}
+
+function answerOf(question: string, text: string): readonly Answer[] {
+  return question === "" || text.length < TEXT_CHARACTERS_MIN ? [] : [{ question, text }];
 }
 
 function plainText(html: string): string {

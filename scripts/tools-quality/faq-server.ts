@@ -3,6 +3,12 @@ import { setTimeout as sleep } from "node:timers/promises";
 const LOOK_MS = 500;
 const TOGETHER_MAX = 100;
 
+/** A part of the text with this number. */
+export interface FoundText {
+  readonly number: number;
+  readonly score: number;
+}
+
 /** A server as its clients see it. */
 export class FaqServer {
   readonly #url: string;
@@ -28,17 +34,17 @@ export class FaqServer {
     }
   }
 
-  async rank(storeId: string, questions: readonly string[]): Promise<readonly (readonly number[])[]> {
-    const rankings: (readonly number[])[] = [];
+  /** What is found for each question, best first. */
+  async search(storeId: string, questions: readonly string[]): Promise<readonly (readonly FoundText[])[]> {
+    const found: (readonly FoundText[])[] = [];
     for (const query of questions) {
-      const body = { query, max_num_results: 20 };
-      const { data } = await this.#post<{ readonly data: readonly Found[] }>(
-        `/v1/vector_stores/${storeId}/search`,
-        body,
-      );
-      rankings.push([...new Set(data.map(({ filename }) => Number.parseInt(filename, 10)))]);
+      const { data } = await this.#post<{ readonly data: readonly Found[] }>(`/v1/vector_stores/${storeId}/search`, {
+        query,
+        max_num_results: 20,
+      });
+      found.push(data.map(({ filename, score }) => ({ number: Number.parseInt(filename, 10), score })));
     }
-    return rankings;
+    return found;
   }
 
   async #upload(filename: string, text: string): Promise<string> {
@@ -69,4 +75,5 @@ interface Store {
 
 interface Found {
   readonly filename: string;
+  readonly score: number;
 }

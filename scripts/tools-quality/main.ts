@@ -1,6 +1,8 @@
 /**
  * Measures how well file_search finds the answers of FAQs, on a server of its own with the model that
- * `antiphon search setup` fetches, beside rank_bm25 and bm25s of PyPI. Arguments are languages of the Debian FAQ.
+ * `antiphon search setup` fetches, beside rank_bm25 and bm25s of PyPI. Arguments are languages of the Debian FAQ,
+ * `perl` and `python`. The last column has what thresholds of the score leave of right answers and of what is found for
+ * questions on other subjects.
  */
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync } from "node:fs";
@@ -13,12 +15,22 @@ import { describeEmbeddingFile } from "../../src/vector-stores/local-model/known
 import { LocalEmbedder } from "../../src/vector-stores/local-model/local-embedder.ts";
 import type { EmbeddingPurpose } from "../../src/vector-stores/ports/vectors.ts";
 import { cleanUp, removeFolder } from "../bench/clean-up.ts";
-import { type Answer, CACHE, debianFaq } from "./debian-faq.ts";
-import { FaqServer } from "./faq-server.ts";
+import { type Answer, CACHE, readFaq } from "./debian-faq.ts";
+import { FaqServer, type FoundText } from "./faq-server.ts";
 import { ndcg, recall } from "./measures.ts";
 import { KEY, MAIN, startTrialServer } from "./trial-server.ts";
 
-const LANGUAGES = ["en", "de", "fr", "it", "nl", "pt", "ru"];
+const SETS = ["en", "perl", "python", "de", "fr", "it", "nl", "pt", "ru"];
+const THRESHOLDS = [0.3, 0.5];
+/** What no FAQ of a program answers. */
+const FOREIGN_QUESTIONS = [
+  "How long does sourdough bread have to rise?",
+  "Which birds migrate over the Sahara?",
+  "Wie schneidet man im Winter einen Apfelbaum?",
+  "Quel vin accompagne le poisson grillé?",
+  "Quanto dura il viaggio in treno da Roma a Napoli?",
+  "Почему осенью желтеют листья?",
+];
 const PACKAGES = ["rank-bm25==0.2.2", "bm25s==0.3.16", "numpy==2.4.6"];
 /** How long all questions may wait for their vectors, in milliseconds. */
 const PATIENCE_MS = 3_600_000;
@@ -29,36 +41,58 @@ type Rankings = readonly (readonly number[])[];
 const asked = process.argv.slice(2);
 const modelFile = fetchModel();
 const columns = ["words", "hybrid", "meaning", "rank_bm25", "bm25s"].map((name) => name.padEnd(14));
-console.log(`${"nDCG@10 recall@10".padEnd(28)}${columns.join("")}`);
-for (const language of asked.length === 0 ? LANGUAGES : asked) await measureLanguage(language, debianFaq(language));
+const thresholds = THRESHOLDS.map((threshold) => `>=${threshold}`).join(" ");
+console.log(`${"nDCG@10 recall@10".padEnd(28)}${columns.join("")}hybrid, right ${thresholds}, other ${thresholds}`);
+for (const set of asked.length === 0 ? SETS : asked) await measureSet(set, readFaq(set));
 
-async function measureLanguage(language: string, answers: readonly Answer[]): Promise<void> {
+async function measureSet(set: string, answers: readonly Answer[]): Promise<void> {
   const before = performance.now();
+  const byWords = await serverFinds("none", answers);
+  const hybrid = await serverFinds(modelFile, answers);
   const rankings: readonly Rankings[] = [
-    await serverRankings("none", answers),
-    await serverRankings(modelFile, answers),
+    rankingsOf(byWords.found),
+    rankingsOf(hybrid.found),
     await cosineRankings(modelFile, answers),
     ...peerRankings(answers),
   ];
   const seconds = Math.round((performance.now() - before) / 1000);
   const cells = rankings.map((ranking) => `${ndcg(ranking).toFixed(3)} ${recall(ranking).toFixed(3)}`.padEnd(14));
-  console.log(`${`${language}, ${answers.length} files, ${seconds} s`.padEnd(28)}${cells.join("")}`);
+  const right = hybrid.found.flatMap((texts, index) => texts.filter(({ number }) => number === index));
+  const kept = [right, hybrid.foreign.flat()].map((texts) => keptShares(texts).join(" ")).join(", ");
+  console.log(`${`${set}, ${answers.length} files, ${seconds} s`.padEnd(28)}${cells.join("")}${kept}`);
+}
+
+/** The shares of these texts whose score reaches each threshold. */
+function keptShares(texts: readonly FoundText[]): readonly string[] {
+  return THRESHOLDS.map((threshold) => {
+    const kept = texts.filter(({ score }) => score >= threshold).length;
+    return (kept / Math.max(1, texts.length)).toFixed(2);
+  });
+}
+
+function rankingsOf(found: readonly (readonly FoundText[])[]): Rankings {
+  return found.map((texts) => [...new Set(texts.map(({ number }) => number))]);
+}
+
+interface Finds {
+  readonly found: readonly (readonly FoundText[])[];
+  /** For questions on other subjects. */
+  readonly foreign: readonly (readonly FoundText[])[];
 }
 
 /** What a new server with this EMBEDDING_FILE finds by its defaults. */
-async function serverRankings(embeddingFile: string, answers: readonly Answer[]): Promise<Rankings> {
+async function serverFinds(embeddingFile: string, answers: readonly Answer[]): Promise<Finds> {
   const dataDir = mkdtempSync(join(tmpdir(), "antiphon-quality-"));
   const remove = cleanUp(() => removeFolder(dataDir));
   const server = await startTrialServer(dataDir, { EMBEDDING_FILE: embeddingFile, CODE_ENGINE: "off" });
   const client = new FaqServer(server.url, KEY);
   const storeId = await client.fill(answers.map(({ text }) => text));
-  const rankings = await client.rank(
-    storeId,
-    answers.map(({ question }) => question),
-  );
+  const questions = answers.map(({ question }) => question);
+  const found = await client.search(storeId, questions);
+  const foreign = await client.search(storeId, FOREIGN_QUESTIONS);
   server.stop();
   remove();
-  return rankings;
+  return { found, foreign };
 }
 
 /** By the cosine of whole texts alone. */

@@ -1,6 +1,7 @@
 import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { NewStoreFile } from "@antiphon/domain/vector-stores.ts";
 import { openStore, type Store } from "../../../src/store/open-store.ts";
 import type { IndexedChunk, VectorModel } from "../../../src/vector-stores/ports/chunks.ts";
 import type { IngestTask } from "../../../src/vector-stores/ports/ingest.ts";
@@ -53,16 +54,13 @@ export interface BenchFile {
 
 /** A vector store with these files, none of which is taken in yet; resolves to its id. */
 export async function createVectorStore(store: Store, files: readonly BenchFile[]): Promise<string> {
+  const storeFiles: NewStoreFile[] = [];
+  for (const { name, attributes = null } of files)
+    storeFiles.push({ fileId: await upload(store, name), attributes, chunking: CHUNKING });
   const added = await store.vectorStores.createStore(
     OWNER,
     { name: "", description: null, metadata: {}, expiresAfterDays: null },
-    await Promise.all(
-      files.map(async ({ name, attributes = null }) => ({
-        fileId: await upload(store, name),
-        attributes,
-        chunking: CHUNKING,
-      })),
-    ),
+    storeFiles,
   );
   if (added.type !== "added") throw new Error(`the vector store was not made: ${added.type}`);
   return added.result.id;

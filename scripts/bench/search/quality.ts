@@ -94,7 +94,15 @@ async function find(
   wordsWeight: number,
 ): Promise<readonly string[]> {
   const weights = { words: wordsWeight, meaning: 1 };
-  const asked = { storeIds: [storeId], queries: [text], rewrites: false, filter: null, resultsMax: DEPTH, scoreMin: 0, weights };
+  const asked = {
+    storeIds: [storeId],
+    queries: [text],
+    rewrites: false,
+    filter: null,
+    resultsMax: DEPTH,
+    scoreMin: 0,
+    weights,
+  };
   const found = await finder.search(OWNER, { ...asked, order: "ranks" }, NEVER);
   if (found.type !== "found") throw new Error(`nothing was searched: ${found.type}`);
   return found.passages.map(({ filename }) => filename);

@@ -31,6 +31,7 @@ const PER_KIND = 50;
 const WORDS_MS_MAX = 30;
 const MEANING_MS_MAX = 60;
 const HELD_MS_MAX = 20;
+const MEBIBYTE = 1024 * 1024;
 const NEVER = new AbortController().signal;
 
 /**
@@ -52,7 +53,10 @@ async function measureOn(database: BenchDatabase): Promise<void> {
     await compareTakingIn(store, bareIndex(folder));
     for (let taken = COMPARED_CHUNKS; taken < ALL_CHUNKS; taken += CHUNKS_OF_FILE) await takeIn(store, fileOfChunks());
     console.log(`search among ${ALL_CHUNKS} chunks`);
+    const beforeBytes = process.memoryUsage.rss();
     await measureSearches(store, storeId);
+    const [before, after] = [beforeBytes, process.memoryUsage.rss()].map((bytes) => Math.round(bytes / MEBIBYTE));
+    console.log(`  memory of the process with its threads: ${before} MiB before the searches, ${after} MiB after them`);
   } finally {
     await bench.close();
   }
@@ -135,14 +139,17 @@ async function measureSearches(store: Store, storeId: string): Promise<void> {
     };
     await find(); // The first loads what the others find in memory.
     const times: number[] = [];
+    const cpuBefore = process.cpuUsage();
     while (times.length < SEARCHES) times.push(await find());
+    const { user, system } = process.cpuUsage(cpuBefore);
+    const cpuMs = (user + system) / 1000 / SEARCHES;
     const held = await heldWhile(async () => {
       for (let asked = 0; asked < SEARCHES; asked += SEARCHES_AT_ONCE)
         await Promise.all(Array.from({ length: SEARCHES_AT_ONCE }, find));
     });
     const p50 = median(times);
     console.log(
-      `  ${name}: p50 ${p50.toFixed(1)} ms (${p50 < most ? "met" : "missed"}: ${most}), p95 ${quantile(times, 0.95).toFixed(1)} ms; event loop held for at most ${held.toFixed(1)} ms (${held <= HELD_MS_MAX ? "met" : "missed"}: ${HELD_MS_MAX})`,
+      `  ${name}: p50 ${p50.toFixed(1)} ms (${p50 < most ? "met" : "missed"}: ${most}), p95 ${quantile(times, 0.95).toFixed(1)} ms, ${cpuMs.toFixed(1)} ms of processor time; event loop held for at most ${held.toFixed(1)} ms (${held <= HELD_MS_MAX ? "met" : "missed"}: ${HELD_MS_MAX})`,
     );
   }
 }
