@@ -8,7 +8,7 @@ import { type Answer, chunks, says } from "../responses/behind-upstream.ts";
 import { verifies } from "../verifies.ts";
 import { type Called, createStore, type Found, takenIn, upload } from "./store-client.ts";
 
-const REWRITE = { REWRITE_MODEL: "words" };
+const REWRITE = { REWRITE_MODEL: "words", REWRITE_TIMEOUT_MS: "60000" };
 const MODELS = "  words: first/a";
 
 interface Reply {
