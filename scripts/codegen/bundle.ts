@@ -106,6 +106,7 @@ const SCHEMA_FILES = [
   "conversations.yaml",
   "files.yaml",
   "containers.yaml",
+  "skills.yaml",
   "inspection.yaml",
   "organization.yaml",
   "models.yaml",

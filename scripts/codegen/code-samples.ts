@@ -24,8 +24,21 @@ export const ADDRESS = "http://127.0.0.1:8080";
 const METHODS = ["get", "post", "put", "patch", "delete"];
 const FORMS: Readonly<Record<string, readonly string[]>> = {
   createFile: ["purpose=user_data", "file=@notes.txt"],
+  createSkill: ["files=@invoices.zip"],
+  createSkillVersion: ["files=@invoices.zip", "default=true"],
   transcribe: ["audio=@recording.wav"],
   transcribeAndFormat: ["audio=@recording.wav", "instruction='as a list'"],
+};
+/** The members of the same forms, for the official SDKs. */
+const TYPESCRIPT_FORMS: Readonly<Record<string, string>> = {
+  createFile: '{ purpose: "user_data", file: createReadStream("notes.txt") }',
+  createSkill: '{ files: createReadStream("invoices.zip") }',
+  createSkillVersion: '{ files: createReadStream("invoices.zip"), default: true }',
+};
+const PYTHON_FORMS: Readonly<Record<string, readonly string[]>> = {
+  createFile: ['purpose="user_data"', 'file=open("notes.txt", "rb")'],
+  createSkill: ['files=open("invoices.zip", "rb")'],
+  createSkillVersion: ['files=open("invoices.zip", "rb")', "default=True"],
 };
 const TEXT_LINES: Readonly<Record<string, string>> = {
   streamTranscription: '{"type":"chunk","audio_base64":"AAAA","last":true}',
@@ -44,7 +57,9 @@ const IDS: Readonly<Record<string, string>> = {
   model: "antiphon-built-in",
   project_id: "default%2Fdefault",
   response_id: "resp_123",
+  skill_id: "skill_123",
   vector_store_id: "vs_123",
+  version: "2",
 };
 
 /** Paths whose query needs the start of a time, and a query for them. */
@@ -102,6 +117,17 @@ const SDK_METHODS: Readonly<Record<string, string>> = {
   getContainerFile: "containers.files.retrieve",
   deleteContainerFile: "containers.files.delete",
   downloadContainerFile: "containers.files.content.retrieve",
+  listSkills: "skills.list",
+  createSkill: "skills.create",
+  getSkill: "skills.retrieve",
+  updateSkill: "skills.update",
+  deleteSkill: "skills.delete",
+  downloadSkill: "skills.content.retrieve",
+  listSkillVersions: "skills.versions.list",
+  createSkillVersion: "skills.versions.create",
+  getSkillVersion: "skills.versions.retrieve",
+  deleteSkillVersion: "skills.versions.delete",
+  downloadSkillVersion: "skills.versions.content.retrieve",
 };
 
 /** The document with samples in curl and the official SDKs at each operation. */
@@ -173,7 +199,7 @@ function curlSample({ operationId, method, path, body, isForm }: Operation, hasK
 function typescriptSample({ operationId, path, body }: Operation, method: string): string {
   const [own, others] = parametersOf(path);
   const members = { ...others, ...body };
-  const form = operationId === "createFile" ? '{ purpose: "user_data", file: createReadStream("notes.txt") }' : null;
+  const form = TYPESCRIPT_FORMS[operationId] ?? null;
   const options = form ?? (Object.keys(members).length === 0 ? null : literal(members));
   const given = [own === null ? null : JSON.stringify(own), options].filter((argument) => argument !== null).join(", ");
   return `${form === null ? "" : 'import { createReadStream } from "node:fs";\n'}import OpenAI from "openai";
@@ -188,7 +214,7 @@ console.log(${shownOf(operationId, "typescript")});
 function pythonSample({ operationId, path, body }: Operation, method: string): string {
   const [own, others] = parametersOf(path);
   const members = Object.entries({ ...others, ...body }).map(([name, value]) => `${name}=${pythonLiteral(value)}`);
-  const form = operationId === "createFile" ? ['purpose="user_data"', 'file=open("notes.txt", "rb")'] : [];
+  const form = PYTHON_FORMS[operationId] ?? [];
   const given = [...(own === null ? [] : [JSON.stringify(own)]), ...members, ...form].join(", ");
   const snake = method.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
   return `import os

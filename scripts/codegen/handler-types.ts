@@ -45,7 +45,10 @@ function bodyType(document: JsonObject, { requestBody, bodyRequired }: Operation
 /** Returns the names of a form's files as a union type. */
 export function fileMembers(document: JsonObject, schema: JsonObject): string {
   const properties = objectAt(resolve(document, schema), "properties");
-  const files = Object.keys(properties).filter((name) => objectAt(properties, name)["format"] === "binary");
+  const files = Object.keys(properties).filter((name) => {
+    const member = objectAt(properties, name);
+    return member["format"] === "binary" || objectAt(member, "items")["format"] === "binary";
+  });
   return files.length === 0 ? "never" : files.map((name) => JSON.stringify(name)).join(" | ");
 }
 

@@ -27,5 +27,8 @@ export function fieldOrder(schema: JsonObject): readonly string[] {
 
 function isForm(schema: JsonObject): boolean {
   const properties = objectAt(schema, "properties");
-  return Object.keys(properties).some((name) => objectAt(properties, name)["format"] === "binary");
+  return Object.keys(properties).some((name) => {
+    const member = objectAt(properties, name);
+    return member["format"] === "binary" || objectAt(member, "items")["format"] === "binary";
+  });
 }
