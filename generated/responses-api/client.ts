@@ -350,6 +350,61 @@ export class ResponsesApiClient {
     return this.#send({ operationId: "listResponseTimeline", method: "GET", path: `/v1/responses/${encodeURIComponent(responseId)}/timeline`, query: query ?? {}, accept: "json" }, options);
   }
 
+  /** `GET /v1/skills` List skills */
+  listSkills(query?: { readonly limit?: number; readonly order?: Schema.ListOrder; readonly after?: string }, options?: RequestOptions): Promise<Schema.SkillList> {
+    return this.#send({ operationId: "listSkills", method: "GET", path: "/v1/skills", query: query ?? {}, accept: "json" }, options);
+  }
+
+  /** `POST /v1/skills` Create a skill */
+  createSkill(body: UploadForm<Schema.SkillUpload, "files">, options?: RequestOptions): Promise<Schema.Skill> {
+    return this.#send({ operationId: "createSkill", method: "POST", path: "/v1/skills", query: {}, bodyKind: "form", body, accept: "json" }, options);
+  }
+
+  /** `DELETE /v1/skills/{skill_id}` Delete a skill and its versions */
+  deleteSkill(skillId: string, options?: RequestOptions): Promise<Schema.DeletedSkill> {
+    return this.#send({ operationId: "deleteSkill", method: "DELETE", path: `/v1/skills/${encodeURIComponent(skillId)}`, query: {}, accept: "json" }, options);
+  }
+
+  /** `GET /v1/skills/{skill_id}` Fetch a skill */
+  getSkill(skillId: string, options?: RequestOptions): Promise<Schema.Skill> {
+    return this.#send({ operationId: "getSkill", method: "GET", path: `/v1/skills/${encodeURIComponent(skillId)}`, query: {}, accept: "json" }, options);
+  }
+
+  /** `POST /v1/skills/{skill_id}` Set the default version of a skill */
+  updateSkill(skillId: string, body: Schema.UpdateSkillRequest, options?: RequestOptions): Promise<Schema.Skill> {
+    return this.#send({ operationId: "updateSkill", method: "POST", path: `/v1/skills/${encodeURIComponent(skillId)}`, query: {}, bodyKind: "json", body, accept: "json" }, options);
+  }
+
+  /** `GET /v1/skills/{skill_id}/content` Fetch the files of a skill */
+  downloadSkill(skillId: string, options?: RequestOptions): Promise<Uint8Array> {
+    return this.#send({ operationId: "downloadSkill", method: "GET", path: `/v1/skills/${encodeURIComponent(skillId)}/content`, query: {}, accept: "bytes" }, options);
+  }
+
+  /** `GET /v1/skills/{skill_id}/versions` List the versions of a skill */
+  listSkillVersions(skillId: string, query?: { readonly limit?: number; readonly order?: Schema.ListOrder; readonly after?: string }, options?: RequestOptions): Promise<Schema.SkillVersionList> {
+    return this.#send({ operationId: "listSkillVersions", method: "GET", path: `/v1/skills/${encodeURIComponent(skillId)}/versions`, query: query ?? {}, accept: "json" }, options);
+  }
+
+  /** `POST /v1/skills/{skill_id}/versions` Create a version of a skill */
+  createSkillVersion(skillId: string, body: UploadForm<Schema.SkillVersionUpload, "files">, options?: RequestOptions): Promise<Schema.SkillVersion> {
+    return this.#send({ operationId: "createSkillVersion", method: "POST", path: `/v1/skills/${encodeURIComponent(skillId)}/versions`, query: {}, bodyKind: "form", body, accept: "json" }, options);
+  }
+
+  /** `DELETE /v1/skills/{skill_id}/versions/{version}` Delete a version of a skill */
+  deleteSkillVersion(skillId: string, version: string, options?: RequestOptions): Promise<Schema.DeletedSkillVersion> {
+    return this.#send({ operationId: "deleteSkillVersion", method: "DELETE", path: `/v1/skills/${encodeURIComponent(skillId)}/versions/${encodeURIComponent(version)}`, query: {}, accept: "json" }, options);
+  }
+
+  /** `GET /v1/skills/{skill_id}/versions/{version}` Fetch a version of a skill */
+  getSkillVersion(skillId: string, version: string, options?: RequestOptions): Promise<Schema.SkillVersion> {
+    return this.#send({ operationId: "getSkillVersion", method: "GET", path: `/v1/skills/${encodeURIComponent(skillId)}/versions/${encodeURIComponent(version)}`, query: {}, accept: "json" }, options);
+  }
+
+  /** `GET /v1/skills/{skill_id}/versions/{version}/content` Fetch the files of a version of a skill */
+  downloadSkillVersion(skillId: string, version: string, options?: RequestOptions): Promise<Uint8Array> {
+    return this.#send({ operationId: "downloadSkillVersion", method: "GET", path: `/v1/skills/${encodeURIComponent(skillId)}/versions/${encodeURIComponent(version)}/content`, query: {}, accept: "bytes" }, options);
+  }
+
   /** `GET /v1/vector_stores` List vector stores */
   listVectorStores(query?: { readonly limit?: number; readonly order?: Schema.ListOrder; readonly after?: string; readonly before?: string }, options?: RequestOptions): Promise<Schema.VectorStoreList> {
     return this.#send({ operationId: "listVectorStores", method: "GET", path: "/v1/vector_stores", query: query ?? {}, accept: "json" }, options);
@@ -468,7 +523,7 @@ export interface EventStream<Event> extends AsyncIterable<Event> {
 }
 
 /** A form to send. Its members named by `Files` are uploads. */
-export type UploadForm<Form, Files extends keyof Form> = { readonly [Name in keyof Form]: Name extends Files ? Upload : Form[Name] };
+export type UploadForm<Form, Files extends keyof Form> = { readonly [Name in keyof Form]: Name extends Files ? (Form[Name] extends readonly unknown[] ? readonly Upload[] : Upload) : Form[Name] };
 
 /** A file to upload. A `Blob` or `File` can be sent unchanged; `mimeType` is `application/octet-stream` by default. */
 export type Upload = Blob | { readonly filename: string; readonly mimeType?: string; readonly bytes: Uint8Array<ArrayBuffer> };

@@ -136,6 +136,28 @@ export interface ResponsesApiHandlers<Context> {
   listInputItems(request: ListInputItemsCall, context: Context): Promise<ListInputItemsReply>;
   /** `GET /v1/responses/{response_id}/timeline` List when the events of a response were made */
   listResponseTimeline(request: ListResponseTimelineCall, context: Context): Promise<ListResponseTimelineReply>;
+  /** `GET /v1/skills` List skills */
+  listSkills(request: ListSkillsCall, context: Context): Promise<ListSkillsReply>;
+  /** `POST /v1/skills` Create a skill */
+  createSkill(request: CreateSkillCall, context: Context): Promise<CreateSkillReply>;
+  /** `DELETE /v1/skills/{skill_id}` Delete a skill and its versions */
+  deleteSkill(request: DeleteSkillCall, context: Context): Promise<DeleteSkillReply>;
+  /** `GET /v1/skills/{skill_id}` Fetch a skill */
+  getSkill(request: GetSkillCall, context: Context): Promise<GetSkillReply>;
+  /** `POST /v1/skills/{skill_id}` Set the default version of a skill */
+  updateSkill(request: UpdateSkillCall, context: Context): Promise<UpdateSkillReply>;
+  /** `GET /v1/skills/{skill_id}/content` Fetch the files of a skill */
+  downloadSkill(request: DownloadSkillCall, context: Context): Promise<DownloadSkillReply>;
+  /** `GET /v1/skills/{skill_id}/versions` List the versions of a skill */
+  listSkillVersions(request: ListSkillVersionsCall, context: Context): Promise<ListSkillVersionsReply>;
+  /** `POST /v1/skills/{skill_id}/versions` Create a version of a skill */
+  createSkillVersion(request: CreateSkillVersionCall, context: Context): Promise<CreateSkillVersionReply>;
+  /** `DELETE /v1/skills/{skill_id}/versions/{version}` Delete a version of a skill */
+  deleteSkillVersion(request: DeleteSkillVersionCall, context: Context): Promise<DeleteSkillVersionReply>;
+  /** `GET /v1/skills/{skill_id}/versions/{version}` Fetch a version of a skill */
+  getSkillVersion(request: GetSkillVersionCall, context: Context): Promise<GetSkillVersionReply>;
+  /** `GET /v1/skills/{skill_id}/versions/{version}/content` Fetch the files of a version of a skill */
+  downloadSkillVersion(request: DownloadSkillVersionCall, context: Context): Promise<DownloadSkillVersionReply>;
   /** `GET /v1/vector_stores` List vector stores */
   listVectorStores(request: ListVectorStoresCall, context: Context): Promise<ListVectorStoresReply>;
   /** `POST /v1/vector_stores` Create a vector store */
@@ -907,6 +929,127 @@ export interface ListResponseTimelineCall {
 }
 export type ListResponseTimelineReply =
   | BodyReply<200, Schema.ResponseTimeline>
+  | BodyReply<400 | 401 | 404 | 429 | 500 | 503, Schema.ErrorBody>
+  ;
+
+export interface ListSkillsCall {
+  readonly path: NoParameters;
+  readonly query: { readonly limit?: number; readonly order?: Schema.ListOrder; readonly after?: string };
+  readonly headers: { readonly "provider-organization"?: string; readonly "provider-project"?: string; readonly "openai-organization"?: string; readonly "openai-project"?: string; readonly "openai-beta"?: string; readonly "x-client-request-id"?: string };
+  readonly body: undefined;
+}
+export type ListSkillsReply =
+  | BodyReply<200, Schema.SkillList>
+  | BodyReply<400 | 401 | 429 | 500 | 503, Schema.ErrorBody>
+  ;
+
+export interface CreateSkillCall {
+  readonly path: NoParameters;
+  readonly query: NoParameters;
+  readonly headers: { readonly "provider-organization"?: string; readonly "provider-project"?: string; readonly "openai-organization"?: string; readonly "openai-project"?: string; readonly "openai-beta"?: string; readonly "x-client-request-id"?: string; readonly "idempotency-key"?: string };
+  readonly body: FormWith<Schema.SkillUpload, "files">;
+}
+export type CreateSkillReply =
+  | BodyReply<200, Schema.Skill>
+  | BodyReply<400 | 401 | 408 | 413 | 415 | 429 | 500 | 503 | 507, Schema.ErrorBody>
+  ;
+
+export interface DeleteSkillCall {
+  readonly path: { readonly skill_id: string };
+  readonly query: NoParameters;
+  readonly headers: { readonly "provider-organization"?: string; readonly "provider-project"?: string; readonly "openai-organization"?: string; readonly "openai-project"?: string; readonly "openai-beta"?: string; readonly "x-client-request-id"?: string };
+  readonly body: undefined;
+}
+export type DeleteSkillReply =
+  | BodyReply<200, Schema.DeletedSkill>
+  | BodyReply<400 | 401 | 404 | 429 | 500 | 503 | 507, Schema.ErrorBody>
+  ;
+
+export interface GetSkillCall {
+  readonly path: { readonly skill_id: string };
+  readonly query: NoParameters;
+  readonly headers: { readonly "provider-organization"?: string; readonly "provider-project"?: string; readonly "openai-organization"?: string; readonly "openai-project"?: string; readonly "openai-beta"?: string; readonly "x-client-request-id"?: string };
+  readonly body: undefined;
+}
+export type GetSkillReply =
+  | BodyReply<200, Schema.Skill>
+  | BodyReply<400 | 401 | 404 | 429 | 500 | 503, Schema.ErrorBody>
+  ;
+
+export interface UpdateSkillCall {
+  readonly path: { readonly skill_id: string };
+  readonly query: NoParameters;
+  readonly headers: { readonly "provider-organization"?: string; readonly "provider-project"?: string; readonly "openai-organization"?: string; readonly "openai-project"?: string; readonly "openai-beta"?: string; readonly "x-client-request-id"?: string; readonly "idempotency-key"?: string };
+  readonly body: Schema.UpdateSkillRequest;
+}
+export type UpdateSkillReply =
+  | BodyReply<200, Schema.Skill>
+  | BodyReply<400 | 401 | 404 | 408 | 413 | 415 | 429 | 500 | 503 | 507, Schema.ErrorBody>
+  ;
+
+export interface DownloadSkillCall {
+  readonly path: { readonly skill_id: string };
+  readonly query: NoParameters;
+  readonly headers: { readonly "provider-organization"?: string; readonly "provider-project"?: string; readonly "openai-organization"?: string; readonly "openai-project"?: string; readonly "openai-beta"?: string; readonly "x-client-request-id"?: string };
+  readonly body: undefined;
+}
+export type DownloadSkillReply =
+  | BytesReply<200>
+  | BodyReply<400 | 401 | 404 | 429 | 500 | 503, Schema.ErrorBody>
+  ;
+
+export interface ListSkillVersionsCall {
+  readonly path: { readonly skill_id: string };
+  readonly query: { readonly limit?: number; readonly order?: Schema.ListOrder; readonly after?: string };
+  readonly headers: { readonly "provider-organization"?: string; readonly "provider-project"?: string; readonly "openai-organization"?: string; readonly "openai-project"?: string; readonly "openai-beta"?: string; readonly "x-client-request-id"?: string };
+  readonly body: undefined;
+}
+export type ListSkillVersionsReply =
+  | BodyReply<200, Schema.SkillVersionList>
+  | BodyReply<400 | 401 | 404 | 429 | 500 | 503, Schema.ErrorBody>
+  ;
+
+export interface CreateSkillVersionCall {
+  readonly path: { readonly skill_id: string };
+  readonly query: NoParameters;
+  readonly headers: { readonly "provider-organization"?: string; readonly "provider-project"?: string; readonly "openai-organization"?: string; readonly "openai-project"?: string; readonly "openai-beta"?: string; readonly "x-client-request-id"?: string; readonly "idempotency-key"?: string };
+  readonly body: FormWith<Schema.SkillVersionUpload, "files">;
+}
+export type CreateSkillVersionReply =
+  | BodyReply<200, Schema.SkillVersion>
+  | BodyReply<400 | 401 | 404 | 408 | 413 | 415 | 429 | 500 | 503 | 507, Schema.ErrorBody>
+  ;
+
+export interface DeleteSkillVersionCall {
+  readonly path: { readonly skill_id: string; readonly version: string };
+  readonly query: NoParameters;
+  readonly headers: { readonly "provider-organization"?: string; readonly "provider-project"?: string; readonly "openai-organization"?: string; readonly "openai-project"?: string; readonly "openai-beta"?: string; readonly "x-client-request-id"?: string };
+  readonly body: undefined;
+}
+export type DeleteSkillVersionReply =
+  | BodyReply<200, Schema.DeletedSkillVersion>
+  | BodyReply<400 | 401 | 404 | 429 | 500 | 503 | 507, Schema.ErrorBody>
+  ;
+
+export interface GetSkillVersionCall {
+  readonly path: { readonly skill_id: string; readonly version: string };
+  readonly query: NoParameters;
+  readonly headers: { readonly "provider-organization"?: string; readonly "provider-project"?: string; readonly "openai-organization"?: string; readonly "openai-project"?: string; readonly "openai-beta"?: string; readonly "x-client-request-id"?: string };
+  readonly body: undefined;
+}
+export type GetSkillVersionReply =
+  | BodyReply<200, Schema.SkillVersion>
+  | BodyReply<400 | 401 | 404 | 429 | 500 | 503, Schema.ErrorBody>
+  ;
+
+export interface DownloadSkillVersionCall {
+  readonly path: { readonly skill_id: string; readonly version: string };
+  readonly query: NoParameters;
+  readonly headers: { readonly "provider-organization"?: string; readonly "provider-project"?: string; readonly "openai-organization"?: string; readonly "openai-project"?: string; readonly "openai-beta"?: string; readonly "x-client-request-id"?: string };
+  readonly body: undefined;
+}
+export type DownloadSkillVersionReply =
+  | BytesReply<200>
   | BodyReply<400 | 401 | 404 | 429 | 500 | 503, Schema.ErrorBody>
   ;
 
@@ -2229,6 +2372,193 @@ export const responsesApiRoutes: readonly OperationRoute[] = [
     lineSchema: null,
   },
   {
+    operationId: "listSkills",
+    method: "get",
+    path: "/v1/skills",
+    summary: "List skills",
+    extension: false,
+    secured: true,
+    query: { limit: { kind: "integer", array: false, required: false, aliases: [], minimum: 1, maximum: 100, default: 20 }, order: { kind: "string", array: false, required: false, aliases: [], enum: ["asc", "desc"], default: "desc" }, after: { kind: "string", array: false, required: false, aliases: [] } },
+    headers: ["provider-organization", "provider-project", "openai-organization", "openai-project", "openai-beta", "x-client-request-id"],
+    request: [],
+    bodyRequired: false,
+    bodySchema: null,
+    replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "429": ["application/json"], "500": ["application/json"], "503": ["application/json"] },
+    replySchema: "SkillList",
+    eventSchema: null,
+    lineSchema: null,
+  },
+  {
+    operationId: "createSkill",
+    method: "post",
+    path: "/v1/skills",
+    summary: "Create a skill",
+    extension: false,
+    secured: true,
+    query: {},
+    headers: ["provider-organization", "provider-project", "openai-organization", "openai-project", "openai-beta", "x-client-request-id", "idempotency-key"],
+    request: ["multipart/form-data"],
+    bodyRequired: true,
+    bodySchema: "SkillUpload",
+    replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "408": ["application/json"], "413": ["application/json"], "415": ["application/json"], "429": ["application/json"], "500": ["application/json"], "503": ["application/json"], "507": ["application/json"] },
+    replySchema: "Skill",
+    eventSchema: null,
+    lineSchema: null,
+  },
+  {
+    operationId: "deleteSkill",
+    method: "delete",
+    path: "/v1/skills/:skill_id",
+    summary: "Delete a skill and its versions",
+    extension: false,
+    secured: true,
+    query: {},
+    headers: ["provider-organization", "provider-project", "openai-organization", "openai-project", "openai-beta", "x-client-request-id"],
+    request: [],
+    bodyRequired: false,
+    bodySchema: null,
+    replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "404": ["application/json"], "429": ["application/json"], "500": ["application/json"], "503": ["application/json"], "507": ["application/json"] },
+    replySchema: "DeletedSkill",
+    eventSchema: null,
+    lineSchema: null,
+  },
+  {
+    operationId: "getSkill",
+    method: "get",
+    path: "/v1/skills/:skill_id",
+    summary: "Fetch a skill",
+    extension: false,
+    secured: true,
+    query: {},
+    headers: ["provider-organization", "provider-project", "openai-organization", "openai-project", "openai-beta", "x-client-request-id"],
+    request: [],
+    bodyRequired: false,
+    bodySchema: null,
+    replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "404": ["application/json"], "429": ["application/json"], "500": ["application/json"], "503": ["application/json"] },
+    replySchema: "Skill",
+    eventSchema: null,
+    lineSchema: null,
+  },
+  {
+    operationId: "updateSkill",
+    method: "post",
+    path: "/v1/skills/:skill_id",
+    summary: "Set the default version of a skill",
+    extension: false,
+    secured: true,
+    query: {},
+    headers: ["provider-organization", "provider-project", "openai-organization", "openai-project", "openai-beta", "x-client-request-id", "idempotency-key"],
+    request: ["application/json"],
+    bodyRequired: true,
+    bodySchema: "UpdateSkillRequest",
+    replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "404": ["application/json"], "408": ["application/json"], "413": ["application/json"], "415": ["application/json"], "429": ["application/json"], "500": ["application/json"], "503": ["application/json"], "507": ["application/json"] },
+    replySchema: "Skill",
+    eventSchema: null,
+    lineSchema: null,
+  },
+  {
+    operationId: "downloadSkill",
+    method: "get",
+    path: "/v1/skills/:skill_id/content",
+    summary: "Fetch the files of a skill",
+    extension: false,
+    secured: true,
+    query: {},
+    headers: ["provider-organization", "provider-project", "openai-organization", "openai-project", "openai-beta", "x-client-request-id"],
+    request: [],
+    bodyRequired: false,
+    bodySchema: null,
+    replies: { "200": ["application/zip"], "400": ["application/json"], "401": ["application/json"], "404": ["application/json"], "429": ["application/json"], "500": ["application/json"], "503": ["application/json"] },
+    replySchema: null,
+    eventSchema: null,
+    lineSchema: null,
+  },
+  {
+    operationId: "listSkillVersions",
+    method: "get",
+    path: "/v1/skills/:skill_id/versions",
+    summary: "List the versions of a skill",
+    extension: false,
+    secured: true,
+    query: { limit: { kind: "integer", array: false, required: false, aliases: [], minimum: 1, maximum: 100, default: 20 }, order: { kind: "string", array: false, required: false, aliases: [], enum: ["asc", "desc"], default: "desc" }, after: { kind: "string", array: false, required: false, aliases: [] } },
+    headers: ["provider-organization", "provider-project", "openai-organization", "openai-project", "openai-beta", "x-client-request-id"],
+    request: [],
+    bodyRequired: false,
+    bodySchema: null,
+    replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "404": ["application/json"], "429": ["application/json"], "500": ["application/json"], "503": ["application/json"] },
+    replySchema: "SkillVersionList",
+    eventSchema: null,
+    lineSchema: null,
+  },
+  {
+    operationId: "createSkillVersion",
+    method: "post",
+    path: "/v1/skills/:skill_id/versions",
+    summary: "Create a version of a skill",
+    extension: false,
+    secured: true,
+    query: {},
+    headers: ["provider-organization", "provider-project", "openai-organization", "openai-project", "openai-beta", "x-client-request-id", "idempotency-key"],
+    request: ["multipart/form-data"],
+    bodyRequired: true,
+    bodySchema: "SkillVersionUpload",
+    replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "404": ["application/json"], "408": ["application/json"], "413": ["application/json"], "415": ["application/json"], "429": ["application/json"], "500": ["application/json"], "503": ["application/json"], "507": ["application/json"] },
+    replySchema: "SkillVersion",
+    eventSchema: null,
+    lineSchema: null,
+  },
+  {
+    operationId: "deleteSkillVersion",
+    method: "delete",
+    path: "/v1/skills/:skill_id/versions/:version",
+    summary: "Delete a version of a skill",
+    extension: false,
+    secured: true,
+    query: {},
+    headers: ["provider-organization", "provider-project", "openai-organization", "openai-project", "openai-beta", "x-client-request-id"],
+    request: [],
+    bodyRequired: false,
+    bodySchema: null,
+    replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "404": ["application/json"], "429": ["application/json"], "500": ["application/json"], "503": ["application/json"], "507": ["application/json"] },
+    replySchema: "DeletedSkillVersion",
+    eventSchema: null,
+    lineSchema: null,
+  },
+  {
+    operationId: "getSkillVersion",
+    method: "get",
+    path: "/v1/skills/:skill_id/versions/:version",
+    summary: "Fetch a version of a skill",
+    extension: false,
+    secured: true,
+    query: {},
+    headers: ["provider-organization", "provider-project", "openai-organization", "openai-project", "openai-beta", "x-client-request-id"],
+    request: [],
+    bodyRequired: false,
+    bodySchema: null,
+    replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "404": ["application/json"], "429": ["application/json"], "500": ["application/json"], "503": ["application/json"] },
+    replySchema: "SkillVersion",
+    eventSchema: null,
+    lineSchema: null,
+  },
+  {
+    operationId: "downloadSkillVersion",
+    method: "get",
+    path: "/v1/skills/:skill_id/versions/:version/content",
+    summary: "Fetch the files of a version of a skill",
+    extension: false,
+    secured: true,
+    query: {},
+    headers: ["provider-organization", "provider-project", "openai-organization", "openai-project", "openai-beta", "x-client-request-id"],
+    request: [],
+    bodyRequired: false,
+    bodySchema: null,
+    replies: { "200": ["application/zip"], "400": ["application/json"], "401": ["application/json"], "404": ["application/json"], "429": ["application/json"], "500": ["application/json"], "503": ["application/json"] },
+    replySchema: null,
+    eventSchema: null,
+    lineSchema: null,
+  },
+  {
     operationId: "listVectorStores",
     method: "get",
     path: "/v1/vector_stores",
@@ -2551,10 +2881,12 @@ export interface QueryParameter {
 export type NoParameters = Readonly<Record<string, never>>;
 
 /** A form whose `Files` have arrived. */
-export type FormWith<Form, Files extends keyof Form> = { readonly [Name in keyof Form]: Name extends Files ? UploadedFile : Form[Name] };
+export type FormWith<Form, Files extends keyof Form> = { readonly [Name in keyof Form]: Name extends Files ? (Form[Name] extends readonly unknown[] ? readonly UploadedFile[] : UploadedFile) : Form[Name] };
 
 export interface UploadedFile {
   readonly filename: string;
+  /** The file name with its folders, as the client sent it. */
+  readonly path: string;
   /** As the client named it. */
   readonly mimeType: string;
   readonly size: number;

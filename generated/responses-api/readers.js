@@ -63550,214 +63550,8 @@ validate1408.errors = vErrors;
 return errors === 0;
 }
 
-export const readResponseSummary = validate1409;
-const schema532 = {"type":"object","required":["id"],"properties":{"id":{"type":"string"},"object":{"type":"string","const":"response.summary"},"created_at":{"type":"integer"},"completed_at":{"type":["integer","null"]},"status":{"$ref":"#/components/schemas/ResponseStatus"},"is_live":{"type":"boolean"},"kind":{"$ref":"#/components/schemas/RunKind"},"face":{"type":["string","null"],"enum":["chat","completions","messages",null]},"model":{"type":"string"},"background":{"type":"boolean"},"conversation":{"anyOf":[{"$ref":"#/components/schemas/ConversationRef"},{"type":"null"}]},"previous_response_id":{"type":["string","null"]},"metadata":{"$ref":"#/components/schemas/Metadata"},"usage":{"anyOf":[{"$ref":"#/components/schemas/Usage"},{"type":"null"}]},"price":{"anyOf":[{"$ref":"#/components/schemas/Price"},{"type":"null"}]},"error":{"anyOf":[{"$ref":"#/components/schemas/ResponseErrorInfo"},{"type":"null"}]},"incomplete_details":{"anyOf":[{"$ref":"#/components/schemas/IncompleteDetails"},{"type":"null"}]},"input_preview":{"type":"string","maxLength":200},"output_preview":{"type":"string","maxLength":200},"tools":{"type":"array","items":{"type":"string"}},"timing":{"$ref":"#/components/schemas/RunTiming"},"key":{"anyOf":[{"$ref":"#/components/schemas/KeyRef"},{"type":"null"}]}}};
-const schema533 = {"type":"string","enum":["background","plain","streamed","websocket"]};
-
-function validate1411(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(typeof data !== "string"){
-validate1411.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema533.type,parentSchema:schema533,data}];
-return false;
-}
-if(!((((data === "background") || (data === "plain")) || (data === "streamed")) || (data === "websocket"))){
-validate1411.errors = [{instancePath,schemaPath:"#/enum",keyword:"enum",params:{allowedValues: schema533.enum},message:"must be equal to one of the allowed values",schema:schema533.enum,parentSchema:schema533,data}];
-return false;
-}
-validate1411.errors = vErrors;
-return errors === 0;
-}
-
-const schema534 = {"type":"object","required":["amount","currency"],"properties":{"amount":{"type":"number","minimum":0},"currency":{"type":"string"}}};
-
-function validate1416(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if(((data.amount === undefined) && (missing0 = "amount")) || ((data.currency === undefined) && (missing0 = "currency"))){
-validate1416.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema534.required,parentSchema:schema534,data}];
-return false;
-}
-else {
-if(data.amount !== undefined){
-let data0 = data.amount;
-const _errs1 = errors;
-if(errors === _errs1){
-if((typeof data0 == "number") && (isFinite(data0))){
-if(data0 < 0 || isNaN(data0)){
-validate1416.errors = [{instancePath:instancePath+"/amount",schemaPath:"#/properties/amount/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema534.properties.amount,data:data0}];
-return false;
-}
-}
-else {
-validate1416.errors = [{instancePath:instancePath+"/amount",schemaPath:"#/properties/amount/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema534.properties.amount.type,parentSchema:schema534.properties.amount,data:data0}];
-return false;
-}
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.currency !== undefined){
-let data1 = data.currency;
-const _errs3 = errors;
-if(typeof data1 !== "string"){
-validate1416.errors = [{instancePath:instancePath+"/currency",schemaPath:"#/properties/currency/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema534.properties.currency.type,parentSchema:schema534.properties.currency,data:data1}];
-return false;
-}
-var valid0 = _errs3 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-else {
-validate1416.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema534.type,parentSchema:schema534,data}];
-return false;
-}
-}
-validate1416.errors = vErrors;
-return errors === 0;
-}
-
-const schema535 = {"type":"object","required":[],"properties":{"queued_ms":{"type":["integer","null"],"minimum":0},"first_text_ms":{"type":["integer","null"],"minimum":0},"duration_ms":{"type":["integer","null"],"minimum":0}}};
-
-function validate1420(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.queued_ms !== undefined){
-let data0 = data.queued_ms;
-const _errs1 = errors;
-if((!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))) && (data0 !== null)){
-validate1420.errors = [{instancePath:instancePath+"/queued_ms",schemaPath:"#/properties/queued_ms/type",keyword:"type",params:{type: schema535.properties.queued_ms.type},message:"must be integer,null",schema:schema535.properties.queued_ms.type,parentSchema:schema535.properties.queued_ms,data:data0}];
-return false;
-}
-if(errors === _errs1){
-if((typeof data0 == "number") && (isFinite(data0))){
-if(data0 < 0 || isNaN(data0)){
-validate1420.errors = [{instancePath:instancePath+"/queued_ms",schemaPath:"#/properties/queued_ms/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema535.properties.queued_ms,data:data0}];
-return false;
-}
-}
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.first_text_ms !== undefined){
-let data1 = data.first_text_ms;
-const _errs3 = errors;
-if((!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))) && (data1 !== null)){
-validate1420.errors = [{instancePath:instancePath+"/first_text_ms",schemaPath:"#/properties/first_text_ms/type",keyword:"type",params:{type: schema535.properties.first_text_ms.type},message:"must be integer,null",schema:schema535.properties.first_text_ms.type,parentSchema:schema535.properties.first_text_ms,data:data1}];
-return false;
-}
-if(errors === _errs3){
-if((typeof data1 == "number") && (isFinite(data1))){
-if(data1 < 0 || isNaN(data1)){
-validate1420.errors = [{instancePath:instancePath+"/first_text_ms",schemaPath:"#/properties/first_text_ms/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema535.properties.first_text_ms,data:data1}];
-return false;
-}
-}
-}
-var valid0 = _errs3 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.duration_ms !== undefined){
-let data2 = data.duration_ms;
-const _errs5 = errors;
-if((!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))) && (data2 !== null)){
-validate1420.errors = [{instancePath:instancePath+"/duration_ms",schemaPath:"#/properties/duration_ms/type",keyword:"type",params:{type: schema535.properties.duration_ms.type},message:"must be integer,null",schema:schema535.properties.duration_ms.type,parentSchema:schema535.properties.duration_ms,data:data2}];
-return false;
-}
-if(errors === _errs5){
-if((typeof data2 == "number") && (isFinite(data2))){
-if(data2 < 0 || isNaN(data2)){
-validate1420.errors = [{instancePath:instancePath+"/duration_ms",schemaPath:"#/properties/duration_ms/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema535.properties.duration_ms,data:data2}];
-return false;
-}
-}
-}
-var valid0 = _errs5 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-else {
-validate1420.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema535.type,parentSchema:schema535,data}];
-return false;
-}
-}
-validate1420.errors = vErrors;
-return errors === 0;
-}
-
-const schema536 = {"type":"object","required":["id"],"properties":{"id":{"type":"string"},"name":{"type":["string","null"]}}};
-
-function validate1422(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((data.id === undefined) && (missing0 = "id")){
-validate1422.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema536.required,parentSchema:schema536,data}];
-return false;
-}
-else {
-if(data.id !== undefined){
-let data0 = data.id;
-const _errs1 = errors;
-if(typeof data0 !== "string"){
-validate1422.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema536.properties.id.type,parentSchema:schema536.properties.id,data:data0}];
-return false;
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.name !== undefined){
-let data1 = data.name;
-const _errs3 = errors;
-if((typeof data1 !== "string") && (data1 !== null)){
-validate1422.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: schema536.properties.name.type},message:"must be string,null",schema:schema536.properties.name.type,parentSchema:schema536.properties.name,data:data1}];
-return false;
-}
-var valid0 = _errs3 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-else {
-validate1422.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema536.type,parentSchema:schema536,data}];
-return false;
-}
-}
-validate1422.errors = vErrors;
-return errors === 0;
-}
-
+export const readSkill = validate1409;
+const schema532 = {"type":"object","required":["id"],"properties":{"id":{"type":"string"},"object":{"type":"string","const":"skill"},"created_at":{"type":"integer"},"default_version":{"type":"string"},"description":{"type":"string"},"latest_version":{"type":"string"},"name":{"type":"string"}}};
 
 function validate1409(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -63790,8 +63584,8 @@ if(typeof data1 !== "string"){
 validate1409.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema532.properties.object.type,parentSchema:schema532.properties.object,data:data1}];
 return false;
 }
-if("response.summary" !== data1){
-validate1409.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "response.summary"},message:"must be equal to constant",schema:"response.summary",parentSchema:schema532.properties.object,data:data1}];
+if("skill" !== data1){
+validate1409.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "skill"},message:"must be equal to constant",schema:"skill",parentSchema:schema532.properties.object,data:data1}];
 return false;
 }
 var valid0 = _errs3 === errors;
@@ -63813,11 +63607,887 @@ else {
 var valid0 = true;
 }
 if(valid0){
+if(data.default_version !== undefined){
+let data3 = data.default_version;
+const _errs7 = errors;
+if(typeof data3 !== "string"){
+validate1409.errors = [{instancePath:instancePath+"/default_version",schemaPath:"#/properties/default_version/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema532.properties.default_version.type,parentSchema:schema532.properties.default_version,data:data3}];
+return false;
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.description !== undefined){
+let data4 = data.description;
+const _errs9 = errors;
+if(typeof data4 !== "string"){
+validate1409.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema532.properties.description.type,parentSchema:schema532.properties.description,data:data4}];
+return false;
+}
+var valid0 = _errs9 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.latest_version !== undefined){
+let data5 = data.latest_version;
+const _errs11 = errors;
+if(typeof data5 !== "string"){
+validate1409.errors = [{instancePath:instancePath+"/latest_version",schemaPath:"#/properties/latest_version/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema532.properties.latest_version.type,parentSchema:schema532.properties.latest_version,data:data5}];
+return false;
+}
+var valid0 = _errs11 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.name !== undefined){
+let data6 = data.name;
+const _errs13 = errors;
+if(typeof data6 !== "string"){
+validate1409.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema532.properties.name.type,parentSchema:schema532.properties.name,data:data6}];
+return false;
+}
+var valid0 = _errs13 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1409.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema532.type,parentSchema:schema532,data}];
+return false;
+}
+}
+validate1409.errors = vErrors;
+return errors === 0;
+}
+
+export const readSkillList = validate1410;
+const schema533 = {"type":"object","required":["data"],"properties":{"object":{"type":"string","const":"list"},"data":{"type":"array","items":{"$ref":"#/components/schemas/Skill"}},"first_id":{"type":["string","null"]},"has_more":{"type":"boolean"},"last_id":{"type":["string","null"]}}};
+
+function validate1410(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.data === undefined) && (missing0 = "data")){
+validate1410.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema533.required,parentSchema:schema533,data}];
+return false;
+}
+else {
+if(data.object !== undefined){
+let data0 = data.object;
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate1410.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema533.properties.object.type,parentSchema:schema533.properties.object,data:data0}];
+return false;
+}
+if("list" !== data0){
+validate1410.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "list"},message:"must be equal to constant",schema:"list",parentSchema:schema533.properties.object,data:data0}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.data !== undefined){
+let data1 = data.data;
+const _errs3 = errors;
+if(errors === _errs3){
+if(Array.isArray(data1)){
+var valid1 = true;
+const len0 = data1.length;
+for(let i0=0; i0<len0; i0++){
+const _errs5 = errors;
+if(!(validate1409(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate1409.errors : vErrors.concat(validate1409.errors);
+errors = vErrors.length;
+}
+var valid1 = _errs5 === errors;
+if(!valid1){
+break;
+}
+}
+}
+else {
+validate1410.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema533.properties.data.type,parentSchema:schema533.properties.data,data:data1}];
+return false;
+}
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.first_id !== undefined){
+let data3 = data.first_id;
+const _errs6 = errors;
+if((typeof data3 !== "string") && (data3 !== null)){
+validate1410.errors = [{instancePath:instancePath+"/first_id",schemaPath:"#/properties/first_id/type",keyword:"type",params:{type: schema533.properties.first_id.type},message:"must be string,null",schema:schema533.properties.first_id.type,parentSchema:schema533.properties.first_id,data:data3}];
+return false;
+}
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.has_more !== undefined){
+let data4 = data.has_more;
+const _errs8 = errors;
+if(typeof data4 !== "boolean"){
+validate1410.errors = [{instancePath:instancePath+"/has_more",schemaPath:"#/properties/has_more/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema533.properties.has_more.type,parentSchema:schema533.properties.has_more,data:data4}];
+return false;
+}
+var valid0 = _errs8 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.last_id !== undefined){
+let data5 = data.last_id;
+const _errs10 = errors;
+if((typeof data5 !== "string") && (data5 !== null)){
+validate1410.errors = [{instancePath:instancePath+"/last_id",schemaPath:"#/properties/last_id/type",keyword:"type",params:{type: schema533.properties.last_id.type},message:"must be string,null",schema:schema533.properties.last_id.type,parentSchema:schema533.properties.last_id,data:data5}];
+return false;
+}
+var valid0 = _errs10 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1410.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema533.type,parentSchema:schema533,data}];
+return false;
+}
+}
+validate1410.errors = vErrors;
+return errors === 0;
+}
+
+export const readDeletedSkill = validate1412;
+const schema534 = {"type":"object","required":["id"],"properties":{"id":{"type":"string"},"object":{"type":"string","const":"skill.deleted"},"deleted":{"type":"boolean","const":true}}};
+
+function validate1412(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.id === undefined) && (missing0 = "id")){
+validate1412.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema534.required,parentSchema:schema534,data}];
+return false;
+}
+else {
+if(data.id !== undefined){
+let data0 = data.id;
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate1412.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema534.properties.id.type,parentSchema:schema534.properties.id,data:data0}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.object !== undefined){
+let data1 = data.object;
+const _errs3 = errors;
+if(typeof data1 !== "string"){
+validate1412.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema534.properties.object.type,parentSchema:schema534.properties.object,data:data1}];
+return false;
+}
+if("skill.deleted" !== data1){
+validate1412.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "skill.deleted"},message:"must be equal to constant",schema:"skill.deleted",parentSchema:schema534.properties.object,data:data1}];
+return false;
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.deleted !== undefined){
+let data2 = data.deleted;
+const _errs5 = errors;
+if(typeof data2 !== "boolean"){
+validate1412.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema534.properties.deleted.type,parentSchema:schema534.properties.deleted,data:data2}];
+return false;
+}
+if(true !== data2){
+validate1412.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/const",keyword:"const",params:{allowedValue: true},message:"must be equal to constant",schema:true,parentSchema:schema534.properties.deleted,data:data2}];
+return false;
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+else {
+validate1412.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema534.type,parentSchema:schema534,data}];
+return false;
+}
+}
+validate1412.errors = vErrors;
+return errors === 0;
+}
+
+export const readSkillVersion = validate1413;
+const schema535 = {"type":"object","required":["id"],"properties":{"id":{"type":"string"},"object":{"type":"string","const":"skill.version"},"created_at":{"type":"integer"},"description":{"type":"string"},"name":{"type":"string"},"skill_id":{"type":"string"},"version":{"type":"string"}}};
+
+function validate1413(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.id === undefined) && (missing0 = "id")){
+validate1413.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema535.required,parentSchema:schema535,data}];
+return false;
+}
+else {
+if(data.id !== undefined){
+let data0 = data.id;
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate1413.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema535.properties.id.type,parentSchema:schema535.properties.id,data:data0}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.object !== undefined){
+let data1 = data.object;
+const _errs3 = errors;
+if(typeof data1 !== "string"){
+validate1413.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema535.properties.object.type,parentSchema:schema535.properties.object,data:data1}];
+return false;
+}
+if("skill.version" !== data1){
+validate1413.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "skill.version"},message:"must be equal to constant",schema:"skill.version",parentSchema:schema535.properties.object,data:data1}];
+return false;
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.created_at !== undefined){
+let data2 = data.created_at;
+const _errs5 = errors;
+if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
+validate1413.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema535.properties.created_at.type,parentSchema:schema535.properties.created_at,data:data2}];
+return false;
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.description !== undefined){
+let data3 = data.description;
+const _errs7 = errors;
+if(typeof data3 !== "string"){
+validate1413.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema535.properties.description.type,parentSchema:schema535.properties.description,data:data3}];
+return false;
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.name !== undefined){
+let data4 = data.name;
+const _errs9 = errors;
+if(typeof data4 !== "string"){
+validate1413.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema535.properties.name.type,parentSchema:schema535.properties.name,data:data4}];
+return false;
+}
+var valid0 = _errs9 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.skill_id !== undefined){
+let data5 = data.skill_id;
+const _errs11 = errors;
+if(typeof data5 !== "string"){
+validate1413.errors = [{instancePath:instancePath+"/skill_id",schemaPath:"#/properties/skill_id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema535.properties.skill_id.type,parentSchema:schema535.properties.skill_id,data:data5}];
+return false;
+}
+var valid0 = _errs11 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.version !== undefined){
+let data6 = data.version;
+const _errs13 = errors;
+if(typeof data6 !== "string"){
+validate1413.errors = [{instancePath:instancePath+"/version",schemaPath:"#/properties/version/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema535.properties.version.type,parentSchema:schema535.properties.version,data:data6}];
+return false;
+}
+var valid0 = _errs13 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1413.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema535.type,parentSchema:schema535,data}];
+return false;
+}
+}
+validate1413.errors = vErrors;
+return errors === 0;
+}
+
+export const readSkillVersionList = validate1414;
+const schema536 = {"type":"object","required":["data"],"properties":{"object":{"type":"string","const":"list"},"data":{"type":"array","items":{"$ref":"#/components/schemas/SkillVersion"}},"first_id":{"type":["string","null"]},"has_more":{"type":"boolean"},"last_id":{"type":["string","null"]}}};
+
+function validate1414(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.data === undefined) && (missing0 = "data")){
+validate1414.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema536.required,parentSchema:schema536,data}];
+return false;
+}
+else {
+if(data.object !== undefined){
+let data0 = data.object;
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate1414.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema536.properties.object.type,parentSchema:schema536.properties.object,data:data0}];
+return false;
+}
+if("list" !== data0){
+validate1414.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "list"},message:"must be equal to constant",schema:"list",parentSchema:schema536.properties.object,data:data0}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.data !== undefined){
+let data1 = data.data;
+const _errs3 = errors;
+if(errors === _errs3){
+if(Array.isArray(data1)){
+var valid1 = true;
+const len0 = data1.length;
+for(let i0=0; i0<len0; i0++){
+const _errs5 = errors;
+if(!(validate1413(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate1413.errors : vErrors.concat(validate1413.errors);
+errors = vErrors.length;
+}
+var valid1 = _errs5 === errors;
+if(!valid1){
+break;
+}
+}
+}
+else {
+validate1414.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema536.properties.data.type,parentSchema:schema536.properties.data,data:data1}];
+return false;
+}
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.first_id !== undefined){
+let data3 = data.first_id;
+const _errs6 = errors;
+if((typeof data3 !== "string") && (data3 !== null)){
+validate1414.errors = [{instancePath:instancePath+"/first_id",schemaPath:"#/properties/first_id/type",keyword:"type",params:{type: schema536.properties.first_id.type},message:"must be string,null",schema:schema536.properties.first_id.type,parentSchema:schema536.properties.first_id,data:data3}];
+return false;
+}
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.has_more !== undefined){
+let data4 = data.has_more;
+const _errs8 = errors;
+if(typeof data4 !== "boolean"){
+validate1414.errors = [{instancePath:instancePath+"/has_more",schemaPath:"#/properties/has_more/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema536.properties.has_more.type,parentSchema:schema536.properties.has_more,data:data4}];
+return false;
+}
+var valid0 = _errs8 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.last_id !== undefined){
+let data5 = data.last_id;
+const _errs10 = errors;
+if((typeof data5 !== "string") && (data5 !== null)){
+validate1414.errors = [{instancePath:instancePath+"/last_id",schemaPath:"#/properties/last_id/type",keyword:"type",params:{type: schema536.properties.last_id.type},message:"must be string,null",schema:schema536.properties.last_id.type,parentSchema:schema536.properties.last_id,data:data5}];
+return false;
+}
+var valid0 = _errs10 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1414.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema536.type,parentSchema:schema536,data}];
+return false;
+}
+}
+validate1414.errors = vErrors;
+return errors === 0;
+}
+
+export const readDeletedSkillVersion = validate1416;
+const schema537 = {"type":"object","required":["id"],"properties":{"id":{"type":"string"},"object":{"type":"string","const":"skill.version.deleted"},"deleted":{"type":"boolean","const":true},"version":{"type":"string"}}};
+
+function validate1416(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.id === undefined) && (missing0 = "id")){
+validate1416.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema537.required,parentSchema:schema537,data}];
+return false;
+}
+else {
+if(data.id !== undefined){
+let data0 = data.id;
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate1416.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema537.properties.id.type,parentSchema:schema537.properties.id,data:data0}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.object !== undefined){
+let data1 = data.object;
+const _errs3 = errors;
+if(typeof data1 !== "string"){
+validate1416.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema537.properties.object.type,parentSchema:schema537.properties.object,data:data1}];
+return false;
+}
+if("skill.version.deleted" !== data1){
+validate1416.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "skill.version.deleted"},message:"must be equal to constant",schema:"skill.version.deleted",parentSchema:schema537.properties.object,data:data1}];
+return false;
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.deleted !== undefined){
+let data2 = data.deleted;
+const _errs5 = errors;
+if(typeof data2 !== "boolean"){
+validate1416.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema537.properties.deleted.type,parentSchema:schema537.properties.deleted,data:data2}];
+return false;
+}
+if(true !== data2){
+validate1416.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/const",keyword:"const",params:{allowedValue: true},message:"must be equal to constant",schema:true,parentSchema:schema537.properties.deleted,data:data2}];
+return false;
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.version !== undefined){
+let data3 = data.version;
+const _errs7 = errors;
+if(typeof data3 !== "string"){
+validate1416.errors = [{instancePath:instancePath+"/version",schemaPath:"#/properties/version/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema537.properties.version.type,parentSchema:schema537.properties.version,data:data3}];
+return false;
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+else {
+validate1416.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema537.type,parentSchema:schema537,data}];
+return false;
+}
+}
+validate1416.errors = vErrors;
+return errors === 0;
+}
+
+export const readUpdateSkillRequest = validate1417;
+const schema538 = {"type":"object","required":["default_version"],"properties":{"default_version":{"type":"string"}}};
+
+function validate1417(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.default_version === undefined) && (missing0 = "default_version")){
+validate1417.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema538.required,parentSchema:schema538,data}];
+return false;
+}
+else {
+if(data.default_version !== undefined){
+let data0 = data.default_version;
+if(typeof data0 !== "string"){
+validate1417.errors = [{instancePath:instancePath+"/default_version",schemaPath:"#/properties/default_version/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema538.properties.default_version.type,parentSchema:schema538.properties.default_version,data:data0}];
+return false;
+}
+}
+}
+}
+else {
+validate1417.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema538.type,parentSchema:schema538,data}];
+return false;
+}
+}
+validate1417.errors = vErrors;
+return errors === 0;
+}
+
+export const readResponseSummary = validate1418;
+const schema539 = {"type":"object","required":["id"],"properties":{"id":{"type":"string"},"object":{"type":"string","const":"response.summary"},"created_at":{"type":"integer"},"completed_at":{"type":["integer","null"]},"status":{"$ref":"#/components/schemas/ResponseStatus"},"is_live":{"type":"boolean"},"kind":{"$ref":"#/components/schemas/RunKind"},"face":{"type":["string","null"],"enum":["chat","completions","messages",null]},"model":{"type":"string"},"background":{"type":"boolean"},"conversation":{"anyOf":[{"$ref":"#/components/schemas/ConversationRef"},{"type":"null"}]},"previous_response_id":{"type":["string","null"]},"metadata":{"$ref":"#/components/schemas/Metadata"},"usage":{"anyOf":[{"$ref":"#/components/schemas/Usage"},{"type":"null"}]},"price":{"anyOf":[{"$ref":"#/components/schemas/Price"},{"type":"null"}]},"error":{"anyOf":[{"$ref":"#/components/schemas/ResponseErrorInfo"},{"type":"null"}]},"incomplete_details":{"anyOf":[{"$ref":"#/components/schemas/IncompleteDetails"},{"type":"null"}]},"input_preview":{"type":"string","maxLength":200},"output_preview":{"type":"string","maxLength":200},"tools":{"type":"array","items":{"type":"string"}},"timing":{"$ref":"#/components/schemas/RunTiming"},"key":{"anyOf":[{"$ref":"#/components/schemas/KeyRef"},{"type":"null"}]}}};
+const schema540 = {"type":"string","enum":["background","plain","streamed","websocket"]};
+
+function validate1420(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(typeof data !== "string"){
+validate1420.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema540.type,parentSchema:schema540,data}];
+return false;
+}
+if(!((((data === "background") || (data === "plain")) || (data === "streamed")) || (data === "websocket"))){
+validate1420.errors = [{instancePath,schemaPath:"#/enum",keyword:"enum",params:{allowedValues: schema540.enum},message:"must be equal to one of the allowed values",schema:schema540.enum,parentSchema:schema540,data}];
+return false;
+}
+validate1420.errors = vErrors;
+return errors === 0;
+}
+
+const schema541 = {"type":"object","required":["amount","currency"],"properties":{"amount":{"type":"number","minimum":0},"currency":{"type":"string"}}};
+
+function validate1425(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((data.amount === undefined) && (missing0 = "amount")) || ((data.currency === undefined) && (missing0 = "currency"))){
+validate1425.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema541.required,parentSchema:schema541,data}];
+return false;
+}
+else {
+if(data.amount !== undefined){
+let data0 = data.amount;
+const _errs1 = errors;
+if(errors === _errs1){
+if((typeof data0 == "number") && (isFinite(data0))){
+if(data0 < 0 || isNaN(data0)){
+validate1425.errors = [{instancePath:instancePath+"/amount",schemaPath:"#/properties/amount/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema541.properties.amount,data:data0}];
+return false;
+}
+}
+else {
+validate1425.errors = [{instancePath:instancePath+"/amount",schemaPath:"#/properties/amount/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema541.properties.amount.type,parentSchema:schema541.properties.amount,data:data0}];
+return false;
+}
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.currency !== undefined){
+let data1 = data.currency;
+const _errs3 = errors;
+if(typeof data1 !== "string"){
+validate1425.errors = [{instancePath:instancePath+"/currency",schemaPath:"#/properties/currency/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema541.properties.currency.type,parentSchema:schema541.properties.currency,data:data1}];
+return false;
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+else {
+validate1425.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema541.type,parentSchema:schema541,data}];
+return false;
+}
+}
+validate1425.errors = vErrors;
+return errors === 0;
+}
+
+const schema542 = {"type":"object","required":[],"properties":{"queued_ms":{"type":["integer","null"],"minimum":0},"first_text_ms":{"type":["integer","null"],"minimum":0},"duration_ms":{"type":["integer","null"],"minimum":0}}};
+
+function validate1429(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.queued_ms !== undefined){
+let data0 = data.queued_ms;
+const _errs1 = errors;
+if((!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))) && (data0 !== null)){
+validate1429.errors = [{instancePath:instancePath+"/queued_ms",schemaPath:"#/properties/queued_ms/type",keyword:"type",params:{type: schema542.properties.queued_ms.type},message:"must be integer,null",schema:schema542.properties.queued_ms.type,parentSchema:schema542.properties.queued_ms,data:data0}];
+return false;
+}
+if(errors === _errs1){
+if((typeof data0 == "number") && (isFinite(data0))){
+if(data0 < 0 || isNaN(data0)){
+validate1429.errors = [{instancePath:instancePath+"/queued_ms",schemaPath:"#/properties/queued_ms/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema542.properties.queued_ms,data:data0}];
+return false;
+}
+}
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.first_text_ms !== undefined){
+let data1 = data.first_text_ms;
+const _errs3 = errors;
+if((!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))) && (data1 !== null)){
+validate1429.errors = [{instancePath:instancePath+"/first_text_ms",schemaPath:"#/properties/first_text_ms/type",keyword:"type",params:{type: schema542.properties.first_text_ms.type},message:"must be integer,null",schema:schema542.properties.first_text_ms.type,parentSchema:schema542.properties.first_text_ms,data:data1}];
+return false;
+}
+if(errors === _errs3){
+if((typeof data1 == "number") && (isFinite(data1))){
+if(data1 < 0 || isNaN(data1)){
+validate1429.errors = [{instancePath:instancePath+"/first_text_ms",schemaPath:"#/properties/first_text_ms/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema542.properties.first_text_ms,data:data1}];
+return false;
+}
+}
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.duration_ms !== undefined){
+let data2 = data.duration_ms;
+const _errs5 = errors;
+if((!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))) && (data2 !== null)){
+validate1429.errors = [{instancePath:instancePath+"/duration_ms",schemaPath:"#/properties/duration_ms/type",keyword:"type",params:{type: schema542.properties.duration_ms.type},message:"must be integer,null",schema:schema542.properties.duration_ms.type,parentSchema:schema542.properties.duration_ms,data:data2}];
+return false;
+}
+if(errors === _errs5){
+if((typeof data2 == "number") && (isFinite(data2))){
+if(data2 < 0 || isNaN(data2)){
+validate1429.errors = [{instancePath:instancePath+"/duration_ms",schemaPath:"#/properties/duration_ms/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema542.properties.duration_ms,data:data2}];
+return false;
+}
+}
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+else {
+validate1429.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema542.type,parentSchema:schema542,data}];
+return false;
+}
+}
+validate1429.errors = vErrors;
+return errors === 0;
+}
+
+const schema543 = {"type":"object","required":["id"],"properties":{"id":{"type":"string"},"name":{"type":["string","null"]}}};
+
+function validate1431(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.id === undefined) && (missing0 = "id")){
+validate1431.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema543.required,parentSchema:schema543,data}];
+return false;
+}
+else {
+if(data.id !== undefined){
+let data0 = data.id;
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate1431.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema543.properties.id.type,parentSchema:schema543.properties.id,data:data0}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.name !== undefined){
+let data1 = data.name;
+const _errs3 = errors;
+if((typeof data1 !== "string") && (data1 !== null)){
+validate1431.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: schema543.properties.name.type},message:"must be string,null",schema:schema543.properties.name.type,parentSchema:schema543.properties.name,data:data1}];
+return false;
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+else {
+validate1431.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema543.type,parentSchema:schema543,data}];
+return false;
+}
+}
+validate1431.errors = vErrors;
+return errors === 0;
+}
+
+
+function validate1418(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.id === undefined) && (missing0 = "id")){
+validate1418.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema539.required,parentSchema:schema539,data}];
+return false;
+}
+else {
+if(data.id !== undefined){
+let data0 = data.id;
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate1418.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema539.properties.id.type,parentSchema:schema539.properties.id,data:data0}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.object !== undefined){
+let data1 = data.object;
+const _errs3 = errors;
+if(typeof data1 !== "string"){
+validate1418.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema539.properties.object.type,parentSchema:schema539.properties.object,data:data1}];
+return false;
+}
+if("response.summary" !== data1){
+validate1418.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "response.summary"},message:"must be equal to constant",schema:"response.summary",parentSchema:schema539.properties.object,data:data1}];
+return false;
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.created_at !== undefined){
+let data2 = data.created_at;
+const _errs5 = errors;
+if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
+validate1418.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema539.properties.created_at.type,parentSchema:schema539.properties.created_at,data:data2}];
+return false;
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
 if(data.completed_at !== undefined){
 let data3 = data.completed_at;
 const _errs7 = errors;
 if((!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))) && (data3 !== null)){
-validate1409.errors = [{instancePath:instancePath+"/completed_at",schemaPath:"#/properties/completed_at/type",keyword:"type",params:{type: schema532.properties.completed_at.type},message:"must be integer,null",schema:schema532.properties.completed_at.type,parentSchema:schema532.properties.completed_at,data:data3}];
+validate1418.errors = [{instancePath:instancePath+"/completed_at",schemaPath:"#/properties/completed_at/type",keyword:"type",params:{type: schema539.properties.completed_at.type},message:"must be integer,null",schema:schema539.properties.completed_at.type,parentSchema:schema539.properties.completed_at,data:data3}];
 return false;
 }
 var valid0 = _errs7 === errors;
@@ -63842,7 +64512,7 @@ if(data.is_live !== undefined){
 let data5 = data.is_live;
 const _errs10 = errors;
 if(typeof data5 !== "boolean"){
-validate1409.errors = [{instancePath:instancePath+"/is_live",schemaPath:"#/properties/is_live/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema532.properties.is_live.type,parentSchema:schema532.properties.is_live,data:data5}];
+validate1418.errors = [{instancePath:instancePath+"/is_live",schemaPath:"#/properties/is_live/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema539.properties.is_live.type,parentSchema:schema539.properties.is_live,data:data5}];
 return false;
 }
 var valid0 = _errs10 === errors;
@@ -63853,8 +64523,8 @@ var valid0 = true;
 if(valid0){
 if(data.kind !== undefined){
 const _errs12 = errors;
-if(!(validate1411(data.kind, {instancePath:instancePath+"/kind",parentData:data,parentDataProperty:"kind",rootData}))){
-vErrors = vErrors === null ? validate1411.errors : vErrors.concat(validate1411.errors);
+if(!(validate1420(data.kind, {instancePath:instancePath+"/kind",parentData:data,parentDataProperty:"kind",rootData}))){
+vErrors = vErrors === null ? validate1420.errors : vErrors.concat(validate1420.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs12 === errors;
@@ -63867,11 +64537,11 @@ if(data.face !== undefined){
 let data7 = data.face;
 const _errs13 = errors;
 if((typeof data7 !== "string") && (data7 !== null)){
-validate1409.errors = [{instancePath:instancePath+"/face",schemaPath:"#/properties/face/type",keyword:"type",params:{type: schema532.properties.face.type},message:"must be string,null",schema:schema532.properties.face.type,parentSchema:schema532.properties.face,data:data7}];
+validate1418.errors = [{instancePath:instancePath+"/face",schemaPath:"#/properties/face/type",keyword:"type",params:{type: schema539.properties.face.type},message:"must be string,null",schema:schema539.properties.face.type,parentSchema:schema539.properties.face,data:data7}];
 return false;
 }
 if(!((((data7 === "chat") || (data7 === "completions")) || (data7 === "messages")) || (data7 === null))){
-validate1409.errors = [{instancePath:instancePath+"/face",schemaPath:"#/properties/face/enum",keyword:"enum",params:{allowedValues: schema532.properties.face.enum},message:"must be equal to one of the allowed values",schema:schema532.properties.face.enum,parentSchema:schema532.properties.face,data:data7}];
+validate1418.errors = [{instancePath:instancePath+"/face",schemaPath:"#/properties/face/enum",keyword:"enum",params:{allowedValues: schema539.properties.face.enum},message:"must be equal to one of the allowed values",schema:schema539.properties.face.enum,parentSchema:schema539.properties.face,data:data7}];
 return false;
 }
 var valid0 = _errs13 === errors;
@@ -63884,7 +64554,7 @@ if(data.model !== undefined){
 let data8 = data.model;
 const _errs15 = errors;
 if(typeof data8 !== "string"){
-validate1409.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema532.properties.model.type,parentSchema:schema532.properties.model,data:data8}];
+validate1418.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema539.properties.model.type,parentSchema:schema539.properties.model,data:data8}];
 return false;
 }
 var valid0 = _errs15 === errors;
@@ -63897,7 +64567,7 @@ if(data.background !== undefined){
 let data9 = data.background;
 const _errs17 = errors;
 if(typeof data9 !== "boolean"){
-validate1409.errors = [{instancePath:instancePath+"/background",schemaPath:"#/properties/background/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema532.properties.background.type,parentSchema:schema532.properties.background,data:data9}];
+validate1418.errors = [{instancePath:instancePath+"/background",schemaPath:"#/properties/background/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema539.properties.background.type,parentSchema:schema539.properties.background,data:data9}];
 return false;
 }
 var valid0 = _errs17 === errors;
@@ -63921,7 +64591,7 @@ valid1 = valid1 || _valid0;
 if(!valid1){
 const _errs22 = errors;
 if(data10 !== null){
-const err0 = {instancePath:instancePath+"/conversation",schemaPath:"#/properties/conversation/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema532.properties.conversation.anyOf[1].type,parentSchema:schema532.properties.conversation.anyOf[1],data:data10};
+const err0 = {instancePath:instancePath+"/conversation",schemaPath:"#/properties/conversation/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema539.properties.conversation.anyOf[1].type,parentSchema:schema539.properties.conversation.anyOf[1],data:data10};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -63934,7 +64604,7 @@ var _valid0 = _errs22 === errors;
 valid1 = valid1 || _valid0;
 }
 if(!valid1){
-const err1 = {instancePath:instancePath+"/conversation",schemaPath:"#/properties/conversation/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema532.properties.conversation.anyOf,parentSchema:schema532.properties.conversation,data:data10};
+const err1 = {instancePath:instancePath+"/conversation",schemaPath:"#/properties/conversation/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema539.properties.conversation.anyOf,parentSchema:schema539.properties.conversation,data:data10};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -63942,7 +64612,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1409.errors = vErrors;
+validate1418.errors = vErrors;
 return false;
 }
 else {
@@ -63966,7 +64636,7 @@ if(data.previous_response_id !== undefined){
 let data11 = data.previous_response_id;
 const _errs24 = errors;
 if((typeof data11 !== "string") && (data11 !== null)){
-validate1409.errors = [{instancePath:instancePath+"/previous_response_id",schemaPath:"#/properties/previous_response_id/type",keyword:"type",params:{type: schema532.properties.previous_response_id.type},message:"must be string,null",schema:schema532.properties.previous_response_id.type,parentSchema:schema532.properties.previous_response_id,data:data11}];
+validate1418.errors = [{instancePath:instancePath+"/previous_response_id",schemaPath:"#/properties/previous_response_id/type",keyword:"type",params:{type: schema539.properties.previous_response_id.type},message:"must be string,null",schema:schema539.properties.previous_response_id.type,parentSchema:schema539.properties.previous_response_id,data:data11}];
 return false;
 }
 var valid0 = _errs24 === errors;
@@ -64002,7 +64672,7 @@ valid2 = valid2 || _valid1;
 if(!valid2){
 const _errs30 = errors;
 if(data13 !== null){
-const err2 = {instancePath:instancePath+"/usage",schemaPath:"#/properties/usage/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema532.properties.usage.anyOf[1].type,parentSchema:schema532.properties.usage.anyOf[1],data:data13};
+const err2 = {instancePath:instancePath+"/usage",schemaPath:"#/properties/usage/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema539.properties.usage.anyOf[1].type,parentSchema:schema539.properties.usage.anyOf[1],data:data13};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -64015,7 +64685,7 @@ var _valid1 = _errs30 === errors;
 valid2 = valid2 || _valid1;
 }
 if(!valid2){
-const err3 = {instancePath:instancePath+"/usage",schemaPath:"#/properties/usage/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema532.properties.usage.anyOf,parentSchema:schema532.properties.usage,data:data13};
+const err3 = {instancePath:instancePath+"/usage",schemaPath:"#/properties/usage/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema539.properties.usage.anyOf,parentSchema:schema539.properties.usage,data:data13};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -64023,7 +64693,7 @@ else {
 vErrors.push(err3);
 }
 errors++;
-validate1409.errors = vErrors;
+validate1418.errors = vErrors;
 return false;
 }
 else {
@@ -64049,8 +64719,8 @@ const _errs32 = errors;
 const _errs33 = errors;
 let valid3 = false;
 const _errs34 = errors;
-if(!(validate1416(data14, {instancePath:instancePath+"/price",parentData:data,parentDataProperty:"price",rootData}))){
-vErrors = vErrors === null ? validate1416.errors : vErrors.concat(validate1416.errors);
+if(!(validate1425(data14, {instancePath:instancePath+"/price",parentData:data,parentDataProperty:"price",rootData}))){
+vErrors = vErrors === null ? validate1425.errors : vErrors.concat(validate1425.errors);
 errors = vErrors.length;
 }
 var _valid2 = _errs34 === errors;
@@ -64058,7 +64728,7 @@ valid3 = valid3 || _valid2;
 if(!valid3){
 const _errs35 = errors;
 if(data14 !== null){
-const err4 = {instancePath:instancePath+"/price",schemaPath:"#/properties/price/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema532.properties.price.anyOf[1].type,parentSchema:schema532.properties.price.anyOf[1],data:data14};
+const err4 = {instancePath:instancePath+"/price",schemaPath:"#/properties/price/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema539.properties.price.anyOf[1].type,parentSchema:schema539.properties.price.anyOf[1],data:data14};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -64071,7 +64741,7 @@ var _valid2 = _errs35 === errors;
 valid3 = valid3 || _valid2;
 }
 if(!valid3){
-const err5 = {instancePath:instancePath+"/price",schemaPath:"#/properties/price/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema532.properties.price.anyOf,parentSchema:schema532.properties.price,data:data14};
+const err5 = {instancePath:instancePath+"/price",schemaPath:"#/properties/price/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema539.properties.price.anyOf,parentSchema:schema539.properties.price,data:data14};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -64079,7 +64749,7 @@ else {
 vErrors.push(err5);
 }
 errors++;
-validate1409.errors = vErrors;
+validate1418.errors = vErrors;
 return false;
 }
 else {
@@ -64114,7 +64784,7 @@ valid4 = valid4 || _valid3;
 if(!valid4){
 const _errs40 = errors;
 if(data15 !== null){
-const err6 = {instancePath:instancePath+"/error",schemaPath:"#/properties/error/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema532.properties.error.anyOf[1].type,parentSchema:schema532.properties.error.anyOf[1],data:data15};
+const err6 = {instancePath:instancePath+"/error",schemaPath:"#/properties/error/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema539.properties.error.anyOf[1].type,parentSchema:schema539.properties.error.anyOf[1],data:data15};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -64127,7 +64797,7 @@ var _valid3 = _errs40 === errors;
 valid4 = valid4 || _valid3;
 }
 if(!valid4){
-const err7 = {instancePath:instancePath+"/error",schemaPath:"#/properties/error/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema532.properties.error.anyOf,parentSchema:schema532.properties.error,data:data15};
+const err7 = {instancePath:instancePath+"/error",schemaPath:"#/properties/error/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema539.properties.error.anyOf,parentSchema:schema539.properties.error,data:data15};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -64135,7 +64805,7 @@ else {
 vErrors.push(err7);
 }
 errors++;
-validate1409.errors = vErrors;
+validate1418.errors = vErrors;
 return false;
 }
 else {
@@ -64170,7 +64840,7 @@ valid5 = valid5 || _valid4;
 if(!valid5){
 const _errs45 = errors;
 if(data16 !== null){
-const err8 = {instancePath:instancePath+"/incomplete_details",schemaPath:"#/properties/incomplete_details/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema532.properties.incomplete_details.anyOf[1].type,parentSchema:schema532.properties.incomplete_details.anyOf[1],data:data16};
+const err8 = {instancePath:instancePath+"/incomplete_details",schemaPath:"#/properties/incomplete_details/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema539.properties.incomplete_details.anyOf[1].type,parentSchema:schema539.properties.incomplete_details.anyOf[1],data:data16};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -64183,7 +64853,7 @@ var _valid4 = _errs45 === errors;
 valid5 = valid5 || _valid4;
 }
 if(!valid5){
-const err9 = {instancePath:instancePath+"/incomplete_details",schemaPath:"#/properties/incomplete_details/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema532.properties.incomplete_details.anyOf,parentSchema:schema532.properties.incomplete_details,data:data16};
+const err9 = {instancePath:instancePath+"/incomplete_details",schemaPath:"#/properties/incomplete_details/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema539.properties.incomplete_details.anyOf,parentSchema:schema539.properties.incomplete_details,data:data16};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -64191,7 +64861,7 @@ else {
 vErrors.push(err9);
 }
 errors++;
-validate1409.errors = vErrors;
+validate1418.errors = vErrors;
 return false;
 }
 else {
@@ -64217,12 +64887,12 @@ const _errs47 = errors;
 if(errors === _errs47){
 if(typeof data17 === "string"){
 if(data17.length > 2 * 200 || (data17.length > 200 && func2(data17) > 200)){
-validate1409.errors = [{instancePath:instancePath+"/input_preview",schemaPath:"#/properties/input_preview/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters",schema:200,parentSchema:schema532.properties.input_preview,data:data17}];
+validate1418.errors = [{instancePath:instancePath+"/input_preview",schemaPath:"#/properties/input_preview/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters",schema:200,parentSchema:schema539.properties.input_preview,data:data17}];
 return false;
 }
 }
 else {
-validate1409.errors = [{instancePath:instancePath+"/input_preview",schemaPath:"#/properties/input_preview/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema532.properties.input_preview.type,parentSchema:schema532.properties.input_preview,data:data17}];
+validate1418.errors = [{instancePath:instancePath+"/input_preview",schemaPath:"#/properties/input_preview/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema539.properties.input_preview.type,parentSchema:schema539.properties.input_preview,data:data17}];
 return false;
 }
 }
@@ -64238,12 +64908,12 @@ const _errs49 = errors;
 if(errors === _errs49){
 if(typeof data18 === "string"){
 if(data18.length > 2 * 200 || (data18.length > 200 && func2(data18) > 200)){
-validate1409.errors = [{instancePath:instancePath+"/output_preview",schemaPath:"#/properties/output_preview/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters",schema:200,parentSchema:schema532.properties.output_preview,data:data18}];
+validate1418.errors = [{instancePath:instancePath+"/output_preview",schemaPath:"#/properties/output_preview/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters",schema:200,parentSchema:schema539.properties.output_preview,data:data18}];
 return false;
 }
 }
 else {
-validate1409.errors = [{instancePath:instancePath+"/output_preview",schemaPath:"#/properties/output_preview/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema532.properties.output_preview.type,parentSchema:schema532.properties.output_preview,data:data18}];
+validate1418.errors = [{instancePath:instancePath+"/output_preview",schemaPath:"#/properties/output_preview/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema539.properties.output_preview.type,parentSchema:schema539.properties.output_preview,data:data18}];
 return false;
 }
 }
@@ -64264,7 +64934,7 @@ for(let i0=0; i0<len0; i0++){
 let data20 = data19[i0];
 const _errs53 = errors;
 if(typeof data20 !== "string"){
-validate1409.errors = [{instancePath:instancePath+"/tools/" + i0,schemaPath:"#/properties/tools/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema532.properties.tools.items.type,parentSchema:schema532.properties.tools.items,data:data20}];
+validate1418.errors = [{instancePath:instancePath+"/tools/" + i0,schemaPath:"#/properties/tools/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema539.properties.tools.items.type,parentSchema:schema539.properties.tools.items,data:data20}];
 return false;
 }
 var valid6 = _errs53 === errors;
@@ -64274,7 +64944,7 @@ break;
 }
 }
 else {
-validate1409.errors = [{instancePath:instancePath+"/tools",schemaPath:"#/properties/tools/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema532.properties.tools.type,parentSchema:schema532.properties.tools,data:data19}];
+validate1418.errors = [{instancePath:instancePath+"/tools",schemaPath:"#/properties/tools/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema539.properties.tools.type,parentSchema:schema539.properties.tools,data:data19}];
 return false;
 }
 }
@@ -64286,8 +64956,8 @@ var valid0 = true;
 if(valid0){
 if(data.timing !== undefined){
 const _errs55 = errors;
-if(!(validate1420(data.timing, {instancePath:instancePath+"/timing",parentData:data,parentDataProperty:"timing",rootData}))){
-vErrors = vErrors === null ? validate1420.errors : vErrors.concat(validate1420.errors);
+if(!(validate1429(data.timing, {instancePath:instancePath+"/timing",parentData:data,parentDataProperty:"timing",rootData}))){
+vErrors = vErrors === null ? validate1429.errors : vErrors.concat(validate1429.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs55 === errors;
@@ -64302,8 +64972,8 @@ const _errs56 = errors;
 const _errs57 = errors;
 let valid7 = false;
 const _errs58 = errors;
-if(!(validate1422(data22, {instancePath:instancePath+"/key",parentData:data,parentDataProperty:"key",rootData}))){
-vErrors = vErrors === null ? validate1422.errors : vErrors.concat(validate1422.errors);
+if(!(validate1431(data22, {instancePath:instancePath+"/key",parentData:data,parentDataProperty:"key",rootData}))){
+vErrors = vErrors === null ? validate1431.errors : vErrors.concat(validate1431.errors);
 errors = vErrors.length;
 }
 var _valid5 = _errs58 === errors;
@@ -64311,7 +64981,7 @@ valid7 = valid7 || _valid5;
 if(!valid7){
 const _errs59 = errors;
 if(data22 !== null){
-const err10 = {instancePath:instancePath+"/key",schemaPath:"#/properties/key/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema532.properties.key.anyOf[1].type,parentSchema:schema532.properties.key.anyOf[1],data:data22};
+const err10 = {instancePath:instancePath+"/key",schemaPath:"#/properties/key/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema539.properties.key.anyOf[1].type,parentSchema:schema539.properties.key.anyOf[1],data:data22};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -64324,7 +64994,7 @@ var _valid5 = _errs59 === errors;
 valid7 = valid7 || _valid5;
 }
 if(!valid7){
-const err11 = {instancePath:instancePath+"/key",schemaPath:"#/properties/key/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema532.properties.key.anyOf,parentSchema:schema532.properties.key,data:data22};
+const err11 = {instancePath:instancePath+"/key",schemaPath:"#/properties/key/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema539.properties.key.anyOf,parentSchema:schema539.properties.key,data:data22};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -64332,7 +65002,7 @@ else {
 vErrors.push(err11);
 }
 errors++;
-validate1409.errors = vErrors;
+validate1418.errors = vErrors;
 return false;
 }
 else {
@@ -64375,34 +65045,34 @@ var valid0 = true;
 }
 }
 else {
-validate1409.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema532.type,parentSchema:schema532,data}];
+validate1418.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema539.type,parentSchema:schema539,data}];
 return false;
 }
 }
-validate1409.errors = vErrors;
+validate1418.errors = vErrors;
 return errors === 0;
 }
 
-export const readRunKind = validate1424;
+export const readRunKind = validate1433;
 
-function validate1424(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1433(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(typeof data !== "string"){
-validate1424.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema533.type,parentSchema:schema533,data}];
+validate1433.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema540.type,parentSchema:schema540,data}];
 return false;
 }
 if(!((((data === "background") || (data === "plain")) || (data === "streamed")) || (data === "websocket"))){
-validate1424.errors = [{instancePath,schemaPath:"#/enum",keyword:"enum",params:{allowedValues: schema533.enum},message:"must be equal to one of the allowed values",schema:schema533.enum,parentSchema:schema533,data}];
+validate1433.errors = [{instancePath,schemaPath:"#/enum",keyword:"enum",params:{allowedValues: schema540.enum},message:"must be equal to one of the allowed values",schema:schema540.enum,parentSchema:schema540,data}];
 return false;
 }
-validate1424.errors = vErrors;
+validate1433.errors = vErrors;
 return errors === 0;
 }
 
-export const readRunTiming = validate1425;
+export const readRunTiming = validate1434;
 
-function validate1425(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1434(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
@@ -64411,13 +65081,13 @@ if(data.queued_ms !== undefined){
 let data0 = data.queued_ms;
 const _errs1 = errors;
 if((!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))) && (data0 !== null)){
-validate1425.errors = [{instancePath:instancePath+"/queued_ms",schemaPath:"#/properties/queued_ms/type",keyword:"type",params:{type: schema535.properties.queued_ms.type},message:"must be integer,null",schema:schema535.properties.queued_ms.type,parentSchema:schema535.properties.queued_ms,data:data0}];
+validate1434.errors = [{instancePath:instancePath+"/queued_ms",schemaPath:"#/properties/queued_ms/type",keyword:"type",params:{type: schema542.properties.queued_ms.type},message:"must be integer,null",schema:schema542.properties.queued_ms.type,parentSchema:schema542.properties.queued_ms,data:data0}];
 return false;
 }
 if(errors === _errs1){
 if((typeof data0 == "number") && (isFinite(data0))){
 if(data0 < 0 || isNaN(data0)){
-validate1425.errors = [{instancePath:instancePath+"/queued_ms",schemaPath:"#/properties/queued_ms/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema535.properties.queued_ms,data:data0}];
+validate1434.errors = [{instancePath:instancePath+"/queued_ms",schemaPath:"#/properties/queued_ms/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema542.properties.queued_ms,data:data0}];
 return false;
 }
 }
@@ -64432,13 +65102,13 @@ if(data.first_text_ms !== undefined){
 let data1 = data.first_text_ms;
 const _errs3 = errors;
 if((!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))) && (data1 !== null)){
-validate1425.errors = [{instancePath:instancePath+"/first_text_ms",schemaPath:"#/properties/first_text_ms/type",keyword:"type",params:{type: schema535.properties.first_text_ms.type},message:"must be integer,null",schema:schema535.properties.first_text_ms.type,parentSchema:schema535.properties.first_text_ms,data:data1}];
+validate1434.errors = [{instancePath:instancePath+"/first_text_ms",schemaPath:"#/properties/first_text_ms/type",keyword:"type",params:{type: schema542.properties.first_text_ms.type},message:"must be integer,null",schema:schema542.properties.first_text_ms.type,parentSchema:schema542.properties.first_text_ms,data:data1}];
 return false;
 }
 if(errors === _errs3){
 if((typeof data1 == "number") && (isFinite(data1))){
 if(data1 < 0 || isNaN(data1)){
-validate1425.errors = [{instancePath:instancePath+"/first_text_ms",schemaPath:"#/properties/first_text_ms/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema535.properties.first_text_ms,data:data1}];
+validate1434.errors = [{instancePath:instancePath+"/first_text_ms",schemaPath:"#/properties/first_text_ms/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema542.properties.first_text_ms,data:data1}];
 return false;
 }
 }
@@ -64453,13 +65123,13 @@ if(data.duration_ms !== undefined){
 let data2 = data.duration_ms;
 const _errs5 = errors;
 if((!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))) && (data2 !== null)){
-validate1425.errors = [{instancePath:instancePath+"/duration_ms",schemaPath:"#/properties/duration_ms/type",keyword:"type",params:{type: schema535.properties.duration_ms.type},message:"must be integer,null",schema:schema535.properties.duration_ms.type,parentSchema:schema535.properties.duration_ms,data:data2}];
+validate1434.errors = [{instancePath:instancePath+"/duration_ms",schemaPath:"#/properties/duration_ms/type",keyword:"type",params:{type: schema542.properties.duration_ms.type},message:"must be integer,null",schema:schema542.properties.duration_ms.type,parentSchema:schema542.properties.duration_ms,data:data2}];
 return false;
 }
 if(errors === _errs5){
 if((typeof data2 == "number") && (isFinite(data2))){
 if(data2 < 0 || isNaN(data2)){
-validate1425.errors = [{instancePath:instancePath+"/duration_ms",schemaPath:"#/properties/duration_ms/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema535.properties.duration_ms,data:data2}];
+validate1434.errors = [{instancePath:instancePath+"/duration_ms",schemaPath:"#/properties/duration_ms/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema542.properties.duration_ms,data:data2}];
 return false;
 }
 }
@@ -64473,24 +65143,24 @@ var valid0 = true;
 }
 }
 else {
-validate1425.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema535.type,parentSchema:schema535,data}];
+validate1434.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema542.type,parentSchema:schema542,data}];
 return false;
 }
 }
-validate1425.errors = vErrors;
+validate1434.errors = vErrors;
 return errors === 0;
 }
 
-export const readKeyRef = validate1426;
+export const readKeyRef = validate1435;
 
-function validate1426(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1435(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.id === undefined) && (missing0 = "id")){
-validate1426.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema536.required,parentSchema:schema536,data}];
+validate1435.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema543.required,parentSchema:schema543,data}];
 return false;
 }
 else {
@@ -64498,7 +65168,7 @@ if(data.id !== undefined){
 let data0 = data.id;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate1426.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema536.properties.id.type,parentSchema:schema536.properties.id,data:data0}];
+validate1435.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema543.properties.id.type,parentSchema:schema543.properties.id,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -64511,7 +65181,7 @@ if(data.name !== undefined){
 let data1 = data.name;
 const _errs3 = errors;
 if((typeof data1 !== "string") && (data1 !== null)){
-validate1426.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: schema536.properties.name.type},message:"must be string,null",schema:schema536.properties.name.type,parentSchema:schema536.properties.name,data:data1}];
+validate1435.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: schema543.properties.name.type},message:"must be string,null",schema:schema543.properties.name.type,parentSchema:schema543.properties.name,data:data1}];
 return false;
 }
 var valid0 = _errs3 === errors;
@@ -64523,24 +65193,24 @@ var valid0 = true;
 }
 }
 else {
-validate1426.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema536.type,parentSchema:schema536,data}];
+validate1435.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema543.type,parentSchema:schema543,data}];
 return false;
 }
 }
-validate1426.errors = vErrors;
+validate1435.errors = vErrors;
 return errors === 0;
 }
 
-export const readPrice = validate1427;
+export const readPrice = validate1436;
 
-function validate1427(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1436(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((data.amount === undefined) && (missing0 = "amount")) || ((data.currency === undefined) && (missing0 = "currency"))){
-validate1427.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema534.required,parentSchema:schema534,data}];
+validate1436.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema541.required,parentSchema:schema541,data}];
 return false;
 }
 else {
@@ -64550,12 +65220,12 @@ const _errs1 = errors;
 if(errors === _errs1){
 if((typeof data0 == "number") && (isFinite(data0))){
 if(data0 < 0 || isNaN(data0)){
-validate1427.errors = [{instancePath:instancePath+"/amount",schemaPath:"#/properties/amount/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema534.properties.amount,data:data0}];
+validate1436.errors = [{instancePath:instancePath+"/amount",schemaPath:"#/properties/amount/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema541.properties.amount,data:data0}];
 return false;
 }
 }
 else {
-validate1427.errors = [{instancePath:instancePath+"/amount",schemaPath:"#/properties/amount/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema534.properties.amount.type,parentSchema:schema534.properties.amount,data:data0}];
+validate1436.errors = [{instancePath:instancePath+"/amount",schemaPath:"#/properties/amount/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema541.properties.amount.type,parentSchema:schema541.properties.amount,data:data0}];
 return false;
 }
 }
@@ -64569,7 +65239,7 @@ if(data.currency !== undefined){
 let data1 = data.currency;
 const _errs3 = errors;
 if(typeof data1 !== "string"){
-validate1427.errors = [{instancePath:instancePath+"/currency",schemaPath:"#/properties/currency/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema534.properties.currency.type,parentSchema:schema534.properties.currency,data:data1}];
+validate1436.errors = [{instancePath:instancePath+"/currency",schemaPath:"#/properties/currency/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema541.properties.currency.type,parentSchema:schema541.properties.currency,data:data1}];
 return false;
 }
 var valid0 = _errs3 === errors;
@@ -64581,25 +65251,25 @@ var valid0 = true;
 }
 }
 else {
-validate1427.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema534.type,parentSchema:schema534,data}];
+validate1436.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema541.type,parentSchema:schema541,data}];
 return false;
 }
 }
-validate1427.errors = vErrors;
+validate1436.errors = vErrors;
 return errors === 0;
 }
 
-export const readResponseSummaryList = validate1428;
-const schema541 = {"type":"object","required":["data"],"properties":{"object":{"type":"string","const":"list"},"data":{"type":"array","items":{"$ref":"#/components/schemas/ResponseSummary"}},"first_id":{"type":["string","null"]},"has_more":{"type":"boolean"},"last_id":{"type":["string","null"]}}};
+export const readResponseSummaryList = validate1437;
+const schema548 = {"type":"object","required":["data"],"properties":{"object":{"type":"string","const":"list"},"data":{"type":"array","items":{"$ref":"#/components/schemas/ResponseSummary"}},"first_id":{"type":["string","null"]},"has_more":{"type":"boolean"},"last_id":{"type":["string","null"]}}};
 
-function validate1428(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1437(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.data === undefined) && (missing0 = "data")){
-validate1428.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema541.required,parentSchema:schema541,data}];
+validate1437.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema548.required,parentSchema:schema548,data}];
 return false;
 }
 else {
@@ -64607,11 +65277,11 @@ if(data.object !== undefined){
 let data0 = data.object;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate1428.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema541.properties.object.type,parentSchema:schema541.properties.object,data:data0}];
+validate1437.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema548.properties.object.type,parentSchema:schema548.properties.object,data:data0}];
 return false;
 }
 if("list" !== data0){
-validate1428.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "list"},message:"must be equal to constant",schema:"list",parentSchema:schema541.properties.object,data:data0}];
+validate1437.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "list"},message:"must be equal to constant",schema:"list",parentSchema:schema548.properties.object,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -64629,8 +65299,8 @@ var valid1 = true;
 const len0 = data1.length;
 for(let i0=0; i0<len0; i0++){
 const _errs5 = errors;
-if(!(validate1409(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate1409.errors : vErrors.concat(validate1409.errors);
+if(!(validate1418(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate1418.errors : vErrors.concat(validate1418.errors);
 errors = vErrors.length;
 }
 var valid1 = _errs5 === errors;
@@ -64640,7 +65310,7 @@ break;
 }
 }
 else {
-validate1428.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema541.properties.data.type,parentSchema:schema541.properties.data,data:data1}];
+validate1437.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema548.properties.data.type,parentSchema:schema548.properties.data,data:data1}];
 return false;
 }
 }
@@ -64654,7 +65324,7 @@ if(data.first_id !== undefined){
 let data3 = data.first_id;
 const _errs6 = errors;
 if((typeof data3 !== "string") && (data3 !== null)){
-validate1428.errors = [{instancePath:instancePath+"/first_id",schemaPath:"#/properties/first_id/type",keyword:"type",params:{type: schema541.properties.first_id.type},message:"must be string,null",schema:schema541.properties.first_id.type,parentSchema:schema541.properties.first_id,data:data3}];
+validate1437.errors = [{instancePath:instancePath+"/first_id",schemaPath:"#/properties/first_id/type",keyword:"type",params:{type: schema548.properties.first_id.type},message:"must be string,null",schema:schema548.properties.first_id.type,parentSchema:schema548.properties.first_id,data:data3}];
 return false;
 }
 var valid0 = _errs6 === errors;
@@ -64667,7 +65337,7 @@ if(data.has_more !== undefined){
 let data4 = data.has_more;
 const _errs8 = errors;
 if(typeof data4 !== "boolean"){
-validate1428.errors = [{instancePath:instancePath+"/has_more",schemaPath:"#/properties/has_more/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema541.properties.has_more.type,parentSchema:schema541.properties.has_more,data:data4}];
+validate1437.errors = [{instancePath:instancePath+"/has_more",schemaPath:"#/properties/has_more/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema548.properties.has_more.type,parentSchema:schema548.properties.has_more,data:data4}];
 return false;
 }
 var valid0 = _errs8 === errors;
@@ -64680,7 +65350,7 @@ if(data.last_id !== undefined){
 let data5 = data.last_id;
 const _errs10 = errors;
 if((typeof data5 !== "string") && (data5 !== null)){
-validate1428.errors = [{instancePath:instancePath+"/last_id",schemaPath:"#/properties/last_id/type",keyword:"type",params:{type: schema541.properties.last_id.type},message:"must be string,null",schema:schema541.properties.last_id.type,parentSchema:schema541.properties.last_id,data:data5}];
+validate1437.errors = [{instancePath:instancePath+"/last_id",schemaPath:"#/properties/last_id/type",keyword:"type",params:{type: schema548.properties.last_id.type},message:"must be string,null",schema:schema548.properties.last_id.type,parentSchema:schema548.properties.last_id,data:data5}];
 return false;
 }
 var valid0 = _errs10 === errors;
@@ -64695,18 +65365,18 @@ var valid0 = true;
 }
 }
 else {
-validate1428.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema541.type,parentSchema:schema541,data}];
+validate1437.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema548.type,parentSchema:schema548,data}];
 return false;
 }
 }
-validate1428.errors = vErrors;
+validate1437.errors = vErrors;
 return errors === 0;
 }
 
-export const readRefusedRequest = validate1430;
-const schema542 = {"type":"object","required":[],"properties":{"object":{"type":"string","const":"response.refused"},"created_at":{"type":"integer"},"status":{"type":"integer"},"code":{"type":["string","null"]},"message":{"type":"string","maxLength":1000},"param":{"type":["string","null"]},"model":{"type":"string","maxLength":200},"kind":{"$ref":"#/components/schemas/RunKind"},"key_id":{"type":"string"},"input_preview":{"type":"string","maxLength":200}}};
+export const readRefusedRequest = validate1439;
+const schema549 = {"type":"object","required":[],"properties":{"object":{"type":"string","const":"response.refused"},"created_at":{"type":"integer"},"status":{"type":"integer"},"code":{"type":["string","null"]},"message":{"type":"string","maxLength":1000},"param":{"type":["string","null"]},"model":{"type":"string","maxLength":200},"kind":{"$ref":"#/components/schemas/RunKind"},"key_id":{"type":"string"},"input_preview":{"type":"string","maxLength":200}}};
 
-function validate1430(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1439(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
@@ -64715,11 +65385,11 @@ if(data.object !== undefined){
 let data0 = data.object;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate1430.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema542.properties.object.type,parentSchema:schema542.properties.object,data:data0}];
+validate1439.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema549.properties.object.type,parentSchema:schema549.properties.object,data:data0}];
 return false;
 }
 if("response.refused" !== data0){
-validate1430.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "response.refused"},message:"must be equal to constant",schema:"response.refused",parentSchema:schema542.properties.object,data:data0}];
+validate1439.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "response.refused"},message:"must be equal to constant",schema:"response.refused",parentSchema:schema549.properties.object,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -64732,7 +65402,7 @@ if(data.created_at !== undefined){
 let data1 = data.created_at;
 const _errs3 = errors;
 if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate1430.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema542.properties.created_at.type,parentSchema:schema542.properties.created_at,data:data1}];
+validate1439.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema549.properties.created_at.type,parentSchema:schema549.properties.created_at,data:data1}];
 return false;
 }
 var valid0 = _errs3 === errors;
@@ -64745,7 +65415,7 @@ if(data.status !== undefined){
 let data2 = data.status;
 const _errs5 = errors;
 if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate1430.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema542.properties.status.type,parentSchema:schema542.properties.status,data:data2}];
+validate1439.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema549.properties.status.type,parentSchema:schema549.properties.status,data:data2}];
 return false;
 }
 var valid0 = _errs5 === errors;
@@ -64758,7 +65428,7 @@ if(data.code !== undefined){
 let data3 = data.code;
 const _errs7 = errors;
 if((typeof data3 !== "string") && (data3 !== null)){
-validate1430.errors = [{instancePath:instancePath+"/code",schemaPath:"#/properties/code/type",keyword:"type",params:{type: schema542.properties.code.type},message:"must be string,null",schema:schema542.properties.code.type,parentSchema:schema542.properties.code,data:data3}];
+validate1439.errors = [{instancePath:instancePath+"/code",schemaPath:"#/properties/code/type",keyword:"type",params:{type: schema549.properties.code.type},message:"must be string,null",schema:schema549.properties.code.type,parentSchema:schema549.properties.code,data:data3}];
 return false;
 }
 var valid0 = _errs7 === errors;
@@ -64773,12 +65443,12 @@ const _errs9 = errors;
 if(errors === _errs9){
 if(typeof data4 === "string"){
 if(data4.length > 2 * 1000 || (data4.length > 1000 && func2(data4) > 1000)){
-validate1430.errors = [{instancePath:instancePath+"/message",schemaPath:"#/properties/message/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters",schema:1000,parentSchema:schema542.properties.message,data:data4}];
+validate1439.errors = [{instancePath:instancePath+"/message",schemaPath:"#/properties/message/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters",schema:1000,parentSchema:schema549.properties.message,data:data4}];
 return false;
 }
 }
 else {
-validate1430.errors = [{instancePath:instancePath+"/message",schemaPath:"#/properties/message/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema542.properties.message.type,parentSchema:schema542.properties.message,data:data4}];
+validate1439.errors = [{instancePath:instancePath+"/message",schemaPath:"#/properties/message/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema549.properties.message.type,parentSchema:schema549.properties.message,data:data4}];
 return false;
 }
 }
@@ -64792,7 +65462,7 @@ if(data.param !== undefined){
 let data5 = data.param;
 const _errs11 = errors;
 if((typeof data5 !== "string") && (data5 !== null)){
-validate1430.errors = [{instancePath:instancePath+"/param",schemaPath:"#/properties/param/type",keyword:"type",params:{type: schema542.properties.param.type},message:"must be string,null",schema:schema542.properties.param.type,parentSchema:schema542.properties.param,data:data5}];
+validate1439.errors = [{instancePath:instancePath+"/param",schemaPath:"#/properties/param/type",keyword:"type",params:{type: schema549.properties.param.type},message:"must be string,null",schema:schema549.properties.param.type,parentSchema:schema549.properties.param,data:data5}];
 return false;
 }
 var valid0 = _errs11 === errors;
@@ -64807,12 +65477,12 @@ const _errs13 = errors;
 if(errors === _errs13){
 if(typeof data6 === "string"){
 if(data6.length > 2 * 200 || (data6.length > 200 && func2(data6) > 200)){
-validate1430.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters",schema:200,parentSchema:schema542.properties.model,data:data6}];
+validate1439.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters",schema:200,parentSchema:schema549.properties.model,data:data6}];
 return false;
 }
 }
 else {
-validate1430.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema542.properties.model.type,parentSchema:schema542.properties.model,data:data6}];
+validate1439.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema549.properties.model.type,parentSchema:schema549.properties.model,data:data6}];
 return false;
 }
 }
@@ -64824,8 +65494,8 @@ var valid0 = true;
 if(valid0){
 if(data.kind !== undefined){
 const _errs15 = errors;
-if(!(validate1411(data.kind, {instancePath:instancePath+"/kind",parentData:data,parentDataProperty:"kind",rootData}))){
-vErrors = vErrors === null ? validate1411.errors : vErrors.concat(validate1411.errors);
+if(!(validate1420(data.kind, {instancePath:instancePath+"/kind",parentData:data,parentDataProperty:"kind",rootData}))){
+vErrors = vErrors === null ? validate1420.errors : vErrors.concat(validate1420.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs15 === errors;
@@ -64838,7 +65508,7 @@ if(data.key_id !== undefined){
 let data8 = data.key_id;
 const _errs16 = errors;
 if(typeof data8 !== "string"){
-validate1430.errors = [{instancePath:instancePath+"/key_id",schemaPath:"#/properties/key_id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema542.properties.key_id.type,parentSchema:schema542.properties.key_id,data:data8}];
+validate1439.errors = [{instancePath:instancePath+"/key_id",schemaPath:"#/properties/key_id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema549.properties.key_id.type,parentSchema:schema549.properties.key_id,data:data8}];
 return false;
 }
 var valid0 = _errs16 === errors;
@@ -64853,12 +65523,12 @@ const _errs18 = errors;
 if(errors === _errs18){
 if(typeof data9 === "string"){
 if(data9.length > 2 * 200 || (data9.length > 200 && func2(data9) > 200)){
-validate1430.errors = [{instancePath:instancePath+"/input_preview",schemaPath:"#/properties/input_preview/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters",schema:200,parentSchema:schema542.properties.input_preview,data:data9}];
+validate1439.errors = [{instancePath:instancePath+"/input_preview",schemaPath:"#/properties/input_preview/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters",schema:200,parentSchema:schema549.properties.input_preview,data:data9}];
 return false;
 }
 }
 else {
-validate1430.errors = [{instancePath:instancePath+"/input_preview",schemaPath:"#/properties/input_preview/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema542.properties.input_preview.type,parentSchema:schema542.properties.input_preview,data:data9}];
+validate1439.errors = [{instancePath:instancePath+"/input_preview",schemaPath:"#/properties/input_preview/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema549.properties.input_preview.type,parentSchema:schema549.properties.input_preview,data:data9}];
 return false;
 }
 }
@@ -64878,26 +65548,26 @@ var valid0 = true;
 }
 }
 else {
-validate1430.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema542.type,parentSchema:schema542,data}];
+validate1439.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema549.type,parentSchema:schema549,data}];
 return false;
 }
 }
-validate1430.errors = vErrors;
+validate1439.errors = vErrors;
 return errors === 0;
 }
 
-export const readResponseStatistics = validate1432;
-const schema543 = {"type":"object","required":["buckets"],"properties":{"refused":{"type":"array","maxItems":20,"items":{"$ref":"#/components/schemas/RefusedRequest"}},"object":{"type":"string","const":"response.statistics"},"from":{"type":"integer"},"to":{"type":"integer"},"bucket_seconds":{"type":"integer","minimum":1},"is_partial":{"type":"boolean"},"buckets":{"type":"array","items":{"$ref":"#/components/schemas/StatisticsBucket"}},"models":{"type":"array","items":{"$ref":"#/components/schemas/ModelStatistics"}}}};
-const schema544 = {"type":"object","required":["start","runs"],"properties":{"start":{"type":"integer"},"runs":{"type":"integer","minimum":0},"failed":{"type":"integer","minimum":0},"input_tokens":{"type":"integer","minimum":0},"output_tokens":{"type":"integer","minimum":0},"duration_ms_p50":{"type":["integer","null"]},"duration_ms_p95":{"type":["integer","null"]},"first_text_ms_p50":{"type":["integer","null"]}}};
+export const readResponseStatistics = validate1441;
+const schema550 = {"type":"object","required":["buckets"],"properties":{"refused":{"type":"array","maxItems":20,"items":{"$ref":"#/components/schemas/RefusedRequest"}},"object":{"type":"string","const":"response.statistics"},"from":{"type":"integer"},"to":{"type":"integer"},"bucket_seconds":{"type":"integer","minimum":1},"is_partial":{"type":"boolean"},"buckets":{"type":"array","items":{"$ref":"#/components/schemas/StatisticsBucket"}},"models":{"type":"array","items":{"$ref":"#/components/schemas/ModelStatistics"}}}};
+const schema551 = {"type":"object","required":["start","runs"],"properties":{"start":{"type":"integer"},"runs":{"type":"integer","minimum":0},"failed":{"type":"integer","minimum":0},"input_tokens":{"type":"integer","minimum":0},"output_tokens":{"type":"integer","minimum":0},"duration_ms_p50":{"type":["integer","null"]},"duration_ms_p95":{"type":["integer","null"]},"first_text_ms_p50":{"type":["integer","null"]}}};
 
-function validate1434(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1443(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((data.start === undefined) && (missing0 = "start")) || ((data.runs === undefined) && (missing0 = "runs"))){
-validate1434.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema544.required,parentSchema:schema544,data}];
+validate1443.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema551.required,parentSchema:schema551,data}];
 return false;
 }
 else {
@@ -64905,7 +65575,7 @@ if(data.start !== undefined){
 let data0 = data.start;
 const _errs1 = errors;
 if(!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))){
-validate1434.errors = [{instancePath:instancePath+"/start",schemaPath:"#/properties/start/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema544.properties.start.type,parentSchema:schema544.properties.start,data:data0}];
+validate1443.errors = [{instancePath:instancePath+"/start",schemaPath:"#/properties/start/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema551.properties.start.type,parentSchema:schema551.properties.start,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -64918,13 +65588,13 @@ if(data.runs !== undefined){
 let data1 = data.runs;
 const _errs3 = errors;
 if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate1434.errors = [{instancePath:instancePath+"/runs",schemaPath:"#/properties/runs/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema544.properties.runs.type,parentSchema:schema544.properties.runs,data:data1}];
+validate1443.errors = [{instancePath:instancePath+"/runs",schemaPath:"#/properties/runs/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema551.properties.runs.type,parentSchema:schema551.properties.runs,data:data1}];
 return false;
 }
 if(errors === _errs3){
 if((typeof data1 == "number") && (isFinite(data1))){
 if(data1 < 0 || isNaN(data1)){
-validate1434.errors = [{instancePath:instancePath+"/runs",schemaPath:"#/properties/runs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema544.properties.runs,data:data1}];
+validate1443.errors = [{instancePath:instancePath+"/runs",schemaPath:"#/properties/runs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema551.properties.runs,data:data1}];
 return false;
 }
 }
@@ -64939,13 +65609,13 @@ if(data.failed !== undefined){
 let data2 = data.failed;
 const _errs5 = errors;
 if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate1434.errors = [{instancePath:instancePath+"/failed",schemaPath:"#/properties/failed/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema544.properties.failed.type,parentSchema:schema544.properties.failed,data:data2}];
+validate1443.errors = [{instancePath:instancePath+"/failed",schemaPath:"#/properties/failed/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema551.properties.failed.type,parentSchema:schema551.properties.failed,data:data2}];
 return false;
 }
 if(errors === _errs5){
 if((typeof data2 == "number") && (isFinite(data2))){
 if(data2 < 0 || isNaN(data2)){
-validate1434.errors = [{instancePath:instancePath+"/failed",schemaPath:"#/properties/failed/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema544.properties.failed,data:data2}];
+validate1443.errors = [{instancePath:instancePath+"/failed",schemaPath:"#/properties/failed/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema551.properties.failed,data:data2}];
 return false;
 }
 }
@@ -64960,13 +65630,13 @@ if(data.input_tokens !== undefined){
 let data3 = data.input_tokens;
 const _errs7 = errors;
 if(!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))){
-validate1434.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema544.properties.input_tokens.type,parentSchema:schema544.properties.input_tokens,data:data3}];
+validate1443.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema551.properties.input_tokens.type,parentSchema:schema551.properties.input_tokens,data:data3}];
 return false;
 }
 if(errors === _errs7){
 if((typeof data3 == "number") && (isFinite(data3))){
 if(data3 < 0 || isNaN(data3)){
-validate1434.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema544.properties.input_tokens,data:data3}];
+validate1443.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema551.properties.input_tokens,data:data3}];
 return false;
 }
 }
@@ -64981,13 +65651,13 @@ if(data.output_tokens !== undefined){
 let data4 = data.output_tokens;
 const _errs9 = errors;
 if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
-validate1434.errors = [{instancePath:instancePath+"/output_tokens",schemaPath:"#/properties/output_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema544.properties.output_tokens.type,parentSchema:schema544.properties.output_tokens,data:data4}];
+validate1443.errors = [{instancePath:instancePath+"/output_tokens",schemaPath:"#/properties/output_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema551.properties.output_tokens.type,parentSchema:schema551.properties.output_tokens,data:data4}];
 return false;
 }
 if(errors === _errs9){
 if((typeof data4 == "number") && (isFinite(data4))){
 if(data4 < 0 || isNaN(data4)){
-validate1434.errors = [{instancePath:instancePath+"/output_tokens",schemaPath:"#/properties/output_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema544.properties.output_tokens,data:data4}];
+validate1443.errors = [{instancePath:instancePath+"/output_tokens",schemaPath:"#/properties/output_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema551.properties.output_tokens,data:data4}];
 return false;
 }
 }
@@ -65002,7 +65672,7 @@ if(data.duration_ms_p50 !== undefined){
 let data5 = data.duration_ms_p50;
 const _errs11 = errors;
 if((!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))) && (data5 !== null)){
-validate1434.errors = [{instancePath:instancePath+"/duration_ms_p50",schemaPath:"#/properties/duration_ms_p50/type",keyword:"type",params:{type: schema544.properties.duration_ms_p50.type},message:"must be integer,null",schema:schema544.properties.duration_ms_p50.type,parentSchema:schema544.properties.duration_ms_p50,data:data5}];
+validate1443.errors = [{instancePath:instancePath+"/duration_ms_p50",schemaPath:"#/properties/duration_ms_p50/type",keyword:"type",params:{type: schema551.properties.duration_ms_p50.type},message:"must be integer,null",schema:schema551.properties.duration_ms_p50.type,parentSchema:schema551.properties.duration_ms_p50,data:data5}];
 return false;
 }
 var valid0 = _errs11 === errors;
@@ -65015,7 +65685,7 @@ if(data.duration_ms_p95 !== undefined){
 let data6 = data.duration_ms_p95;
 const _errs13 = errors;
 if((!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinite(data6)))) && (data6 !== null)){
-validate1434.errors = [{instancePath:instancePath+"/duration_ms_p95",schemaPath:"#/properties/duration_ms_p95/type",keyword:"type",params:{type: schema544.properties.duration_ms_p95.type},message:"must be integer,null",schema:schema544.properties.duration_ms_p95.type,parentSchema:schema544.properties.duration_ms_p95,data:data6}];
+validate1443.errors = [{instancePath:instancePath+"/duration_ms_p95",schemaPath:"#/properties/duration_ms_p95/type",keyword:"type",params:{type: schema551.properties.duration_ms_p95.type},message:"must be integer,null",schema:schema551.properties.duration_ms_p95.type,parentSchema:schema551.properties.duration_ms_p95,data:data6}];
 return false;
 }
 var valid0 = _errs13 === errors;
@@ -65028,7 +65698,7 @@ if(data.first_text_ms_p50 !== undefined){
 let data7 = data.first_text_ms_p50;
 const _errs15 = errors;
 if((!(((typeof data7 == "number") && (!(data7 % 1) && !isNaN(data7))) && (isFinite(data7)))) && (data7 !== null)){
-validate1434.errors = [{instancePath:instancePath+"/first_text_ms_p50",schemaPath:"#/properties/first_text_ms_p50/type",keyword:"type",params:{type: schema544.properties.first_text_ms_p50.type},message:"must be integer,null",schema:schema544.properties.first_text_ms_p50.type,parentSchema:schema544.properties.first_text_ms_p50,data:data7}];
+validate1443.errors = [{instancePath:instancePath+"/first_text_ms_p50",schemaPath:"#/properties/first_text_ms_p50/type",keyword:"type",params:{type: schema551.properties.first_text_ms_p50.type},message:"must be integer,null",schema:schema551.properties.first_text_ms_p50.type,parentSchema:schema551.properties.first_text_ms_p50,data:data7}];
 return false;
 }
 var valid0 = _errs15 === errors;
@@ -65046,24 +65716,24 @@ var valid0 = true;
 }
 }
 else {
-validate1434.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema544.type,parentSchema:schema544,data}];
+validate1443.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema551.type,parentSchema:schema551,data}];
 return false;
 }
 }
-validate1434.errors = vErrors;
+validate1443.errors = vErrors;
 return errors === 0;
 }
 
-const schema545 = {"type":"object","required":["model","runs"],"properties":{"model":{"type":"string"},"runs":{"type":"integer","minimum":0},"failed":{"type":"integer","minimum":0},"input_tokens":{"type":"integer","minimum":0},"output_tokens":{"type":"integer","minimum":0},"price":{"anyOf":[{"$ref":"#/components/schemas/Price"},{"type":"null"}]},"duration_ms_p50":{"type":["integer","null"]},"duration_ms_p95":{"type":["integer","null"]},"first_text_ms_p50":{"type":["integer","null"]}}};
+const schema552 = {"type":"object","required":["model","runs"],"properties":{"model":{"type":"string"},"runs":{"type":"integer","minimum":0},"failed":{"type":"integer","minimum":0},"input_tokens":{"type":"integer","minimum":0},"output_tokens":{"type":"integer","minimum":0},"price":{"anyOf":[{"$ref":"#/components/schemas/Price"},{"type":"null"}]},"duration_ms_p50":{"type":["integer","null"]},"duration_ms_p95":{"type":["integer","null"]},"first_text_ms_p50":{"type":["integer","null"]}}};
 
-function validate1436(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1445(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((data.model === undefined) && (missing0 = "model")) || ((data.runs === undefined) && (missing0 = "runs"))){
-validate1436.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema545.required,parentSchema:schema545,data}];
+validate1445.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema552.required,parentSchema:schema552,data}];
 return false;
 }
 else {
@@ -65071,7 +65741,7 @@ if(data.model !== undefined){
 let data0 = data.model;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate1436.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema545.properties.model.type,parentSchema:schema545.properties.model,data:data0}];
+validate1445.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema552.properties.model.type,parentSchema:schema552.properties.model,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -65084,13 +65754,13 @@ if(data.runs !== undefined){
 let data1 = data.runs;
 const _errs3 = errors;
 if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate1436.errors = [{instancePath:instancePath+"/runs",schemaPath:"#/properties/runs/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema545.properties.runs.type,parentSchema:schema545.properties.runs,data:data1}];
+validate1445.errors = [{instancePath:instancePath+"/runs",schemaPath:"#/properties/runs/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema552.properties.runs.type,parentSchema:schema552.properties.runs,data:data1}];
 return false;
 }
 if(errors === _errs3){
 if((typeof data1 == "number") && (isFinite(data1))){
 if(data1 < 0 || isNaN(data1)){
-validate1436.errors = [{instancePath:instancePath+"/runs",schemaPath:"#/properties/runs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema545.properties.runs,data:data1}];
+validate1445.errors = [{instancePath:instancePath+"/runs",schemaPath:"#/properties/runs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema552.properties.runs,data:data1}];
 return false;
 }
 }
@@ -65105,13 +65775,13 @@ if(data.failed !== undefined){
 let data2 = data.failed;
 const _errs5 = errors;
 if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate1436.errors = [{instancePath:instancePath+"/failed",schemaPath:"#/properties/failed/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema545.properties.failed.type,parentSchema:schema545.properties.failed,data:data2}];
+validate1445.errors = [{instancePath:instancePath+"/failed",schemaPath:"#/properties/failed/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema552.properties.failed.type,parentSchema:schema552.properties.failed,data:data2}];
 return false;
 }
 if(errors === _errs5){
 if((typeof data2 == "number") && (isFinite(data2))){
 if(data2 < 0 || isNaN(data2)){
-validate1436.errors = [{instancePath:instancePath+"/failed",schemaPath:"#/properties/failed/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema545.properties.failed,data:data2}];
+validate1445.errors = [{instancePath:instancePath+"/failed",schemaPath:"#/properties/failed/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema552.properties.failed,data:data2}];
 return false;
 }
 }
@@ -65126,13 +65796,13 @@ if(data.input_tokens !== undefined){
 let data3 = data.input_tokens;
 const _errs7 = errors;
 if(!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))){
-validate1436.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema545.properties.input_tokens.type,parentSchema:schema545.properties.input_tokens,data:data3}];
+validate1445.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema552.properties.input_tokens.type,parentSchema:schema552.properties.input_tokens,data:data3}];
 return false;
 }
 if(errors === _errs7){
 if((typeof data3 == "number") && (isFinite(data3))){
 if(data3 < 0 || isNaN(data3)){
-validate1436.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema545.properties.input_tokens,data:data3}];
+validate1445.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema552.properties.input_tokens,data:data3}];
 return false;
 }
 }
@@ -65147,13 +65817,13 @@ if(data.output_tokens !== undefined){
 let data4 = data.output_tokens;
 const _errs9 = errors;
 if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
-validate1436.errors = [{instancePath:instancePath+"/output_tokens",schemaPath:"#/properties/output_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema545.properties.output_tokens.type,parentSchema:schema545.properties.output_tokens,data:data4}];
+validate1445.errors = [{instancePath:instancePath+"/output_tokens",schemaPath:"#/properties/output_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema552.properties.output_tokens.type,parentSchema:schema552.properties.output_tokens,data:data4}];
 return false;
 }
 if(errors === _errs9){
 if((typeof data4 == "number") && (isFinite(data4))){
 if(data4 < 0 || isNaN(data4)){
-validate1436.errors = [{instancePath:instancePath+"/output_tokens",schemaPath:"#/properties/output_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema545.properties.output_tokens,data:data4}];
+validate1445.errors = [{instancePath:instancePath+"/output_tokens",schemaPath:"#/properties/output_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema552.properties.output_tokens,data:data4}];
 return false;
 }
 }
@@ -65170,8 +65840,8 @@ const _errs11 = errors;
 const _errs12 = errors;
 let valid1 = false;
 const _errs13 = errors;
-if(!(validate1416(data5, {instancePath:instancePath+"/price",parentData:data,parentDataProperty:"price",rootData}))){
-vErrors = vErrors === null ? validate1416.errors : vErrors.concat(validate1416.errors);
+if(!(validate1425(data5, {instancePath:instancePath+"/price",parentData:data,parentDataProperty:"price",rootData}))){
+vErrors = vErrors === null ? validate1425.errors : vErrors.concat(validate1425.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs13 === errors;
@@ -65179,7 +65849,7 @@ valid1 = valid1 || _valid0;
 if(!valid1){
 const _errs14 = errors;
 if(data5 !== null){
-const err0 = {instancePath:instancePath+"/price",schemaPath:"#/properties/price/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema545.properties.price.anyOf[1].type,parentSchema:schema545.properties.price.anyOf[1],data:data5};
+const err0 = {instancePath:instancePath+"/price",schemaPath:"#/properties/price/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema552.properties.price.anyOf[1].type,parentSchema:schema552.properties.price.anyOf[1],data:data5};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -65192,7 +65862,7 @@ var _valid0 = _errs14 === errors;
 valid1 = valid1 || _valid0;
 }
 if(!valid1){
-const err1 = {instancePath:instancePath+"/price",schemaPath:"#/properties/price/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema545.properties.price.anyOf,parentSchema:schema545.properties.price,data:data5};
+const err1 = {instancePath:instancePath+"/price",schemaPath:"#/properties/price/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema552.properties.price.anyOf,parentSchema:schema552.properties.price,data:data5};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -65200,7 +65870,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1436.errors = vErrors;
+validate1445.errors = vErrors;
 return false;
 }
 else {
@@ -65224,7 +65894,7 @@ if(data.duration_ms_p50 !== undefined){
 let data6 = data.duration_ms_p50;
 const _errs16 = errors;
 if((!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinite(data6)))) && (data6 !== null)){
-validate1436.errors = [{instancePath:instancePath+"/duration_ms_p50",schemaPath:"#/properties/duration_ms_p50/type",keyword:"type",params:{type: schema545.properties.duration_ms_p50.type},message:"must be integer,null",schema:schema545.properties.duration_ms_p50.type,parentSchema:schema545.properties.duration_ms_p50,data:data6}];
+validate1445.errors = [{instancePath:instancePath+"/duration_ms_p50",schemaPath:"#/properties/duration_ms_p50/type",keyword:"type",params:{type: schema552.properties.duration_ms_p50.type},message:"must be integer,null",schema:schema552.properties.duration_ms_p50.type,parentSchema:schema552.properties.duration_ms_p50,data:data6}];
 return false;
 }
 var valid0 = _errs16 === errors;
@@ -65237,7 +65907,7 @@ if(data.duration_ms_p95 !== undefined){
 let data7 = data.duration_ms_p95;
 const _errs18 = errors;
 if((!(((typeof data7 == "number") && (!(data7 % 1) && !isNaN(data7))) && (isFinite(data7)))) && (data7 !== null)){
-validate1436.errors = [{instancePath:instancePath+"/duration_ms_p95",schemaPath:"#/properties/duration_ms_p95/type",keyword:"type",params:{type: schema545.properties.duration_ms_p95.type},message:"must be integer,null",schema:schema545.properties.duration_ms_p95.type,parentSchema:schema545.properties.duration_ms_p95,data:data7}];
+validate1445.errors = [{instancePath:instancePath+"/duration_ms_p95",schemaPath:"#/properties/duration_ms_p95/type",keyword:"type",params:{type: schema552.properties.duration_ms_p95.type},message:"must be integer,null",schema:schema552.properties.duration_ms_p95.type,parentSchema:schema552.properties.duration_ms_p95,data:data7}];
 return false;
 }
 var valid0 = _errs18 === errors;
@@ -65250,7 +65920,7 @@ if(data.first_text_ms_p50 !== undefined){
 let data8 = data.first_text_ms_p50;
 const _errs20 = errors;
 if((!(((typeof data8 == "number") && (!(data8 % 1) && !isNaN(data8))) && (isFinite(data8)))) && (data8 !== null)){
-validate1436.errors = [{instancePath:instancePath+"/first_text_ms_p50",schemaPath:"#/properties/first_text_ms_p50/type",keyword:"type",params:{type: schema545.properties.first_text_ms_p50.type},message:"must be integer,null",schema:schema545.properties.first_text_ms_p50.type,parentSchema:schema545.properties.first_text_ms_p50,data:data8}];
+validate1445.errors = [{instancePath:instancePath+"/first_text_ms_p50",schemaPath:"#/properties/first_text_ms_p50/type",keyword:"type",params:{type: schema552.properties.first_text_ms_p50.type},message:"must be integer,null",schema:schema552.properties.first_text_ms_p50.type,parentSchema:schema552.properties.first_text_ms_p50,data:data8}];
 return false;
 }
 var valid0 = _errs20 === errors;
@@ -65269,23 +65939,23 @@ var valid0 = true;
 }
 }
 else {
-validate1436.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema545.type,parentSchema:schema545,data}];
+validate1445.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema552.type,parentSchema:schema552,data}];
 return false;
 }
 }
-validate1436.errors = vErrors;
+validate1445.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate1432(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1441(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.buckets === undefined) && (missing0 = "buckets")){
-validate1432.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema543.required,parentSchema:schema543,data}];
+validate1441.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema550.required,parentSchema:schema550,data}];
 return false;
 }
 else {
@@ -65295,7 +65965,7 @@ const _errs1 = errors;
 if(errors === _errs1){
 if(Array.isArray(data0)){
 if(data0.length > 20){
-validate1432.errors = [{instancePath:instancePath+"/refused",schemaPath:"#/properties/refused/maxItems",keyword:"maxItems",params:{limit: 20},message:"must NOT have more than 20 items",schema:20,parentSchema:schema543.properties.refused,data:data0}];
+validate1441.errors = [{instancePath:instancePath+"/refused",schemaPath:"#/properties/refused/maxItems",keyword:"maxItems",params:{limit: 20},message:"must NOT have more than 20 items",schema:20,parentSchema:schema550.properties.refused,data:data0}];
 return false;
 }
 else {
@@ -65303,8 +65973,8 @@ var valid1 = true;
 const len0 = data0.length;
 for(let i0=0; i0<len0; i0++){
 const _errs3 = errors;
-if(!(validate1430(data0[i0], {instancePath:instancePath+"/refused/" + i0,parentData:data0,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate1430.errors : vErrors.concat(validate1430.errors);
+if(!(validate1439(data0[i0], {instancePath:instancePath+"/refused/" + i0,parentData:data0,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate1439.errors : vErrors.concat(validate1439.errors);
 errors = vErrors.length;
 }
 var valid1 = _errs3 === errors;
@@ -65315,7 +65985,7 @@ break;
 }
 }
 else {
-validate1432.errors = [{instancePath:instancePath+"/refused",schemaPath:"#/properties/refused/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema543.properties.refused.type,parentSchema:schema543.properties.refused,data:data0}];
+validate1441.errors = [{instancePath:instancePath+"/refused",schemaPath:"#/properties/refused/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema550.properties.refused.type,parentSchema:schema550.properties.refused,data:data0}];
 return false;
 }
 }
@@ -65329,11 +65999,11 @@ if(data.object !== undefined){
 let data2 = data.object;
 const _errs4 = errors;
 if(typeof data2 !== "string"){
-validate1432.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema543.properties.object.type,parentSchema:schema543.properties.object,data:data2}];
+validate1441.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema550.properties.object.type,parentSchema:schema550.properties.object,data:data2}];
 return false;
 }
 if("response.statistics" !== data2){
-validate1432.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "response.statistics"},message:"must be equal to constant",schema:"response.statistics",parentSchema:schema543.properties.object,data:data2}];
+validate1441.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "response.statistics"},message:"must be equal to constant",schema:"response.statistics",parentSchema:schema550.properties.object,data:data2}];
 return false;
 }
 var valid0 = _errs4 === errors;
@@ -65346,7 +66016,7 @@ if(data.from !== undefined){
 let data3 = data.from;
 const _errs6 = errors;
 if(!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))){
-validate1432.errors = [{instancePath:instancePath+"/from",schemaPath:"#/properties/from/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema543.properties.from.type,parentSchema:schema543.properties.from,data:data3}];
+validate1441.errors = [{instancePath:instancePath+"/from",schemaPath:"#/properties/from/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema550.properties.from.type,parentSchema:schema550.properties.from,data:data3}];
 return false;
 }
 var valid0 = _errs6 === errors;
@@ -65359,7 +66029,7 @@ if(data.to !== undefined){
 let data4 = data.to;
 const _errs8 = errors;
 if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
-validate1432.errors = [{instancePath:instancePath+"/to",schemaPath:"#/properties/to/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema543.properties.to.type,parentSchema:schema543.properties.to,data:data4}];
+validate1441.errors = [{instancePath:instancePath+"/to",schemaPath:"#/properties/to/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema550.properties.to.type,parentSchema:schema550.properties.to,data:data4}];
 return false;
 }
 var valid0 = _errs8 === errors;
@@ -65372,13 +66042,13 @@ if(data.bucket_seconds !== undefined){
 let data5 = data.bucket_seconds;
 const _errs10 = errors;
 if(!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))){
-validate1432.errors = [{instancePath:instancePath+"/bucket_seconds",schemaPath:"#/properties/bucket_seconds/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema543.properties.bucket_seconds.type,parentSchema:schema543.properties.bucket_seconds,data:data5}];
+validate1441.errors = [{instancePath:instancePath+"/bucket_seconds",schemaPath:"#/properties/bucket_seconds/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema550.properties.bucket_seconds.type,parentSchema:schema550.properties.bucket_seconds,data:data5}];
 return false;
 }
 if(errors === _errs10){
 if((typeof data5 == "number") && (isFinite(data5))){
 if(data5 < 1 || isNaN(data5)){
-validate1432.errors = [{instancePath:instancePath+"/bucket_seconds",schemaPath:"#/properties/bucket_seconds/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema543.properties.bucket_seconds,data:data5}];
+validate1441.errors = [{instancePath:instancePath+"/bucket_seconds",schemaPath:"#/properties/bucket_seconds/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema550.properties.bucket_seconds,data:data5}];
 return false;
 }
 }
@@ -65393,7 +66063,7 @@ if(data.is_partial !== undefined){
 let data6 = data.is_partial;
 const _errs12 = errors;
 if(typeof data6 !== "boolean"){
-validate1432.errors = [{instancePath:instancePath+"/is_partial",schemaPath:"#/properties/is_partial/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema543.properties.is_partial.type,parentSchema:schema543.properties.is_partial,data:data6}];
+validate1441.errors = [{instancePath:instancePath+"/is_partial",schemaPath:"#/properties/is_partial/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema550.properties.is_partial.type,parentSchema:schema550.properties.is_partial,data:data6}];
 return false;
 }
 var valid0 = _errs12 === errors;
@@ -65411,8 +66081,8 @@ var valid2 = true;
 const len1 = data7.length;
 for(let i1=0; i1<len1; i1++){
 const _errs16 = errors;
-if(!(validate1434(data7[i1], {instancePath:instancePath+"/buckets/" + i1,parentData:data7,parentDataProperty:i1,rootData}))){
-vErrors = vErrors === null ? validate1434.errors : vErrors.concat(validate1434.errors);
+if(!(validate1443(data7[i1], {instancePath:instancePath+"/buckets/" + i1,parentData:data7,parentDataProperty:i1,rootData}))){
+vErrors = vErrors === null ? validate1443.errors : vErrors.concat(validate1443.errors);
 errors = vErrors.length;
 }
 var valid2 = _errs16 === errors;
@@ -65422,7 +66092,7 @@ break;
 }
 }
 else {
-validate1432.errors = [{instancePath:instancePath+"/buckets",schemaPath:"#/properties/buckets/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema543.properties.buckets.type,parentSchema:schema543.properties.buckets,data:data7}];
+validate1441.errors = [{instancePath:instancePath+"/buckets",schemaPath:"#/properties/buckets/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema550.properties.buckets.type,parentSchema:schema550.properties.buckets,data:data7}];
 return false;
 }
 }
@@ -65441,8 +66111,8 @@ var valid3 = true;
 const len2 = data9.length;
 for(let i2=0; i2<len2; i2++){
 const _errs19 = errors;
-if(!(validate1436(data9[i2], {instancePath:instancePath+"/models/" + i2,parentData:data9,parentDataProperty:i2,rootData}))){
-vErrors = vErrors === null ? validate1436.errors : vErrors.concat(validate1436.errors);
+if(!(validate1445(data9[i2], {instancePath:instancePath+"/models/" + i2,parentData:data9,parentDataProperty:i2,rootData}))){
+vErrors = vErrors === null ? validate1445.errors : vErrors.concat(validate1445.errors);
 errors = vErrors.length;
 }
 var valid3 = _errs19 === errors;
@@ -65452,7 +66122,7 @@ break;
 }
 }
 else {
-validate1432.errors = [{instancePath:instancePath+"/models",schemaPath:"#/properties/models/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema543.properties.models.type,parentSchema:schema543.properties.models,data:data9}];
+validate1441.errors = [{instancePath:instancePath+"/models",schemaPath:"#/properties/models/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema550.properties.models.type,parentSchema:schema550.properties.models,data:data9}];
 return false;
 }
 }
@@ -65471,24 +66141,24 @@ var valid0 = true;
 }
 }
 else {
-validate1432.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema543.type,parentSchema:schema543,data}];
+validate1441.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema550.type,parentSchema:schema550,data}];
 return false;
 }
 }
-validate1432.errors = vErrors;
+validate1441.errors = vErrors;
 return errors === 0;
 }
 
-export const readStatisticsBucket = validate1439;
+export const readStatisticsBucket = validate1448;
 
-function validate1439(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1448(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((data.start === undefined) && (missing0 = "start")) || ((data.runs === undefined) && (missing0 = "runs"))){
-validate1439.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema544.required,parentSchema:schema544,data}];
+validate1448.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema551.required,parentSchema:schema551,data}];
 return false;
 }
 else {
@@ -65496,7 +66166,7 @@ if(data.start !== undefined){
 let data0 = data.start;
 const _errs1 = errors;
 if(!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))){
-validate1439.errors = [{instancePath:instancePath+"/start",schemaPath:"#/properties/start/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema544.properties.start.type,parentSchema:schema544.properties.start,data:data0}];
+validate1448.errors = [{instancePath:instancePath+"/start",schemaPath:"#/properties/start/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema551.properties.start.type,parentSchema:schema551.properties.start,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -65509,13 +66179,13 @@ if(data.runs !== undefined){
 let data1 = data.runs;
 const _errs3 = errors;
 if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate1439.errors = [{instancePath:instancePath+"/runs",schemaPath:"#/properties/runs/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema544.properties.runs.type,parentSchema:schema544.properties.runs,data:data1}];
+validate1448.errors = [{instancePath:instancePath+"/runs",schemaPath:"#/properties/runs/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema551.properties.runs.type,parentSchema:schema551.properties.runs,data:data1}];
 return false;
 }
 if(errors === _errs3){
 if((typeof data1 == "number") && (isFinite(data1))){
 if(data1 < 0 || isNaN(data1)){
-validate1439.errors = [{instancePath:instancePath+"/runs",schemaPath:"#/properties/runs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema544.properties.runs,data:data1}];
+validate1448.errors = [{instancePath:instancePath+"/runs",schemaPath:"#/properties/runs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema551.properties.runs,data:data1}];
 return false;
 }
 }
@@ -65530,13 +66200,13 @@ if(data.failed !== undefined){
 let data2 = data.failed;
 const _errs5 = errors;
 if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate1439.errors = [{instancePath:instancePath+"/failed",schemaPath:"#/properties/failed/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema544.properties.failed.type,parentSchema:schema544.properties.failed,data:data2}];
+validate1448.errors = [{instancePath:instancePath+"/failed",schemaPath:"#/properties/failed/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema551.properties.failed.type,parentSchema:schema551.properties.failed,data:data2}];
 return false;
 }
 if(errors === _errs5){
 if((typeof data2 == "number") && (isFinite(data2))){
 if(data2 < 0 || isNaN(data2)){
-validate1439.errors = [{instancePath:instancePath+"/failed",schemaPath:"#/properties/failed/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema544.properties.failed,data:data2}];
+validate1448.errors = [{instancePath:instancePath+"/failed",schemaPath:"#/properties/failed/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema551.properties.failed,data:data2}];
 return false;
 }
 }
@@ -65551,13 +66221,13 @@ if(data.input_tokens !== undefined){
 let data3 = data.input_tokens;
 const _errs7 = errors;
 if(!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))){
-validate1439.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema544.properties.input_tokens.type,parentSchema:schema544.properties.input_tokens,data:data3}];
+validate1448.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema551.properties.input_tokens.type,parentSchema:schema551.properties.input_tokens,data:data3}];
 return false;
 }
 if(errors === _errs7){
 if((typeof data3 == "number") && (isFinite(data3))){
 if(data3 < 0 || isNaN(data3)){
-validate1439.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema544.properties.input_tokens,data:data3}];
+validate1448.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema551.properties.input_tokens,data:data3}];
 return false;
 }
 }
@@ -65572,13 +66242,13 @@ if(data.output_tokens !== undefined){
 let data4 = data.output_tokens;
 const _errs9 = errors;
 if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
-validate1439.errors = [{instancePath:instancePath+"/output_tokens",schemaPath:"#/properties/output_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema544.properties.output_tokens.type,parentSchema:schema544.properties.output_tokens,data:data4}];
+validate1448.errors = [{instancePath:instancePath+"/output_tokens",schemaPath:"#/properties/output_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema551.properties.output_tokens.type,parentSchema:schema551.properties.output_tokens,data:data4}];
 return false;
 }
 if(errors === _errs9){
 if((typeof data4 == "number") && (isFinite(data4))){
 if(data4 < 0 || isNaN(data4)){
-validate1439.errors = [{instancePath:instancePath+"/output_tokens",schemaPath:"#/properties/output_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema544.properties.output_tokens,data:data4}];
+validate1448.errors = [{instancePath:instancePath+"/output_tokens",schemaPath:"#/properties/output_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema551.properties.output_tokens,data:data4}];
 return false;
 }
 }
@@ -65593,7 +66263,7 @@ if(data.duration_ms_p50 !== undefined){
 let data5 = data.duration_ms_p50;
 const _errs11 = errors;
 if((!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))) && (data5 !== null)){
-validate1439.errors = [{instancePath:instancePath+"/duration_ms_p50",schemaPath:"#/properties/duration_ms_p50/type",keyword:"type",params:{type: schema544.properties.duration_ms_p50.type},message:"must be integer,null",schema:schema544.properties.duration_ms_p50.type,parentSchema:schema544.properties.duration_ms_p50,data:data5}];
+validate1448.errors = [{instancePath:instancePath+"/duration_ms_p50",schemaPath:"#/properties/duration_ms_p50/type",keyword:"type",params:{type: schema551.properties.duration_ms_p50.type},message:"must be integer,null",schema:schema551.properties.duration_ms_p50.type,parentSchema:schema551.properties.duration_ms_p50,data:data5}];
 return false;
 }
 var valid0 = _errs11 === errors;
@@ -65606,7 +66276,7 @@ if(data.duration_ms_p95 !== undefined){
 let data6 = data.duration_ms_p95;
 const _errs13 = errors;
 if((!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinite(data6)))) && (data6 !== null)){
-validate1439.errors = [{instancePath:instancePath+"/duration_ms_p95",schemaPath:"#/properties/duration_ms_p95/type",keyword:"type",params:{type: schema544.properties.duration_ms_p95.type},message:"must be integer,null",schema:schema544.properties.duration_ms_p95.type,parentSchema:schema544.properties.duration_ms_p95,data:data6}];
+validate1448.errors = [{instancePath:instancePath+"/duration_ms_p95",schemaPath:"#/properties/duration_ms_p95/type",keyword:"type",params:{type: schema551.properties.duration_ms_p95.type},message:"must be integer,null",schema:schema551.properties.duration_ms_p95.type,parentSchema:schema551.properties.duration_ms_p95,data:data6}];
 return false;
 }
 var valid0 = _errs13 === errors;
@@ -65619,7 +66289,7 @@ if(data.first_text_ms_p50 !== undefined){
 let data7 = data.first_text_ms_p50;
 const _errs15 = errors;
 if((!(((typeof data7 == "number") && (!(data7 % 1) && !isNaN(data7))) && (isFinite(data7)))) && (data7 !== null)){
-validate1439.errors = [{instancePath:instancePath+"/first_text_ms_p50",schemaPath:"#/properties/first_text_ms_p50/type",keyword:"type",params:{type: schema544.properties.first_text_ms_p50.type},message:"must be integer,null",schema:schema544.properties.first_text_ms_p50.type,parentSchema:schema544.properties.first_text_ms_p50,data:data7}];
+validate1448.errors = [{instancePath:instancePath+"/first_text_ms_p50",schemaPath:"#/properties/first_text_ms_p50/type",keyword:"type",params:{type: schema551.properties.first_text_ms_p50.type},message:"must be integer,null",schema:schema551.properties.first_text_ms_p50.type,parentSchema:schema551.properties.first_text_ms_p50,data:data7}];
 return false;
 }
 var valid0 = _errs15 === errors;
@@ -65637,24 +66307,24 @@ var valid0 = true;
 }
 }
 else {
-validate1439.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema544.type,parentSchema:schema544,data}];
+validate1448.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema551.type,parentSchema:schema551,data}];
 return false;
 }
 }
-validate1439.errors = vErrors;
+validate1448.errors = vErrors;
 return errors === 0;
 }
 
-export const readModelStatistics = validate1440;
+export const readModelStatistics = validate1449;
 
-function validate1440(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1449(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((data.model === undefined) && (missing0 = "model")) || ((data.runs === undefined) && (missing0 = "runs"))){
-validate1440.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema545.required,parentSchema:schema545,data}];
+validate1449.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema552.required,parentSchema:schema552,data}];
 return false;
 }
 else {
@@ -65662,7 +66332,7 @@ if(data.model !== undefined){
 let data0 = data.model;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate1440.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema545.properties.model.type,parentSchema:schema545.properties.model,data:data0}];
+validate1449.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema552.properties.model.type,parentSchema:schema552.properties.model,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -65675,13 +66345,13 @@ if(data.runs !== undefined){
 let data1 = data.runs;
 const _errs3 = errors;
 if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate1440.errors = [{instancePath:instancePath+"/runs",schemaPath:"#/properties/runs/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema545.properties.runs.type,parentSchema:schema545.properties.runs,data:data1}];
+validate1449.errors = [{instancePath:instancePath+"/runs",schemaPath:"#/properties/runs/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema552.properties.runs.type,parentSchema:schema552.properties.runs,data:data1}];
 return false;
 }
 if(errors === _errs3){
 if((typeof data1 == "number") && (isFinite(data1))){
 if(data1 < 0 || isNaN(data1)){
-validate1440.errors = [{instancePath:instancePath+"/runs",schemaPath:"#/properties/runs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema545.properties.runs,data:data1}];
+validate1449.errors = [{instancePath:instancePath+"/runs",schemaPath:"#/properties/runs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema552.properties.runs,data:data1}];
 return false;
 }
 }
@@ -65696,13 +66366,13 @@ if(data.failed !== undefined){
 let data2 = data.failed;
 const _errs5 = errors;
 if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate1440.errors = [{instancePath:instancePath+"/failed",schemaPath:"#/properties/failed/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema545.properties.failed.type,parentSchema:schema545.properties.failed,data:data2}];
+validate1449.errors = [{instancePath:instancePath+"/failed",schemaPath:"#/properties/failed/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema552.properties.failed.type,parentSchema:schema552.properties.failed,data:data2}];
 return false;
 }
 if(errors === _errs5){
 if((typeof data2 == "number") && (isFinite(data2))){
 if(data2 < 0 || isNaN(data2)){
-validate1440.errors = [{instancePath:instancePath+"/failed",schemaPath:"#/properties/failed/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema545.properties.failed,data:data2}];
+validate1449.errors = [{instancePath:instancePath+"/failed",schemaPath:"#/properties/failed/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema552.properties.failed,data:data2}];
 return false;
 }
 }
@@ -65717,13 +66387,13 @@ if(data.input_tokens !== undefined){
 let data3 = data.input_tokens;
 const _errs7 = errors;
 if(!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))){
-validate1440.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema545.properties.input_tokens.type,parentSchema:schema545.properties.input_tokens,data:data3}];
+validate1449.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema552.properties.input_tokens.type,parentSchema:schema552.properties.input_tokens,data:data3}];
 return false;
 }
 if(errors === _errs7){
 if((typeof data3 == "number") && (isFinite(data3))){
 if(data3 < 0 || isNaN(data3)){
-validate1440.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema545.properties.input_tokens,data:data3}];
+validate1449.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema552.properties.input_tokens,data:data3}];
 return false;
 }
 }
@@ -65738,13 +66408,13 @@ if(data.output_tokens !== undefined){
 let data4 = data.output_tokens;
 const _errs9 = errors;
 if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
-validate1440.errors = [{instancePath:instancePath+"/output_tokens",schemaPath:"#/properties/output_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema545.properties.output_tokens.type,parentSchema:schema545.properties.output_tokens,data:data4}];
+validate1449.errors = [{instancePath:instancePath+"/output_tokens",schemaPath:"#/properties/output_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema552.properties.output_tokens.type,parentSchema:schema552.properties.output_tokens,data:data4}];
 return false;
 }
 if(errors === _errs9){
 if((typeof data4 == "number") && (isFinite(data4))){
 if(data4 < 0 || isNaN(data4)){
-validate1440.errors = [{instancePath:instancePath+"/output_tokens",schemaPath:"#/properties/output_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema545.properties.output_tokens,data:data4}];
+validate1449.errors = [{instancePath:instancePath+"/output_tokens",schemaPath:"#/properties/output_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema552.properties.output_tokens,data:data4}];
 return false;
 }
 }
@@ -65761,8 +66431,8 @@ const _errs11 = errors;
 const _errs12 = errors;
 let valid1 = false;
 const _errs13 = errors;
-if(!(validate1416(data5, {instancePath:instancePath+"/price",parentData:data,parentDataProperty:"price",rootData}))){
-vErrors = vErrors === null ? validate1416.errors : vErrors.concat(validate1416.errors);
+if(!(validate1425(data5, {instancePath:instancePath+"/price",parentData:data,parentDataProperty:"price",rootData}))){
+vErrors = vErrors === null ? validate1425.errors : vErrors.concat(validate1425.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs13 === errors;
@@ -65770,7 +66440,7 @@ valid1 = valid1 || _valid0;
 if(!valid1){
 const _errs14 = errors;
 if(data5 !== null){
-const err0 = {instancePath:instancePath+"/price",schemaPath:"#/properties/price/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema545.properties.price.anyOf[1].type,parentSchema:schema545.properties.price.anyOf[1],data:data5};
+const err0 = {instancePath:instancePath+"/price",schemaPath:"#/properties/price/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema552.properties.price.anyOf[1].type,parentSchema:schema552.properties.price.anyOf[1],data:data5};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -65783,7 +66453,7 @@ var _valid0 = _errs14 === errors;
 valid1 = valid1 || _valid0;
 }
 if(!valid1){
-const err1 = {instancePath:instancePath+"/price",schemaPath:"#/properties/price/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema545.properties.price.anyOf,parentSchema:schema545.properties.price,data:data5};
+const err1 = {instancePath:instancePath+"/price",schemaPath:"#/properties/price/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema552.properties.price.anyOf,parentSchema:schema552.properties.price,data:data5};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -65791,7 +66461,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1440.errors = vErrors;
+validate1449.errors = vErrors;
 return false;
 }
 else {
@@ -65815,7 +66485,7 @@ if(data.duration_ms_p50 !== undefined){
 let data6 = data.duration_ms_p50;
 const _errs16 = errors;
 if((!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinite(data6)))) && (data6 !== null)){
-validate1440.errors = [{instancePath:instancePath+"/duration_ms_p50",schemaPath:"#/properties/duration_ms_p50/type",keyword:"type",params:{type: schema545.properties.duration_ms_p50.type},message:"must be integer,null",schema:schema545.properties.duration_ms_p50.type,parentSchema:schema545.properties.duration_ms_p50,data:data6}];
+validate1449.errors = [{instancePath:instancePath+"/duration_ms_p50",schemaPath:"#/properties/duration_ms_p50/type",keyword:"type",params:{type: schema552.properties.duration_ms_p50.type},message:"must be integer,null",schema:schema552.properties.duration_ms_p50.type,parentSchema:schema552.properties.duration_ms_p50,data:data6}];
 return false;
 }
 var valid0 = _errs16 === errors;
@@ -65828,7 +66498,7 @@ if(data.duration_ms_p95 !== undefined){
 let data7 = data.duration_ms_p95;
 const _errs18 = errors;
 if((!(((typeof data7 == "number") && (!(data7 % 1) && !isNaN(data7))) && (isFinite(data7)))) && (data7 !== null)){
-validate1440.errors = [{instancePath:instancePath+"/duration_ms_p95",schemaPath:"#/properties/duration_ms_p95/type",keyword:"type",params:{type: schema545.properties.duration_ms_p95.type},message:"must be integer,null",schema:schema545.properties.duration_ms_p95.type,parentSchema:schema545.properties.duration_ms_p95,data:data7}];
+validate1449.errors = [{instancePath:instancePath+"/duration_ms_p95",schemaPath:"#/properties/duration_ms_p95/type",keyword:"type",params:{type: schema552.properties.duration_ms_p95.type},message:"must be integer,null",schema:schema552.properties.duration_ms_p95.type,parentSchema:schema552.properties.duration_ms_p95,data:data7}];
 return false;
 }
 var valid0 = _errs18 === errors;
@@ -65841,7 +66511,7 @@ if(data.first_text_ms_p50 !== undefined){
 let data8 = data.first_text_ms_p50;
 const _errs20 = errors;
 if((!(((typeof data8 == "number") && (!(data8 % 1) && !isNaN(data8))) && (isFinite(data8)))) && (data8 !== null)){
-validate1440.errors = [{instancePath:instancePath+"/first_text_ms_p50",schemaPath:"#/properties/first_text_ms_p50/type",keyword:"type",params:{type: schema545.properties.first_text_ms_p50.type},message:"must be integer,null",schema:schema545.properties.first_text_ms_p50.type,parentSchema:schema545.properties.first_text_ms_p50,data:data8}];
+validate1449.errors = [{instancePath:instancePath+"/first_text_ms_p50",schemaPath:"#/properties/first_text_ms_p50/type",keyword:"type",params:{type: schema552.properties.first_text_ms_p50.type},message:"must be integer,null",schema:schema552.properties.first_text_ms_p50.type,parentSchema:schema552.properties.first_text_ms_p50,data:data8}];
 return false;
 }
 var valid0 = _errs20 === errors;
@@ -65860,25 +66530,25 @@ var valid0 = true;
 }
 }
 else {
-validate1440.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema545.type,parentSchema:schema545,data}];
+validate1449.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema552.type,parentSchema:schema552,data}];
 return false;
 }
 }
-validate1440.errors = vErrors;
+validate1449.errors = vErrors;
 return errors === 0;
 }
 
-export const readTimelineEvent = validate1442;
-const schema548 = {"type":"object","required":["sequence_number","type"],"properties":{"sequence_number":{"type":"integer","minimum":0},"type":{"type":"string"},"at_ms":{"type":["integer","null"],"minimum":0},"item_id":{"type":["string","null"]},"output_index":{"type":["integer","null"],"minimum":0}}};
+export const readTimelineEvent = validate1451;
+const schema555 = {"type":"object","required":["sequence_number","type"],"properties":{"sequence_number":{"type":"integer","minimum":0},"type":{"type":"string"},"at_ms":{"type":["integer","null"],"minimum":0},"item_id":{"type":["string","null"]},"output_index":{"type":["integer","null"],"minimum":0}}};
 
-function validate1442(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1451(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((data.sequence_number === undefined) && (missing0 = "sequence_number")) || ((data.type === undefined) && (missing0 = "type"))){
-validate1442.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema548.required,parentSchema:schema548,data}];
+validate1451.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema555.required,parentSchema:schema555,data}];
 return false;
 }
 else {
@@ -65886,13 +66556,13 @@ if(data.sequence_number !== undefined){
 let data0 = data.sequence_number;
 const _errs1 = errors;
 if(!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))){
-validate1442.errors = [{instancePath:instancePath+"/sequence_number",schemaPath:"#/properties/sequence_number/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema548.properties.sequence_number.type,parentSchema:schema548.properties.sequence_number,data:data0}];
+validate1451.errors = [{instancePath:instancePath+"/sequence_number",schemaPath:"#/properties/sequence_number/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema555.properties.sequence_number.type,parentSchema:schema555.properties.sequence_number,data:data0}];
 return false;
 }
 if(errors === _errs1){
 if((typeof data0 == "number") && (isFinite(data0))){
 if(data0 < 0 || isNaN(data0)){
-validate1442.errors = [{instancePath:instancePath+"/sequence_number",schemaPath:"#/properties/sequence_number/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema548.properties.sequence_number,data:data0}];
+validate1451.errors = [{instancePath:instancePath+"/sequence_number",schemaPath:"#/properties/sequence_number/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema555.properties.sequence_number,data:data0}];
 return false;
 }
 }
@@ -65907,7 +66577,7 @@ if(data.type !== undefined){
 let data1 = data.type;
 const _errs3 = errors;
 if(typeof data1 !== "string"){
-validate1442.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema548.properties.type.type,parentSchema:schema548.properties.type,data:data1}];
+validate1451.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema555.properties.type.type,parentSchema:schema555.properties.type,data:data1}];
 return false;
 }
 var valid0 = _errs3 === errors;
@@ -65920,13 +66590,13 @@ if(data.at_ms !== undefined){
 let data2 = data.at_ms;
 const _errs5 = errors;
 if((!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))) && (data2 !== null)){
-validate1442.errors = [{instancePath:instancePath+"/at_ms",schemaPath:"#/properties/at_ms/type",keyword:"type",params:{type: schema548.properties.at_ms.type},message:"must be integer,null",schema:schema548.properties.at_ms.type,parentSchema:schema548.properties.at_ms,data:data2}];
+validate1451.errors = [{instancePath:instancePath+"/at_ms",schemaPath:"#/properties/at_ms/type",keyword:"type",params:{type: schema555.properties.at_ms.type},message:"must be integer,null",schema:schema555.properties.at_ms.type,parentSchema:schema555.properties.at_ms,data:data2}];
 return false;
 }
 if(errors === _errs5){
 if((typeof data2 == "number") && (isFinite(data2))){
 if(data2 < 0 || isNaN(data2)){
-validate1442.errors = [{instancePath:instancePath+"/at_ms",schemaPath:"#/properties/at_ms/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema548.properties.at_ms,data:data2}];
+validate1451.errors = [{instancePath:instancePath+"/at_ms",schemaPath:"#/properties/at_ms/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema555.properties.at_ms,data:data2}];
 return false;
 }
 }
@@ -65941,7 +66611,7 @@ if(data.item_id !== undefined){
 let data3 = data.item_id;
 const _errs7 = errors;
 if((typeof data3 !== "string") && (data3 !== null)){
-validate1442.errors = [{instancePath:instancePath+"/item_id",schemaPath:"#/properties/item_id/type",keyword:"type",params:{type: schema548.properties.item_id.type},message:"must be string,null",schema:schema548.properties.item_id.type,parentSchema:schema548.properties.item_id,data:data3}];
+validate1451.errors = [{instancePath:instancePath+"/item_id",schemaPath:"#/properties/item_id/type",keyword:"type",params:{type: schema555.properties.item_id.type},message:"must be string,null",schema:schema555.properties.item_id.type,parentSchema:schema555.properties.item_id,data:data3}];
 return false;
 }
 var valid0 = _errs7 === errors;
@@ -65954,13 +66624,13 @@ if(data.output_index !== undefined){
 let data4 = data.output_index;
 const _errs9 = errors;
 if((!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))) && (data4 !== null)){
-validate1442.errors = [{instancePath:instancePath+"/output_index",schemaPath:"#/properties/output_index/type",keyword:"type",params:{type: schema548.properties.output_index.type},message:"must be integer,null",schema:schema548.properties.output_index.type,parentSchema:schema548.properties.output_index,data:data4}];
+validate1451.errors = [{instancePath:instancePath+"/output_index",schemaPath:"#/properties/output_index/type",keyword:"type",params:{type: schema555.properties.output_index.type},message:"must be integer,null",schema:schema555.properties.output_index.type,parentSchema:schema555.properties.output_index,data:data4}];
 return false;
 }
 if(errors === _errs9){
 if((typeof data4 == "number") && (isFinite(data4))){
 if(data4 < 0 || isNaN(data4)){
-validate1442.errors = [{instancePath:instancePath+"/output_index",schemaPath:"#/properties/output_index/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema548.properties.output_index,data:data4}];
+validate1451.errors = [{instancePath:instancePath+"/output_index",schemaPath:"#/properties/output_index/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema555.properties.output_index,data:data4}];
 return false;
 }
 }
@@ -65977,25 +66647,25 @@ var valid0 = true;
 }
 }
 else {
-validate1442.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema548.type,parentSchema:schema548,data}];
+validate1451.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema555.type,parentSchema:schema555,data}];
 return false;
 }
 }
-validate1442.errors = vErrors;
+validate1451.errors = vErrors;
 return errors === 0;
 }
 
-export const readResponseTimeline = validate1443;
-const schema549 = {"type":"object","required":["data"],"properties":{"object":{"type":"string","const":"list"},"data":{"type":"array","items":{"$ref":"#/components/schemas/TimelineEvent"}},"has_more":{"type":"boolean"}}};
+export const readResponseTimeline = validate1452;
+const schema556 = {"type":"object","required":["data"],"properties":{"object":{"type":"string","const":"list"},"data":{"type":"array","items":{"$ref":"#/components/schemas/TimelineEvent"}},"has_more":{"type":"boolean"}}};
 
-function validate1443(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1452(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.data === undefined) && (missing0 = "data")){
-validate1443.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema549.required,parentSchema:schema549,data}];
+validate1452.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema556.required,parentSchema:schema556,data}];
 return false;
 }
 else {
@@ -66003,11 +66673,11 @@ if(data.object !== undefined){
 let data0 = data.object;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate1443.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema549.properties.object.type,parentSchema:schema549.properties.object,data:data0}];
+validate1452.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema556.properties.object.type,parentSchema:schema556.properties.object,data:data0}];
 return false;
 }
 if("list" !== data0){
-validate1443.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "list"},message:"must be equal to constant",schema:"list",parentSchema:schema549.properties.object,data:data0}];
+validate1452.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "list"},message:"must be equal to constant",schema:"list",parentSchema:schema556.properties.object,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -66025,8 +66695,8 @@ var valid1 = true;
 const len0 = data1.length;
 for(let i0=0; i0<len0; i0++){
 const _errs5 = errors;
-if(!(validate1442(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate1442.errors : vErrors.concat(validate1442.errors);
+if(!(validate1451(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate1451.errors : vErrors.concat(validate1451.errors);
 errors = vErrors.length;
 }
 var valid1 = _errs5 === errors;
@@ -66036,7 +66706,7 @@ break;
 }
 }
 else {
-validate1443.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema549.properties.data.type,parentSchema:schema549.properties.data,data:data1}];
+validate1452.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema556.properties.data.type,parentSchema:schema556.properties.data,data:data1}];
 return false;
 }
 }
@@ -66050,7 +66720,7 @@ if(data.has_more !== undefined){
 let data3 = data.has_more;
 const _errs6 = errors;
 if(typeof data3 !== "boolean"){
-validate1443.errors = [{instancePath:instancePath+"/has_more",schemaPath:"#/properties/has_more/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema549.properties.has_more.type,parentSchema:schema549.properties.has_more,data:data3}];
+validate1452.errors = [{instancePath:instancePath+"/has_more",schemaPath:"#/properties/has_more/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema556.properties.has_more.type,parentSchema:schema556.properties.has_more,data:data3}];
 return false;
 }
 var valid0 = _errs6 === errors;
@@ -66063,20 +66733,20 @@ var valid0 = true;
 }
 }
 else {
-validate1443.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema549.type,parentSchema:schema549,data}];
+validate1452.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema556.type,parentSchema:schema556,data}];
 return false;
 }
 }
-validate1443.errors = vErrors;
+validate1452.errors = vErrors;
 return errors === 0;
 }
 
-export const readResponseExchange = validate1445;
-const schema550 = {"type":"object","required":["id","kind"],"properties":{"id":{"type":"string"},"object":{"type":"string","const":"response.exchange"},"kind":{"type":"string","enum":["embeddings","mcp","model","ranks","web_search"]},"turn":{"type":["integer","null"],"minimum":1},"created_at":{"type":"integer"},"request":{"$ref":"#/components/schemas/ExchangeRequest"},"response":{"anyOf":[{"$ref":"#/components/schemas/ExchangeReply"},{"type":"null"}]},"first_byte_ms":{"type":["integer","null"],"minimum":0},"duration_ms":{"type":["integer","null"],"minimum":0},"error":{"type":["string","null"]}}};
-const schema551 = {"type":"object","required":["method","url"],"properties":{"method":{"type":"string"},"url":{"type":"string"},"headers":{"$ref":"#/components/schemas/ExchangeHeaders"},"body":{"$ref":"#/components/schemas/ExchangeBody"}}};
-const schema552 = {"type":"object","additionalProperties":{"type":"string"}};
+export const readResponseExchange = validate1454;
+const schema557 = {"type":"object","required":["id","kind"],"properties":{"id":{"type":"string"},"object":{"type":"string","const":"response.exchange"},"kind":{"type":"string","enum":["embeddings","mcp","model","ranks","web_search"]},"turn":{"type":["integer","null"],"minimum":1},"created_at":{"type":"integer"},"request":{"$ref":"#/components/schemas/ExchangeRequest"},"response":{"anyOf":[{"$ref":"#/components/schemas/ExchangeReply"},{"type":"null"}]},"first_byte_ms":{"type":["integer","null"],"minimum":0},"duration_ms":{"type":["integer","null"],"minimum":0},"error":{"type":["string","null"]}}};
+const schema558 = {"type":"object","required":["method","url"],"properties":{"method":{"type":"string"},"url":{"type":"string"},"headers":{"$ref":"#/components/schemas/ExchangeHeaders"},"body":{"$ref":"#/components/schemas/ExchangeBody"}}};
+const schema559 = {"type":"object","additionalProperties":{"type":"string"}};
 
-function validate1447(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1456(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
@@ -66085,7 +66755,7 @@ for(const key0 in data){
 let data0 = data[key0];
 const _errs2 = errors;
 if(typeof data0 !== "string"){
-validate1447.errors = [{instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema552.additionalProperties.type,parentSchema:schema552.additionalProperties,data:data0}];
+validate1456.errors = [{instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema559.additionalProperties.type,parentSchema:schema559.additionalProperties,data:data0}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -66095,24 +66765,24 @@ break;
 }
 }
 else {
-validate1447.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema552.type,parentSchema:schema552,data}];
+validate1456.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema559.type,parentSchema:schema559,data}];
 return false;
 }
 }
-validate1447.errors = vErrors;
+validate1456.errors = vErrors;
 return errors === 0;
 }
 
-const schema553 = {"type":"object","required":["text"],"properties":{"encoding":{"type":"string","enum":["base64","utf-8"]},"text":{"type":"string"},"bytes":{"type":"integer","minimum":0},"is_truncated":{"type":"boolean"}}};
+const schema560 = {"type":"object","required":["text"],"properties":{"encoding":{"type":"string","enum":["base64","utf-8"]},"text":{"type":"string"},"bytes":{"type":"integer","minimum":0},"is_truncated":{"type":"boolean"}}};
 
-function validate1449(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1458(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.text === undefined) && (missing0 = "text")){
-validate1449.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema553.required,parentSchema:schema553,data}];
+validate1458.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema560.required,parentSchema:schema560,data}];
 return false;
 }
 else {
@@ -66120,11 +66790,11 @@ if(data.encoding !== undefined){
 let data0 = data.encoding;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate1449.errors = [{instancePath:instancePath+"/encoding",schemaPath:"#/properties/encoding/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema553.properties.encoding.type,parentSchema:schema553.properties.encoding,data:data0}];
+validate1458.errors = [{instancePath:instancePath+"/encoding",schemaPath:"#/properties/encoding/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema560.properties.encoding.type,parentSchema:schema560.properties.encoding,data:data0}];
 return false;
 }
 if(!((data0 === "base64") || (data0 === "utf-8"))){
-validate1449.errors = [{instancePath:instancePath+"/encoding",schemaPath:"#/properties/encoding/enum",keyword:"enum",params:{allowedValues: schema553.properties.encoding.enum},message:"must be equal to one of the allowed values",schema:schema553.properties.encoding.enum,parentSchema:schema553.properties.encoding,data:data0}];
+validate1458.errors = [{instancePath:instancePath+"/encoding",schemaPath:"#/properties/encoding/enum",keyword:"enum",params:{allowedValues: schema560.properties.encoding.enum},message:"must be equal to one of the allowed values",schema:schema560.properties.encoding.enum,parentSchema:schema560.properties.encoding,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -66137,7 +66807,7 @@ if(data.text !== undefined){
 let data1 = data.text;
 const _errs3 = errors;
 if(typeof data1 !== "string"){
-validate1449.errors = [{instancePath:instancePath+"/text",schemaPath:"#/properties/text/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema553.properties.text.type,parentSchema:schema553.properties.text,data:data1}];
+validate1458.errors = [{instancePath:instancePath+"/text",schemaPath:"#/properties/text/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema560.properties.text.type,parentSchema:schema560.properties.text,data:data1}];
 return false;
 }
 var valid0 = _errs3 === errors;
@@ -66150,13 +66820,13 @@ if(data.bytes !== undefined){
 let data2 = data.bytes;
 const _errs5 = errors;
 if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate1449.errors = [{instancePath:instancePath+"/bytes",schemaPath:"#/properties/bytes/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema553.properties.bytes.type,parentSchema:schema553.properties.bytes,data:data2}];
+validate1458.errors = [{instancePath:instancePath+"/bytes",schemaPath:"#/properties/bytes/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema560.properties.bytes.type,parentSchema:schema560.properties.bytes,data:data2}];
 return false;
 }
 if(errors === _errs5){
 if((typeof data2 == "number") && (isFinite(data2))){
 if(data2 < 0 || isNaN(data2)){
-validate1449.errors = [{instancePath:instancePath+"/bytes",schemaPath:"#/properties/bytes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema553.properties.bytes,data:data2}];
+validate1458.errors = [{instancePath:instancePath+"/bytes",schemaPath:"#/properties/bytes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema560.properties.bytes,data:data2}];
 return false;
 }
 }
@@ -66171,7 +66841,7 @@ if(data.is_truncated !== undefined){
 let data3 = data.is_truncated;
 const _errs7 = errors;
 if(typeof data3 !== "boolean"){
-validate1449.errors = [{instancePath:instancePath+"/is_truncated",schemaPath:"#/properties/is_truncated/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema553.properties.is_truncated.type,parentSchema:schema553.properties.is_truncated,data:data3}];
+validate1458.errors = [{instancePath:instancePath+"/is_truncated",schemaPath:"#/properties/is_truncated/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema560.properties.is_truncated.type,parentSchema:schema560.properties.is_truncated,data:data3}];
 return false;
 }
 var valid0 = _errs7 === errors;
@@ -66185,23 +66855,23 @@ var valid0 = true;
 }
 }
 else {
-validate1449.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema553.type,parentSchema:schema553,data}];
+validate1458.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema560.type,parentSchema:schema560,data}];
 return false;
 }
 }
-validate1449.errors = vErrors;
+validate1458.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate1446(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1455(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((data.method === undefined) && (missing0 = "method")) || ((data.url === undefined) && (missing0 = "url"))){
-validate1446.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema551.required,parentSchema:schema551,data}];
+validate1455.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema558.required,parentSchema:schema558,data}];
 return false;
 }
 else {
@@ -66209,7 +66879,7 @@ if(data.method !== undefined){
 let data0 = data.method;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate1446.errors = [{instancePath:instancePath+"/method",schemaPath:"#/properties/method/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema551.properties.method.type,parentSchema:schema551.properties.method,data:data0}];
+validate1455.errors = [{instancePath:instancePath+"/method",schemaPath:"#/properties/method/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema558.properties.method.type,parentSchema:schema558.properties.method,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -66222,7 +66892,7 @@ if(data.url !== undefined){
 let data1 = data.url;
 const _errs3 = errors;
 if(typeof data1 !== "string"){
-validate1446.errors = [{instancePath:instancePath+"/url",schemaPath:"#/properties/url/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema551.properties.url.type,parentSchema:schema551.properties.url,data:data1}];
+validate1455.errors = [{instancePath:instancePath+"/url",schemaPath:"#/properties/url/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema558.properties.url.type,parentSchema:schema558.properties.url,data:data1}];
 return false;
 }
 var valid0 = _errs3 === errors;
@@ -66233,8 +66903,8 @@ var valid0 = true;
 if(valid0){
 if(data.headers !== undefined){
 const _errs5 = errors;
-if(!(validate1447(data.headers, {instancePath:instancePath+"/headers",parentData:data,parentDataProperty:"headers",rootData}))){
-vErrors = vErrors === null ? validate1447.errors : vErrors.concat(validate1447.errors);
+if(!(validate1456(data.headers, {instancePath:instancePath+"/headers",parentData:data,parentDataProperty:"headers",rootData}))){
+vErrors = vErrors === null ? validate1456.errors : vErrors.concat(validate1456.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs5 === errors;
@@ -66245,8 +66915,8 @@ var valid0 = true;
 if(valid0){
 if(data.body !== undefined){
 const _errs6 = errors;
-if(!(validate1449(data.body, {instancePath:instancePath+"/body",parentData:data,parentDataProperty:"body",rootData}))){
-vErrors = vErrors === null ? validate1449.errors : vErrors.concat(validate1449.errors);
+if(!(validate1458(data.body, {instancePath:instancePath+"/body",parentData:data,parentDataProperty:"body",rootData}))){
+vErrors = vErrors === null ? validate1458.errors : vErrors.concat(validate1458.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs6 === errors;
@@ -66260,24 +66930,24 @@ var valid0 = true;
 }
 }
 else {
-validate1446.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema551.type,parentSchema:schema551,data}];
+validate1455.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema558.type,parentSchema:schema558,data}];
 return false;
 }
 }
-validate1446.errors = vErrors;
+validate1455.errors = vErrors;
 return errors === 0;
 }
 
-const schema554 = {"type":"object","required":["status"],"properties":{"status":{"type":"integer"},"headers":{"$ref":"#/components/schemas/ExchangeHeaders"},"body":{"$ref":"#/components/schemas/ExchangeBody"}}};
+const schema561 = {"type":"object","required":["status"],"properties":{"status":{"type":"integer"},"headers":{"$ref":"#/components/schemas/ExchangeHeaders"},"body":{"$ref":"#/components/schemas/ExchangeBody"}}};
 
-function validate1452(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1461(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.status === undefined) && (missing0 = "status")){
-validate1452.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema554.required,parentSchema:schema554,data}];
+validate1461.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema561.required,parentSchema:schema561,data}];
 return false;
 }
 else {
@@ -66285,7 +66955,7 @@ if(data.status !== undefined){
 let data0 = data.status;
 const _errs1 = errors;
 if(!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))){
-validate1452.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema554.properties.status.type,parentSchema:schema554.properties.status,data:data0}];
+validate1461.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema561.properties.status.type,parentSchema:schema561.properties.status,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -66296,8 +66966,8 @@ var valid0 = true;
 if(valid0){
 if(data.headers !== undefined){
 const _errs3 = errors;
-if(!(validate1447(data.headers, {instancePath:instancePath+"/headers",parentData:data,parentDataProperty:"headers",rootData}))){
-vErrors = vErrors === null ? validate1447.errors : vErrors.concat(validate1447.errors);
+if(!(validate1456(data.headers, {instancePath:instancePath+"/headers",parentData:data,parentDataProperty:"headers",rootData}))){
+vErrors = vErrors === null ? validate1456.errors : vErrors.concat(validate1456.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs3 === errors;
@@ -66308,8 +66978,8 @@ var valid0 = true;
 if(valid0){
 if(data.body !== undefined){
 const _errs4 = errors;
-if(!(validate1449(data.body, {instancePath:instancePath+"/body",parentData:data,parentDataProperty:"body",rootData}))){
-vErrors = vErrors === null ? validate1449.errors : vErrors.concat(validate1449.errors);
+if(!(validate1458(data.body, {instancePath:instancePath+"/body",parentData:data,parentDataProperty:"body",rootData}))){
+vErrors = vErrors === null ? validate1458.errors : vErrors.concat(validate1458.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs4 === errors;
@@ -66322,23 +66992,23 @@ var valid0 = true;
 }
 }
 else {
-validate1452.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema554.type,parentSchema:schema554,data}];
+validate1461.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema561.type,parentSchema:schema561,data}];
 return false;
 }
 }
-validate1452.errors = vErrors;
+validate1461.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate1445(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1454(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((data.id === undefined) && (missing0 = "id")) || ((data.kind === undefined) && (missing0 = "kind"))){
-validate1445.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema550.required,parentSchema:schema550,data}];
+validate1454.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema557.required,parentSchema:schema557,data}];
 return false;
 }
 else {
@@ -66346,7 +67016,7 @@ if(data.id !== undefined){
 let data0 = data.id;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate1445.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema550.properties.id.type,parentSchema:schema550.properties.id,data:data0}];
+validate1454.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema557.properties.id.type,parentSchema:schema557.properties.id,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -66359,11 +67029,11 @@ if(data.object !== undefined){
 let data1 = data.object;
 const _errs3 = errors;
 if(typeof data1 !== "string"){
-validate1445.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema550.properties.object.type,parentSchema:schema550.properties.object,data:data1}];
+validate1454.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema557.properties.object.type,parentSchema:schema557.properties.object,data:data1}];
 return false;
 }
 if("response.exchange" !== data1){
-validate1445.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "response.exchange"},message:"must be equal to constant",schema:"response.exchange",parentSchema:schema550.properties.object,data:data1}];
+validate1454.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "response.exchange"},message:"must be equal to constant",schema:"response.exchange",parentSchema:schema557.properties.object,data:data1}];
 return false;
 }
 var valid0 = _errs3 === errors;
@@ -66376,11 +67046,11 @@ if(data.kind !== undefined){
 let data2 = data.kind;
 const _errs5 = errors;
 if(typeof data2 !== "string"){
-validate1445.errors = [{instancePath:instancePath+"/kind",schemaPath:"#/properties/kind/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema550.properties.kind.type,parentSchema:schema550.properties.kind,data:data2}];
+validate1454.errors = [{instancePath:instancePath+"/kind",schemaPath:"#/properties/kind/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema557.properties.kind.type,parentSchema:schema557.properties.kind,data:data2}];
 return false;
 }
 if(!(((((data2 === "embeddings") || (data2 === "mcp")) || (data2 === "model")) || (data2 === "ranks")) || (data2 === "web_search"))){
-validate1445.errors = [{instancePath:instancePath+"/kind",schemaPath:"#/properties/kind/enum",keyword:"enum",params:{allowedValues: schema550.properties.kind.enum},message:"must be equal to one of the allowed values",schema:schema550.properties.kind.enum,parentSchema:schema550.properties.kind,data:data2}];
+validate1454.errors = [{instancePath:instancePath+"/kind",schemaPath:"#/properties/kind/enum",keyword:"enum",params:{allowedValues: schema557.properties.kind.enum},message:"must be equal to one of the allowed values",schema:schema557.properties.kind.enum,parentSchema:schema557.properties.kind,data:data2}];
 return false;
 }
 var valid0 = _errs5 === errors;
@@ -66393,13 +67063,13 @@ if(data.turn !== undefined){
 let data3 = data.turn;
 const _errs7 = errors;
 if((!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))) && (data3 !== null)){
-validate1445.errors = [{instancePath:instancePath+"/turn",schemaPath:"#/properties/turn/type",keyword:"type",params:{type: schema550.properties.turn.type},message:"must be integer,null",schema:schema550.properties.turn.type,parentSchema:schema550.properties.turn,data:data3}];
+validate1454.errors = [{instancePath:instancePath+"/turn",schemaPath:"#/properties/turn/type",keyword:"type",params:{type: schema557.properties.turn.type},message:"must be integer,null",schema:schema557.properties.turn.type,parentSchema:schema557.properties.turn,data:data3}];
 return false;
 }
 if(errors === _errs7){
 if((typeof data3 == "number") && (isFinite(data3))){
 if(data3 < 1 || isNaN(data3)){
-validate1445.errors = [{instancePath:instancePath+"/turn",schemaPath:"#/properties/turn/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema550.properties.turn,data:data3}];
+validate1454.errors = [{instancePath:instancePath+"/turn",schemaPath:"#/properties/turn/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema557.properties.turn,data:data3}];
 return false;
 }
 }
@@ -66414,7 +67084,7 @@ if(data.created_at !== undefined){
 let data4 = data.created_at;
 const _errs9 = errors;
 if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
-validate1445.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema550.properties.created_at.type,parentSchema:schema550.properties.created_at,data:data4}];
+validate1454.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema557.properties.created_at.type,parentSchema:schema557.properties.created_at,data:data4}];
 return false;
 }
 var valid0 = _errs9 === errors;
@@ -66425,8 +67095,8 @@ var valid0 = true;
 if(valid0){
 if(data.request !== undefined){
 const _errs11 = errors;
-if(!(validate1446(data.request, {instancePath:instancePath+"/request",parentData:data,parentDataProperty:"request",rootData}))){
-vErrors = vErrors === null ? validate1446.errors : vErrors.concat(validate1446.errors);
+if(!(validate1455(data.request, {instancePath:instancePath+"/request",parentData:data,parentDataProperty:"request",rootData}))){
+vErrors = vErrors === null ? validate1455.errors : vErrors.concat(validate1455.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs11 === errors;
@@ -66441,8 +67111,8 @@ const _errs12 = errors;
 const _errs13 = errors;
 let valid1 = false;
 const _errs14 = errors;
-if(!(validate1452(data6, {instancePath:instancePath+"/response",parentData:data,parentDataProperty:"response",rootData}))){
-vErrors = vErrors === null ? validate1452.errors : vErrors.concat(validate1452.errors);
+if(!(validate1461(data6, {instancePath:instancePath+"/response",parentData:data,parentDataProperty:"response",rootData}))){
+vErrors = vErrors === null ? validate1461.errors : vErrors.concat(validate1461.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs14 === errors;
@@ -66450,7 +67120,7 @@ valid1 = valid1 || _valid0;
 if(!valid1){
 const _errs15 = errors;
 if(data6 !== null){
-const err0 = {instancePath:instancePath+"/response",schemaPath:"#/properties/response/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema550.properties.response.anyOf[1].type,parentSchema:schema550.properties.response.anyOf[1],data:data6};
+const err0 = {instancePath:instancePath+"/response",schemaPath:"#/properties/response/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema557.properties.response.anyOf[1].type,parentSchema:schema557.properties.response.anyOf[1],data:data6};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -66463,7 +67133,7 @@ var _valid0 = _errs15 === errors;
 valid1 = valid1 || _valid0;
 }
 if(!valid1){
-const err1 = {instancePath:instancePath+"/response",schemaPath:"#/properties/response/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema550.properties.response.anyOf,parentSchema:schema550.properties.response,data:data6};
+const err1 = {instancePath:instancePath+"/response",schemaPath:"#/properties/response/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema557.properties.response.anyOf,parentSchema:schema557.properties.response,data:data6};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -66471,7 +67141,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1445.errors = vErrors;
+validate1454.errors = vErrors;
 return false;
 }
 else {
@@ -66495,13 +67165,13 @@ if(data.first_byte_ms !== undefined){
 let data7 = data.first_byte_ms;
 const _errs17 = errors;
 if((!(((typeof data7 == "number") && (!(data7 % 1) && !isNaN(data7))) && (isFinite(data7)))) && (data7 !== null)){
-validate1445.errors = [{instancePath:instancePath+"/first_byte_ms",schemaPath:"#/properties/first_byte_ms/type",keyword:"type",params:{type: schema550.properties.first_byte_ms.type},message:"must be integer,null",schema:schema550.properties.first_byte_ms.type,parentSchema:schema550.properties.first_byte_ms,data:data7}];
+validate1454.errors = [{instancePath:instancePath+"/first_byte_ms",schemaPath:"#/properties/first_byte_ms/type",keyword:"type",params:{type: schema557.properties.first_byte_ms.type},message:"must be integer,null",schema:schema557.properties.first_byte_ms.type,parentSchema:schema557.properties.first_byte_ms,data:data7}];
 return false;
 }
 if(errors === _errs17){
 if((typeof data7 == "number") && (isFinite(data7))){
 if(data7 < 0 || isNaN(data7)){
-validate1445.errors = [{instancePath:instancePath+"/first_byte_ms",schemaPath:"#/properties/first_byte_ms/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema550.properties.first_byte_ms,data:data7}];
+validate1454.errors = [{instancePath:instancePath+"/first_byte_ms",schemaPath:"#/properties/first_byte_ms/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema557.properties.first_byte_ms,data:data7}];
 return false;
 }
 }
@@ -66516,13 +67186,13 @@ if(data.duration_ms !== undefined){
 let data8 = data.duration_ms;
 const _errs19 = errors;
 if((!(((typeof data8 == "number") && (!(data8 % 1) && !isNaN(data8))) && (isFinite(data8)))) && (data8 !== null)){
-validate1445.errors = [{instancePath:instancePath+"/duration_ms",schemaPath:"#/properties/duration_ms/type",keyword:"type",params:{type: schema550.properties.duration_ms.type},message:"must be integer,null",schema:schema550.properties.duration_ms.type,parentSchema:schema550.properties.duration_ms,data:data8}];
+validate1454.errors = [{instancePath:instancePath+"/duration_ms",schemaPath:"#/properties/duration_ms/type",keyword:"type",params:{type: schema557.properties.duration_ms.type},message:"must be integer,null",schema:schema557.properties.duration_ms.type,parentSchema:schema557.properties.duration_ms,data:data8}];
 return false;
 }
 if(errors === _errs19){
 if((typeof data8 == "number") && (isFinite(data8))){
 if(data8 < 0 || isNaN(data8)){
-validate1445.errors = [{instancePath:instancePath+"/duration_ms",schemaPath:"#/properties/duration_ms/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema550.properties.duration_ms,data:data8}];
+validate1454.errors = [{instancePath:instancePath+"/duration_ms",schemaPath:"#/properties/duration_ms/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema557.properties.duration_ms,data:data8}];
 return false;
 }
 }
@@ -66537,7 +67207,7 @@ if(data.error !== undefined){
 let data9 = data.error;
 const _errs21 = errors;
 if((typeof data9 !== "string") && (data9 !== null)){
-validate1445.errors = [{instancePath:instancePath+"/error",schemaPath:"#/properties/error/type",keyword:"type",params:{type: schema550.properties.error.type},message:"must be string,null",schema:schema550.properties.error.type,parentSchema:schema550.properties.error,data:data9}];
+validate1454.errors = [{instancePath:instancePath+"/error",schemaPath:"#/properties/error/type",keyword:"type",params:{type: schema557.properties.error.type},message:"must be string,null",schema:schema557.properties.error.type,parentSchema:schema557.properties.error,data:data9}];
 return false;
 }
 var valid0 = _errs21 === errors;
@@ -66557,24 +67227,24 @@ var valid0 = true;
 }
 }
 else {
-validate1445.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema550.type,parentSchema:schema550,data}];
+validate1454.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema557.type,parentSchema:schema557,data}];
 return false;
 }
 }
-validate1445.errors = vErrors;
+validate1454.errors = vErrors;
 return errors === 0;
 }
 
-export const readExchangeRequest = validate1456;
+export const readExchangeRequest = validate1465;
 
-function validate1456(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1465(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((data.method === undefined) && (missing0 = "method")) || ((data.url === undefined) && (missing0 = "url"))){
-validate1456.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema551.required,parentSchema:schema551,data}];
+validate1465.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema558.required,parentSchema:schema558,data}];
 return false;
 }
 else {
@@ -66582,7 +67252,7 @@ if(data.method !== undefined){
 let data0 = data.method;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate1456.errors = [{instancePath:instancePath+"/method",schemaPath:"#/properties/method/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema551.properties.method.type,parentSchema:schema551.properties.method,data:data0}];
+validate1465.errors = [{instancePath:instancePath+"/method",schemaPath:"#/properties/method/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema558.properties.method.type,parentSchema:schema558.properties.method,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -66595,7 +67265,7 @@ if(data.url !== undefined){
 let data1 = data.url;
 const _errs3 = errors;
 if(typeof data1 !== "string"){
-validate1456.errors = [{instancePath:instancePath+"/url",schemaPath:"#/properties/url/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema551.properties.url.type,parentSchema:schema551.properties.url,data:data1}];
+validate1465.errors = [{instancePath:instancePath+"/url",schemaPath:"#/properties/url/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema558.properties.url.type,parentSchema:schema558.properties.url,data:data1}];
 return false;
 }
 var valid0 = _errs3 === errors;
@@ -66606,8 +67276,8 @@ var valid0 = true;
 if(valid0){
 if(data.headers !== undefined){
 const _errs5 = errors;
-if(!(validate1447(data.headers, {instancePath:instancePath+"/headers",parentData:data,parentDataProperty:"headers",rootData}))){
-vErrors = vErrors === null ? validate1447.errors : vErrors.concat(validate1447.errors);
+if(!(validate1456(data.headers, {instancePath:instancePath+"/headers",parentData:data,parentDataProperty:"headers",rootData}))){
+vErrors = vErrors === null ? validate1456.errors : vErrors.concat(validate1456.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs5 === errors;
@@ -66618,8 +67288,8 @@ var valid0 = true;
 if(valid0){
 if(data.body !== undefined){
 const _errs6 = errors;
-if(!(validate1449(data.body, {instancePath:instancePath+"/body",parentData:data,parentDataProperty:"body",rootData}))){
-vErrors = vErrors === null ? validate1449.errors : vErrors.concat(validate1449.errors);
+if(!(validate1458(data.body, {instancePath:instancePath+"/body",parentData:data,parentDataProperty:"body",rootData}))){
+vErrors = vErrors === null ? validate1458.errors : vErrors.concat(validate1458.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs6 === errors;
@@ -66633,24 +67303,24 @@ var valid0 = true;
 }
 }
 else {
-validate1456.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema551.type,parentSchema:schema551,data}];
+validate1465.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema558.type,parentSchema:schema558,data}];
 return false;
 }
 }
-validate1456.errors = vErrors;
+validate1465.errors = vErrors;
 return errors === 0;
 }
 
-export const readExchangeReply = validate1459;
+export const readExchangeReply = validate1468;
 
-function validate1459(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1468(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.status === undefined) && (missing0 = "status")){
-validate1459.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema554.required,parentSchema:schema554,data}];
+validate1468.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema561.required,parentSchema:schema561,data}];
 return false;
 }
 else {
@@ -66658,7 +67328,7 @@ if(data.status !== undefined){
 let data0 = data.status;
 const _errs1 = errors;
 if(!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))){
-validate1459.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema554.properties.status.type,parentSchema:schema554.properties.status,data:data0}];
+validate1468.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema561.properties.status.type,parentSchema:schema561.properties.status,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -66669,8 +67339,8 @@ var valid0 = true;
 if(valid0){
 if(data.headers !== undefined){
 const _errs3 = errors;
-if(!(validate1447(data.headers, {instancePath:instancePath+"/headers",parentData:data,parentDataProperty:"headers",rootData}))){
-vErrors = vErrors === null ? validate1447.errors : vErrors.concat(validate1447.errors);
+if(!(validate1456(data.headers, {instancePath:instancePath+"/headers",parentData:data,parentDataProperty:"headers",rootData}))){
+vErrors = vErrors === null ? validate1456.errors : vErrors.concat(validate1456.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs3 === errors;
@@ -66681,8 +67351,8 @@ var valid0 = true;
 if(valid0){
 if(data.body !== undefined){
 const _errs4 = errors;
-if(!(validate1449(data.body, {instancePath:instancePath+"/body",parentData:data,parentDataProperty:"body",rootData}))){
-vErrors = vErrors === null ? validate1449.errors : vErrors.concat(validate1449.errors);
+if(!(validate1458(data.body, {instancePath:instancePath+"/body",parentData:data,parentDataProperty:"body",rootData}))){
+vErrors = vErrors === null ? validate1458.errors : vErrors.concat(validate1458.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs4 === errors;
@@ -66695,17 +67365,17 @@ var valid0 = true;
 }
 }
 else {
-validate1459.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema554.type,parentSchema:schema554,data}];
+validate1468.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema561.type,parentSchema:schema561,data}];
 return false;
 }
 }
-validate1459.errors = vErrors;
+validate1468.errors = vErrors;
 return errors === 0;
 }
 
-export const readExchangeHeaders = validate1462;
+export const readExchangeHeaders = validate1471;
 
-function validate1462(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1471(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
@@ -66714,7 +67384,7 @@ for(const key0 in data){
 let data0 = data[key0];
 const _errs2 = errors;
 if(typeof data0 !== "string"){
-validate1462.errors = [{instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema552.additionalProperties.type,parentSchema:schema552.additionalProperties,data:data0}];
+validate1471.errors = [{instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema559.additionalProperties.type,parentSchema:schema559.additionalProperties,data:data0}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -66724,24 +67394,24 @@ break;
 }
 }
 else {
-validate1462.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema552.type,parentSchema:schema552,data}];
+validate1471.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema559.type,parentSchema:schema559,data}];
 return false;
 }
 }
-validate1462.errors = vErrors;
+validate1471.errors = vErrors;
 return errors === 0;
 }
 
-export const readExchangeBody = validate1463;
+export const readExchangeBody = validate1472;
 
-function validate1463(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1472(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.text === undefined) && (missing0 = "text")){
-validate1463.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema553.required,parentSchema:schema553,data}];
+validate1472.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema560.required,parentSchema:schema560,data}];
 return false;
 }
 else {
@@ -66749,11 +67419,11 @@ if(data.encoding !== undefined){
 let data0 = data.encoding;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate1463.errors = [{instancePath:instancePath+"/encoding",schemaPath:"#/properties/encoding/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema553.properties.encoding.type,parentSchema:schema553.properties.encoding,data:data0}];
+validate1472.errors = [{instancePath:instancePath+"/encoding",schemaPath:"#/properties/encoding/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema560.properties.encoding.type,parentSchema:schema560.properties.encoding,data:data0}];
 return false;
 }
 if(!((data0 === "base64") || (data0 === "utf-8"))){
-validate1463.errors = [{instancePath:instancePath+"/encoding",schemaPath:"#/properties/encoding/enum",keyword:"enum",params:{allowedValues: schema553.properties.encoding.enum},message:"must be equal to one of the allowed values",schema:schema553.properties.encoding.enum,parentSchema:schema553.properties.encoding,data:data0}];
+validate1472.errors = [{instancePath:instancePath+"/encoding",schemaPath:"#/properties/encoding/enum",keyword:"enum",params:{allowedValues: schema560.properties.encoding.enum},message:"must be equal to one of the allowed values",schema:schema560.properties.encoding.enum,parentSchema:schema560.properties.encoding,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -66766,7 +67436,7 @@ if(data.text !== undefined){
 let data1 = data.text;
 const _errs3 = errors;
 if(typeof data1 !== "string"){
-validate1463.errors = [{instancePath:instancePath+"/text",schemaPath:"#/properties/text/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema553.properties.text.type,parentSchema:schema553.properties.text,data:data1}];
+validate1472.errors = [{instancePath:instancePath+"/text",schemaPath:"#/properties/text/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema560.properties.text.type,parentSchema:schema560.properties.text,data:data1}];
 return false;
 }
 var valid0 = _errs3 === errors;
@@ -66779,13 +67449,13 @@ if(data.bytes !== undefined){
 let data2 = data.bytes;
 const _errs5 = errors;
 if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate1463.errors = [{instancePath:instancePath+"/bytes",schemaPath:"#/properties/bytes/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema553.properties.bytes.type,parentSchema:schema553.properties.bytes,data:data2}];
+validate1472.errors = [{instancePath:instancePath+"/bytes",schemaPath:"#/properties/bytes/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema560.properties.bytes.type,parentSchema:schema560.properties.bytes,data:data2}];
 return false;
 }
 if(errors === _errs5){
 if((typeof data2 == "number") && (isFinite(data2))){
 if(data2 < 0 || isNaN(data2)){
-validate1463.errors = [{instancePath:instancePath+"/bytes",schemaPath:"#/properties/bytes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema553.properties.bytes,data:data2}];
+validate1472.errors = [{instancePath:instancePath+"/bytes",schemaPath:"#/properties/bytes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema560.properties.bytes,data:data2}];
 return false;
 }
 }
@@ -66800,7 +67470,7 @@ if(data.is_truncated !== undefined){
 let data3 = data.is_truncated;
 const _errs7 = errors;
 if(typeof data3 !== "boolean"){
-validate1463.errors = [{instancePath:instancePath+"/is_truncated",schemaPath:"#/properties/is_truncated/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema553.properties.is_truncated.type,parentSchema:schema553.properties.is_truncated,data:data3}];
+validate1472.errors = [{instancePath:instancePath+"/is_truncated",schemaPath:"#/properties/is_truncated/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema560.properties.is_truncated.type,parentSchema:schema560.properties.is_truncated,data:data3}];
 return false;
 }
 var valid0 = _errs7 === errors;
@@ -66814,25 +67484,25 @@ var valid0 = true;
 }
 }
 else {
-validate1463.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema553.type,parentSchema:schema553,data}];
+validate1472.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema560.type,parentSchema:schema560,data}];
 return false;
 }
 }
-validate1463.errors = vErrors;
+validate1472.errors = vErrors;
 return errors === 0;
 }
 
-export const readResponseNote = validate1464;
-const schema559 = {"type":"object","required":["kind","what","why"],"properties":{"kind":{"type":"string","enum":["continued","emulated","interrupted","omitted","waited"]},"what":{"type":"string"},"why":{"type":"string"},"at":{"type":"integer"},"node":{"type":"string"}}};
+export const readResponseNote = validate1473;
+const schema566 = {"type":"object","required":["kind","what","why"],"properties":{"kind":{"type":"string","enum":["continued","emulated","interrupted","omitted","waited"]},"what":{"type":"string"},"why":{"type":"string"},"at":{"type":"integer"},"node":{"type":"string"}}};
 
-function validate1464(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1473(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((((data.kind === undefined) && (missing0 = "kind")) || ((data.what === undefined) && (missing0 = "what"))) || ((data.why === undefined) && (missing0 = "why"))){
-validate1464.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema559.required,parentSchema:schema559,data}];
+validate1473.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema566.required,parentSchema:schema566,data}];
 return false;
 }
 else {
@@ -66840,11 +67510,11 @@ if(data.kind !== undefined){
 let data0 = data.kind;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate1464.errors = [{instancePath:instancePath+"/kind",schemaPath:"#/properties/kind/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema559.properties.kind.type,parentSchema:schema559.properties.kind,data:data0}];
+validate1473.errors = [{instancePath:instancePath+"/kind",schemaPath:"#/properties/kind/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema566.properties.kind.type,parentSchema:schema566.properties.kind,data:data0}];
 return false;
 }
 if(!(((((data0 === "continued") || (data0 === "emulated")) || (data0 === "interrupted")) || (data0 === "omitted")) || (data0 === "waited"))){
-validate1464.errors = [{instancePath:instancePath+"/kind",schemaPath:"#/properties/kind/enum",keyword:"enum",params:{allowedValues: schema559.properties.kind.enum},message:"must be equal to one of the allowed values",schema:schema559.properties.kind.enum,parentSchema:schema559.properties.kind,data:data0}];
+validate1473.errors = [{instancePath:instancePath+"/kind",schemaPath:"#/properties/kind/enum",keyword:"enum",params:{allowedValues: schema566.properties.kind.enum},message:"must be equal to one of the allowed values",schema:schema566.properties.kind.enum,parentSchema:schema566.properties.kind,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -66857,7 +67527,7 @@ if(data.what !== undefined){
 let data1 = data.what;
 const _errs3 = errors;
 if(typeof data1 !== "string"){
-validate1464.errors = [{instancePath:instancePath+"/what",schemaPath:"#/properties/what/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema559.properties.what.type,parentSchema:schema559.properties.what,data:data1}];
+validate1473.errors = [{instancePath:instancePath+"/what",schemaPath:"#/properties/what/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema566.properties.what.type,parentSchema:schema566.properties.what,data:data1}];
 return false;
 }
 var valid0 = _errs3 === errors;
@@ -66870,7 +67540,7 @@ if(data.why !== undefined){
 let data2 = data.why;
 const _errs5 = errors;
 if(typeof data2 !== "string"){
-validate1464.errors = [{instancePath:instancePath+"/why",schemaPath:"#/properties/why/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema559.properties.why.type,parentSchema:schema559.properties.why,data:data2}];
+validate1473.errors = [{instancePath:instancePath+"/why",schemaPath:"#/properties/why/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema566.properties.why.type,parentSchema:schema566.properties.why,data:data2}];
 return false;
 }
 var valid0 = _errs5 === errors;
@@ -66883,7 +67553,7 @@ if(data.at !== undefined){
 let data3 = data.at;
 const _errs7 = errors;
 if(!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))){
-validate1464.errors = [{instancePath:instancePath+"/at",schemaPath:"#/properties/at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema559.properties.at.type,parentSchema:schema559.properties.at,data:data3}];
+validate1473.errors = [{instancePath:instancePath+"/at",schemaPath:"#/properties/at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema566.properties.at.type,parentSchema:schema566.properties.at,data:data3}];
 return false;
 }
 var valid0 = _errs7 === errors;
@@ -66896,7 +67566,7 @@ if(data.node !== undefined){
 let data4 = data.node;
 const _errs9 = errors;
 if(typeof data4 !== "string"){
-validate1464.errors = [{instancePath:instancePath+"/node",schemaPath:"#/properties/node/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema559.properties.node.type,parentSchema:schema559.properties.node,data:data4}];
+validate1473.errors = [{instancePath:instancePath+"/node",schemaPath:"#/properties/node/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema566.properties.node.type,parentSchema:schema566.properties.node,data:data4}];
 return false;
 }
 var valid0 = _errs9 === errors;
@@ -66911,25 +67581,25 @@ var valid0 = true;
 }
 }
 else {
-validate1464.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema559.type,parentSchema:schema559,data}];
+validate1473.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema566.type,parentSchema:schema566,data}];
 return false;
 }
 }
-validate1464.errors = vErrors;
+validate1473.errors = vErrors;
 return errors === 0;
 }
 
-export const readShownToolResult = validate1465;
-const schema560 = {"type":"object","required":["item_id","text"],"properties":{"item_id":{"type":"string"},"text":{"type":"string","maxLength":65536},"is_truncated":{"type":"boolean"}}};
+export const readShownToolResult = validate1474;
+const schema567 = {"type":"object","required":["item_id","text"],"properties":{"item_id":{"type":"string"},"text":{"type":"string","maxLength":65536},"is_truncated":{"type":"boolean"}}};
 
-function validate1465(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1474(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((data.item_id === undefined) && (missing0 = "item_id")) || ((data.text === undefined) && (missing0 = "text"))){
-validate1465.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema560.required,parentSchema:schema560,data}];
+validate1474.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema567.required,parentSchema:schema567,data}];
 return false;
 }
 else {
@@ -66937,7 +67607,7 @@ if(data.item_id !== undefined){
 let data0 = data.item_id;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate1465.errors = [{instancePath:instancePath+"/item_id",schemaPath:"#/properties/item_id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema560.properties.item_id.type,parentSchema:schema560.properties.item_id,data:data0}];
+validate1474.errors = [{instancePath:instancePath+"/item_id",schemaPath:"#/properties/item_id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema567.properties.item_id.type,parentSchema:schema567.properties.item_id,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -66952,12 +67622,12 @@ const _errs3 = errors;
 if(errors === _errs3){
 if(typeof data1 === "string"){
 if(data1.length > 2 * 65536 || (data1.length > 65536 && func2(data1) > 65536)){
-validate1465.errors = [{instancePath:instancePath+"/text",schemaPath:"#/properties/text/maxLength",keyword:"maxLength",params:{limit: 65536},message:"must NOT have more than 65536 characters",schema:65536,parentSchema:schema560.properties.text,data:data1}];
+validate1474.errors = [{instancePath:instancePath+"/text",schemaPath:"#/properties/text/maxLength",keyword:"maxLength",params:{limit: 65536},message:"must NOT have more than 65536 characters",schema:65536,parentSchema:schema567.properties.text,data:data1}];
 return false;
 }
 }
 else {
-validate1465.errors = [{instancePath:instancePath+"/text",schemaPath:"#/properties/text/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema560.properties.text.type,parentSchema:schema560.properties.text,data:data1}];
+validate1474.errors = [{instancePath:instancePath+"/text",schemaPath:"#/properties/text/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema567.properties.text.type,parentSchema:schema567.properties.text,data:data1}];
 return false;
 }
 }
@@ -66971,7 +67641,7 @@ if(data.is_truncated !== undefined){
 let data2 = data.is_truncated;
 const _errs5 = errors;
 if(typeof data2 !== "boolean"){
-validate1465.errors = [{instancePath:instancePath+"/is_truncated",schemaPath:"#/properties/is_truncated/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema560.properties.is_truncated.type,parentSchema:schema560.properties.is_truncated,data:data2}];
+validate1474.errors = [{instancePath:instancePath+"/is_truncated",schemaPath:"#/properties/is_truncated/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema567.properties.is_truncated.type,parentSchema:schema567.properties.is_truncated,data:data2}];
 return false;
 }
 var valid0 = _errs5 === errors;
@@ -66984,25 +67654,25 @@ var valid0 = true;
 }
 }
 else {
-validate1465.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema560.type,parentSchema:schema560,data}];
+validate1474.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema567.type,parentSchema:schema567,data}];
 return false;
 }
 }
-validate1465.errors = vErrors;
+validate1474.errors = vErrors;
 return errors === 0;
 }
 
-export const readResponseExchangeList = validate1466;
-const schema561 = {"type":"object","required":["data"],"properties":{"object":{"type":"string","const":"list"},"data":{"type":"array","items":{"$ref":"#/components/schemas/ResponseExchange"}},"notes":{"type":"array","items":{"$ref":"#/components/schemas/ResponseNote"}},"tool_results":{"type":"array","maxItems":64,"items":{"$ref":"#/components/schemas/ShownToolResult"}},"is_kept":{"type":"boolean"},"is_complete":{"type":"boolean"}}};
+export const readResponseExchangeList = validate1475;
+const schema568 = {"type":"object","required":["data"],"properties":{"object":{"type":"string","const":"list"},"data":{"type":"array","items":{"$ref":"#/components/schemas/ResponseExchange"}},"notes":{"type":"array","items":{"$ref":"#/components/schemas/ResponseNote"}},"tool_results":{"type":"array","maxItems":64,"items":{"$ref":"#/components/schemas/ShownToolResult"}},"is_kept":{"type":"boolean"},"is_complete":{"type":"boolean"}}};
 
-function validate1466(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1475(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.data === undefined) && (missing0 = "data")){
-validate1466.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema561.required,parentSchema:schema561,data}];
+validate1475.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema568.required,parentSchema:schema568,data}];
 return false;
 }
 else {
@@ -67010,11 +67680,11 @@ if(data.object !== undefined){
 let data0 = data.object;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate1466.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema561.properties.object.type,parentSchema:schema561.properties.object,data:data0}];
+validate1475.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema568.properties.object.type,parentSchema:schema568.properties.object,data:data0}];
 return false;
 }
 if("list" !== data0){
-validate1466.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "list"},message:"must be equal to constant",schema:"list",parentSchema:schema561.properties.object,data:data0}];
+validate1475.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "list"},message:"must be equal to constant",schema:"list",parentSchema:schema568.properties.object,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -67032,8 +67702,8 @@ var valid1 = true;
 const len0 = data1.length;
 for(let i0=0; i0<len0; i0++){
 const _errs5 = errors;
-if(!(validate1445(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate1445.errors : vErrors.concat(validate1445.errors);
+if(!(validate1454(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate1454.errors : vErrors.concat(validate1454.errors);
 errors = vErrors.length;
 }
 var valid1 = _errs5 === errors;
@@ -67043,7 +67713,7 @@ break;
 }
 }
 else {
-validate1466.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema561.properties.data.type,parentSchema:schema561.properties.data,data:data1}];
+validate1475.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema568.properties.data.type,parentSchema:schema568.properties.data,data:data1}];
 return false;
 }
 }
@@ -67062,8 +67732,8 @@ var valid2 = true;
 const len1 = data3.length;
 for(let i1=0; i1<len1; i1++){
 const _errs8 = errors;
-if(!(validate1464(data3[i1], {instancePath:instancePath+"/notes/" + i1,parentData:data3,parentDataProperty:i1,rootData}))){
-vErrors = vErrors === null ? validate1464.errors : vErrors.concat(validate1464.errors);
+if(!(validate1473(data3[i1], {instancePath:instancePath+"/notes/" + i1,parentData:data3,parentDataProperty:i1,rootData}))){
+vErrors = vErrors === null ? validate1473.errors : vErrors.concat(validate1473.errors);
 errors = vErrors.length;
 }
 var valid2 = _errs8 === errors;
@@ -67073,7 +67743,7 @@ break;
 }
 }
 else {
-validate1466.errors = [{instancePath:instancePath+"/notes",schemaPath:"#/properties/notes/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema561.properties.notes.type,parentSchema:schema561.properties.notes,data:data3}];
+validate1475.errors = [{instancePath:instancePath+"/notes",schemaPath:"#/properties/notes/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema568.properties.notes.type,parentSchema:schema568.properties.notes,data:data3}];
 return false;
 }
 }
@@ -67089,7 +67759,7 @@ const _errs9 = errors;
 if(errors === _errs9){
 if(Array.isArray(data5)){
 if(data5.length > 64){
-validate1466.errors = [{instancePath:instancePath+"/tool_results",schemaPath:"#/properties/tool_results/maxItems",keyword:"maxItems",params:{limit: 64},message:"must NOT have more than 64 items",schema:64,parentSchema:schema561.properties.tool_results,data:data5}];
+validate1475.errors = [{instancePath:instancePath+"/tool_results",schemaPath:"#/properties/tool_results/maxItems",keyword:"maxItems",params:{limit: 64},message:"must NOT have more than 64 items",schema:64,parentSchema:schema568.properties.tool_results,data:data5}];
 return false;
 }
 else {
@@ -67097,8 +67767,8 @@ var valid3 = true;
 const len2 = data5.length;
 for(let i2=0; i2<len2; i2++){
 const _errs11 = errors;
-if(!(validate1465(data5[i2], {instancePath:instancePath+"/tool_results/" + i2,parentData:data5,parentDataProperty:i2,rootData}))){
-vErrors = vErrors === null ? validate1465.errors : vErrors.concat(validate1465.errors);
+if(!(validate1474(data5[i2], {instancePath:instancePath+"/tool_results/" + i2,parentData:data5,parentDataProperty:i2,rootData}))){
+vErrors = vErrors === null ? validate1474.errors : vErrors.concat(validate1474.errors);
 errors = vErrors.length;
 }
 var valid3 = _errs11 === errors;
@@ -67109,7 +67779,7 @@ break;
 }
 }
 else {
-validate1466.errors = [{instancePath:instancePath+"/tool_results",schemaPath:"#/properties/tool_results/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema561.properties.tool_results.type,parentSchema:schema561.properties.tool_results,data:data5}];
+validate1475.errors = [{instancePath:instancePath+"/tool_results",schemaPath:"#/properties/tool_results/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema568.properties.tool_results.type,parentSchema:schema568.properties.tool_results,data:data5}];
 return false;
 }
 }
@@ -67123,7 +67793,7 @@ if(data.is_kept !== undefined){
 let data7 = data.is_kept;
 const _errs12 = errors;
 if(typeof data7 !== "boolean"){
-validate1466.errors = [{instancePath:instancePath+"/is_kept",schemaPath:"#/properties/is_kept/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema561.properties.is_kept.type,parentSchema:schema561.properties.is_kept,data:data7}];
+validate1475.errors = [{instancePath:instancePath+"/is_kept",schemaPath:"#/properties/is_kept/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema568.properties.is_kept.type,parentSchema:schema568.properties.is_kept,data:data7}];
 return false;
 }
 var valid0 = _errs12 === errors;
@@ -67136,7 +67806,7 @@ if(data.is_complete !== undefined){
 let data8 = data.is_complete;
 const _errs14 = errors;
 if(typeof data8 !== "boolean"){
-validate1466.errors = [{instancePath:instancePath+"/is_complete",schemaPath:"#/properties/is_complete/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema561.properties.is_complete.type,parentSchema:schema561.properties.is_complete,data:data8}];
+validate1475.errors = [{instancePath:instancePath+"/is_complete",schemaPath:"#/properties/is_complete/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema568.properties.is_complete.type,parentSchema:schema568.properties.is_complete,data:data8}];
 return false;
 }
 var valid0 = _errs14 === errors;
@@ -67152,25 +67822,25 @@ var valid0 = true;
 }
 }
 else {
-validate1466.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema561.type,parentSchema:schema561,data}];
+validate1475.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema568.type,parentSchema:schema568,data}];
 return false;
 }
 }
-validate1466.errors = vErrors;
+validate1475.errors = vErrors;
 return errors === 0;
 }
 
-export const readDeletedExchanges = validate1470;
-const schema562 = {"type":"object","required":["id"],"properties":{"id":{"type":"string"},"object":{"type":"string","const":"response.exchanges.deleted"},"deleted":{"type":"boolean","const":true}}};
+export const readDeletedExchanges = validate1479;
+const schema569 = {"type":"object","required":["id"],"properties":{"id":{"type":"string"},"object":{"type":"string","const":"response.exchanges.deleted"},"deleted":{"type":"boolean","const":true}}};
 
-function validate1470(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1479(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.id === undefined) && (missing0 = "id")){
-validate1470.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema562.required,parentSchema:schema562,data}];
+validate1479.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema569.required,parentSchema:schema569,data}];
 return false;
 }
 else {
@@ -67178,7 +67848,7 @@ if(data.id !== undefined){
 let data0 = data.id;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate1470.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema562.properties.id.type,parentSchema:schema562.properties.id,data:data0}];
+validate1479.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema569.properties.id.type,parentSchema:schema569.properties.id,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -67191,11 +67861,11 @@ if(data.object !== undefined){
 let data1 = data.object;
 const _errs3 = errors;
 if(typeof data1 !== "string"){
-validate1470.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema562.properties.object.type,parentSchema:schema562.properties.object,data:data1}];
+validate1479.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema569.properties.object.type,parentSchema:schema569.properties.object,data:data1}];
 return false;
 }
 if("response.exchanges.deleted" !== data1){
-validate1470.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "response.exchanges.deleted"},message:"must be equal to constant",schema:"response.exchanges.deleted",parentSchema:schema562.properties.object,data:data1}];
+validate1479.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "response.exchanges.deleted"},message:"must be equal to constant",schema:"response.exchanges.deleted",parentSchema:schema569.properties.object,data:data1}];
 return false;
 }
 var valid0 = _errs3 === errors;
@@ -67208,11 +67878,11 @@ if(data.deleted !== undefined){
 let data2 = data.deleted;
 const _errs5 = errors;
 if(typeof data2 !== "boolean"){
-validate1470.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema562.properties.deleted.type,parentSchema:schema562.properties.deleted,data:data2}];
+validate1479.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema569.properties.deleted.type,parentSchema:schema569.properties.deleted,data:data2}];
 return false;
 }
 if(true !== data2){
-validate1470.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/const",keyword:"const",params:{allowedValue: true},message:"must be equal to constant",schema:true,parentSchema:schema562.properties.deleted,data:data2}];
+validate1479.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/const",keyword:"const",params:{allowedValue: true},message:"must be equal to constant",schema:true,parentSchema:schema569.properties.deleted,data:data2}];
 return false;
 }
 var valid0 = _errs5 === errors;
@@ -67225,28 +67895,28 @@ var valid0 = true;
 }
 }
 else {
-validate1470.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema562.type,parentSchema:schema562,data}];
+validate1479.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema569.type,parentSchema:schema569,data}];
 return false;
 }
 }
-validate1470.errors = vErrors;
+validate1479.errors = vErrors;
 return errors === 0;
 }
 
-export const readUsageResponse = validate1471;
-const schema563 = {"type":"object","required":["data"],"properties":{"object":{"type":"string","const":"page"},"data":{"type":"array","items":{"$ref":"#/components/schemas/UsageTimeBucket"}},"has_more":{"type":"boolean"},"next_page":{"type":["string","null"]}}};
-const schema564 = {"type":"object","required":["results"],"properties":{"object":{"type":"string","const":"bucket"},"start_time":{"type":"integer"},"end_time":{"type":"integer"},"results":{"type":"array","items":{"$ref":"#/components/schemas/UsageResult"}}}};
-const schema565 = {"type":"object","required":["object"],"discriminator":{"propertyName":"object"},"oneOf":[{"$ref":"#/components/schemas/UsageCompletionsResult"},{"$ref":"#/components/schemas/UsageEmbeddingsResult"},{"$ref":"#/components/schemas/UsageModerationsResult"},{"$ref":"#/components/schemas/UsageImagesResult"},{"$ref":"#/components/schemas/UsageAudioSpeechesResult"},{"$ref":"#/components/schemas/UsageAudioTranscriptionsResult"},{"$ref":"#/components/schemas/UsageVectorStoresResult"},{"$ref":"#/components/schemas/UsageCodeInterpreterSessionsResult"},{"$ref":"#/components/schemas/UsageFileSearchCallsResult"},{"$ref":"#/components/schemas/UsageWebSearchCallsResult"},{"$ref":"#/components/schemas/CostsResult"}],"x-tags":["organization.usage.completions.result","organization.usage.embeddings.result","organization.usage.moderations.result","organization.usage.images.result","organization.usage.audio_speeches.result","organization.usage.audio_transcriptions.result","organization.usage.vector_stores.result","organization.usage.code_interpreter_sessions.result","organization.usage.file_searches.result","organization.usage.web_searches.result","organization.costs.result"]};
-const schema566 = {"type":"object","required":["object"],"properties":{"object":{"type":"string","const":"organization.usage.completions.result"},"input_tokens":{"type":"integer","minimum":0},"input_cached_tokens":{"type":"integer","minimum":0},"input_cache_write_tokens":{"type":"integer","minimum":0},"input_uncached_tokens":{"type":"integer","minimum":0},"output_tokens":{"type":"integer","minimum":0},"num_model_requests":{"type":"integer","minimum":0},"project_id":{"type":["string","null"]},"user_id":{"type":["string","null"]},"api_key_id":{"type":["string","null"]},"model":{"type":["string","null"]},"batch":{"type":["boolean","null"]},"service_tier":{"type":["string","null"]}}};
+export const readUsageResponse = validate1480;
+const schema570 = {"type":"object","required":["data"],"properties":{"object":{"type":"string","const":"page"},"data":{"type":"array","items":{"$ref":"#/components/schemas/UsageTimeBucket"}},"has_more":{"type":"boolean"},"next_page":{"type":["string","null"]}}};
+const schema571 = {"type":"object","required":["results"],"properties":{"object":{"type":"string","const":"bucket"},"start_time":{"type":"integer"},"end_time":{"type":"integer"},"results":{"type":"array","items":{"$ref":"#/components/schemas/UsageResult"}}}};
+const schema572 = {"type":"object","required":["object"],"discriminator":{"propertyName":"object"},"oneOf":[{"$ref":"#/components/schemas/UsageCompletionsResult"},{"$ref":"#/components/schemas/UsageEmbeddingsResult"},{"$ref":"#/components/schemas/UsageModerationsResult"},{"$ref":"#/components/schemas/UsageImagesResult"},{"$ref":"#/components/schemas/UsageAudioSpeechesResult"},{"$ref":"#/components/schemas/UsageAudioTranscriptionsResult"},{"$ref":"#/components/schemas/UsageVectorStoresResult"},{"$ref":"#/components/schemas/UsageCodeInterpreterSessionsResult"},{"$ref":"#/components/schemas/UsageFileSearchCallsResult"},{"$ref":"#/components/schemas/UsageWebSearchCallsResult"},{"$ref":"#/components/schemas/CostsResult"}],"x-tags":["organization.usage.completions.result","organization.usage.embeddings.result","organization.usage.moderations.result","organization.usage.images.result","organization.usage.audio_speeches.result","organization.usage.audio_transcriptions.result","organization.usage.vector_stores.result","organization.usage.code_interpreter_sessions.result","organization.usage.file_searches.result","organization.usage.web_searches.result","organization.costs.result"]};
+const schema573 = {"type":"object","required":["object"],"properties":{"object":{"type":"string","const":"organization.usage.completions.result"},"input_tokens":{"type":"integer","minimum":0},"input_cached_tokens":{"type":"integer","minimum":0},"input_cache_write_tokens":{"type":"integer","minimum":0},"input_uncached_tokens":{"type":"integer","minimum":0},"output_tokens":{"type":"integer","minimum":0},"num_model_requests":{"type":"integer","minimum":0},"project_id":{"type":["string","null"]},"user_id":{"type":["string","null"]},"api_key_id":{"type":["string","null"]},"model":{"type":["string","null"]},"batch":{"type":["boolean","null"]},"service_tier":{"type":["string","null"]}}};
 
-function validate1474(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1483(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.object === undefined) && (missing0 = "object")){
-validate1474.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema566.required,parentSchema:schema566,data}];
+validate1483.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema573.required,parentSchema:schema573,data}];
 return false;
 }
 else {
@@ -67254,11 +67924,11 @@ if(data.object !== undefined){
 let data0 = data.object;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate1474.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema566.properties.object.type,parentSchema:schema566.properties.object,data:data0}];
+validate1483.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema573.properties.object.type,parentSchema:schema573.properties.object,data:data0}];
 return false;
 }
 if("organization.usage.completions.result" !== data0){
-validate1474.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.completions.result"},message:"must be equal to constant",schema:"organization.usage.completions.result",parentSchema:schema566.properties.object,data:data0}];
+validate1483.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.completions.result"},message:"must be equal to constant",schema:"organization.usage.completions.result",parentSchema:schema573.properties.object,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -67271,13 +67941,13 @@ if(data.input_tokens !== undefined){
 let data1 = data.input_tokens;
 const _errs3 = errors;
 if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate1474.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema566.properties.input_tokens.type,parentSchema:schema566.properties.input_tokens,data:data1}];
+validate1483.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema573.properties.input_tokens.type,parentSchema:schema573.properties.input_tokens,data:data1}];
 return false;
 }
 if(errors === _errs3){
 if((typeof data1 == "number") && (isFinite(data1))){
 if(data1 < 0 || isNaN(data1)){
-validate1474.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema566.properties.input_tokens,data:data1}];
+validate1483.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema573.properties.input_tokens,data:data1}];
 return false;
 }
 }
@@ -67292,13 +67962,13 @@ if(data.input_cached_tokens !== undefined){
 let data2 = data.input_cached_tokens;
 const _errs5 = errors;
 if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate1474.errors = [{instancePath:instancePath+"/input_cached_tokens",schemaPath:"#/properties/input_cached_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema566.properties.input_cached_tokens.type,parentSchema:schema566.properties.input_cached_tokens,data:data2}];
+validate1483.errors = [{instancePath:instancePath+"/input_cached_tokens",schemaPath:"#/properties/input_cached_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema573.properties.input_cached_tokens.type,parentSchema:schema573.properties.input_cached_tokens,data:data2}];
 return false;
 }
 if(errors === _errs5){
 if((typeof data2 == "number") && (isFinite(data2))){
 if(data2 < 0 || isNaN(data2)){
-validate1474.errors = [{instancePath:instancePath+"/input_cached_tokens",schemaPath:"#/properties/input_cached_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema566.properties.input_cached_tokens,data:data2}];
+validate1483.errors = [{instancePath:instancePath+"/input_cached_tokens",schemaPath:"#/properties/input_cached_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema573.properties.input_cached_tokens,data:data2}];
 return false;
 }
 }
@@ -67313,13 +67983,13 @@ if(data.input_cache_write_tokens !== undefined){
 let data3 = data.input_cache_write_tokens;
 const _errs7 = errors;
 if(!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))){
-validate1474.errors = [{instancePath:instancePath+"/input_cache_write_tokens",schemaPath:"#/properties/input_cache_write_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema566.properties.input_cache_write_tokens.type,parentSchema:schema566.properties.input_cache_write_tokens,data:data3}];
+validate1483.errors = [{instancePath:instancePath+"/input_cache_write_tokens",schemaPath:"#/properties/input_cache_write_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema573.properties.input_cache_write_tokens.type,parentSchema:schema573.properties.input_cache_write_tokens,data:data3}];
 return false;
 }
 if(errors === _errs7){
 if((typeof data3 == "number") && (isFinite(data3))){
 if(data3 < 0 || isNaN(data3)){
-validate1474.errors = [{instancePath:instancePath+"/input_cache_write_tokens",schemaPath:"#/properties/input_cache_write_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema566.properties.input_cache_write_tokens,data:data3}];
+validate1483.errors = [{instancePath:instancePath+"/input_cache_write_tokens",schemaPath:"#/properties/input_cache_write_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema573.properties.input_cache_write_tokens,data:data3}];
 return false;
 }
 }
@@ -67334,13 +68004,13 @@ if(data.input_uncached_tokens !== undefined){
 let data4 = data.input_uncached_tokens;
 const _errs9 = errors;
 if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
-validate1474.errors = [{instancePath:instancePath+"/input_uncached_tokens",schemaPath:"#/properties/input_uncached_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema566.properties.input_uncached_tokens.type,parentSchema:schema566.properties.input_uncached_tokens,data:data4}];
+validate1483.errors = [{instancePath:instancePath+"/input_uncached_tokens",schemaPath:"#/properties/input_uncached_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema573.properties.input_uncached_tokens.type,parentSchema:schema573.properties.input_uncached_tokens,data:data4}];
 return false;
 }
 if(errors === _errs9){
 if((typeof data4 == "number") && (isFinite(data4))){
 if(data4 < 0 || isNaN(data4)){
-validate1474.errors = [{instancePath:instancePath+"/input_uncached_tokens",schemaPath:"#/properties/input_uncached_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema566.properties.input_uncached_tokens,data:data4}];
+validate1483.errors = [{instancePath:instancePath+"/input_uncached_tokens",schemaPath:"#/properties/input_uncached_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema573.properties.input_uncached_tokens,data:data4}];
 return false;
 }
 }
@@ -67355,13 +68025,13 @@ if(data.output_tokens !== undefined){
 let data5 = data.output_tokens;
 const _errs11 = errors;
 if(!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))){
-validate1474.errors = [{instancePath:instancePath+"/output_tokens",schemaPath:"#/properties/output_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema566.properties.output_tokens.type,parentSchema:schema566.properties.output_tokens,data:data5}];
+validate1483.errors = [{instancePath:instancePath+"/output_tokens",schemaPath:"#/properties/output_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema573.properties.output_tokens.type,parentSchema:schema573.properties.output_tokens,data:data5}];
 return false;
 }
 if(errors === _errs11){
 if((typeof data5 == "number") && (isFinite(data5))){
 if(data5 < 0 || isNaN(data5)){
-validate1474.errors = [{instancePath:instancePath+"/output_tokens",schemaPath:"#/properties/output_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema566.properties.output_tokens,data:data5}];
+validate1483.errors = [{instancePath:instancePath+"/output_tokens",schemaPath:"#/properties/output_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema573.properties.output_tokens,data:data5}];
 return false;
 }
 }
@@ -67376,13 +68046,13 @@ if(data.num_model_requests !== undefined){
 let data6 = data.num_model_requests;
 const _errs13 = errors;
 if(!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinite(data6)))){
-validate1474.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema566.properties.num_model_requests.type,parentSchema:schema566.properties.num_model_requests,data:data6}];
+validate1483.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema573.properties.num_model_requests.type,parentSchema:schema573.properties.num_model_requests,data:data6}];
 return false;
 }
 if(errors === _errs13){
 if((typeof data6 == "number") && (isFinite(data6))){
 if(data6 < 0 || isNaN(data6)){
-validate1474.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema566.properties.num_model_requests,data:data6}];
+validate1483.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema573.properties.num_model_requests,data:data6}];
 return false;
 }
 }
@@ -67397,7 +68067,7 @@ if(data.project_id !== undefined){
 let data7 = data.project_id;
 const _errs15 = errors;
 if((typeof data7 !== "string") && (data7 !== null)){
-validate1474.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema566.properties.project_id.type},message:"must be string,null",schema:schema566.properties.project_id.type,parentSchema:schema566.properties.project_id,data:data7}];
+validate1483.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema573.properties.project_id.type},message:"must be string,null",schema:schema573.properties.project_id.type,parentSchema:schema573.properties.project_id,data:data7}];
 return false;
 }
 var valid0 = _errs15 === errors;
@@ -67410,7 +68080,7 @@ if(data.user_id !== undefined){
 let data8 = data.user_id;
 const _errs17 = errors;
 if((typeof data8 !== "string") && (data8 !== null)){
-validate1474.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema566.properties.user_id.type},message:"must be string,null",schema:schema566.properties.user_id.type,parentSchema:schema566.properties.user_id,data:data8}];
+validate1483.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema573.properties.user_id.type},message:"must be string,null",schema:schema573.properties.user_id.type,parentSchema:schema573.properties.user_id,data:data8}];
 return false;
 }
 var valid0 = _errs17 === errors;
@@ -67423,7 +68093,7 @@ if(data.api_key_id !== undefined){
 let data9 = data.api_key_id;
 const _errs19 = errors;
 if((typeof data9 !== "string") && (data9 !== null)){
-validate1474.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema566.properties.api_key_id.type},message:"must be string,null",schema:schema566.properties.api_key_id.type,parentSchema:schema566.properties.api_key_id,data:data9}];
+validate1483.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema573.properties.api_key_id.type},message:"must be string,null",schema:schema573.properties.api_key_id.type,parentSchema:schema573.properties.api_key_id,data:data9}];
 return false;
 }
 var valid0 = _errs19 === errors;
@@ -67436,7 +68106,7 @@ if(data.model !== undefined){
 let data10 = data.model;
 const _errs21 = errors;
 if((typeof data10 !== "string") && (data10 !== null)){
-validate1474.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema566.properties.model.type},message:"must be string,null",schema:schema566.properties.model.type,parentSchema:schema566.properties.model,data:data10}];
+validate1483.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema573.properties.model.type},message:"must be string,null",schema:schema573.properties.model.type,parentSchema:schema573.properties.model,data:data10}];
 return false;
 }
 var valid0 = _errs21 === errors;
@@ -67449,7 +68119,7 @@ if(data.batch !== undefined){
 let data11 = data.batch;
 const _errs23 = errors;
 if((typeof data11 !== "boolean") && (data11 !== null)){
-validate1474.errors = [{instancePath:instancePath+"/batch",schemaPath:"#/properties/batch/type",keyword:"type",params:{type: schema566.properties.batch.type},message:"must be boolean,null",schema:schema566.properties.batch.type,parentSchema:schema566.properties.batch,data:data11}];
+validate1483.errors = [{instancePath:instancePath+"/batch",schemaPath:"#/properties/batch/type",keyword:"type",params:{type: schema573.properties.batch.type},message:"must be boolean,null",schema:schema573.properties.batch.type,parentSchema:schema573.properties.batch,data:data11}];
 return false;
 }
 var valid0 = _errs23 === errors;
@@ -67462,7 +68132,7 @@ if(data.service_tier !== undefined){
 let data12 = data.service_tier;
 const _errs25 = errors;
 if((typeof data12 !== "string") && (data12 !== null)){
-validate1474.errors = [{instancePath:instancePath+"/service_tier",schemaPath:"#/properties/service_tier/type",keyword:"type",params:{type: schema566.properties.service_tier.type},message:"must be string,null",schema:schema566.properties.service_tier.type,parentSchema:schema566.properties.service_tier,data:data12}];
+validate1483.errors = [{instancePath:instancePath+"/service_tier",schemaPath:"#/properties/service_tier/type",keyword:"type",params:{type: schema573.properties.service_tier.type},message:"must be string,null",schema:schema573.properties.service_tier.type,parentSchema:schema573.properties.service_tier,data:data12}];
 return false;
 }
 var valid0 = _errs25 === errors;
@@ -67485,24 +68155,24 @@ var valid0 = true;
 }
 }
 else {
-validate1474.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema566.type,parentSchema:schema566,data}];
+validate1483.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema573.type,parentSchema:schema573,data}];
 return false;
 }
 }
-validate1474.errors = vErrors;
+validate1483.errors = vErrors;
 return errors === 0;
 }
 
-const schema567 = {"type":"object","required":["object"],"properties":{"object":{"type":"string","const":"organization.usage.embeddings.result"},"input_tokens":{"type":"integer","minimum":0},"num_model_requests":{"type":"integer","minimum":0},"project_id":{"type":["string","null"]},"user_id":{"type":["string","null"]},"api_key_id":{"type":["string","null"]},"model":{"type":["string","null"]}}};
+const schema574 = {"type":"object","required":["object"],"properties":{"object":{"type":"string","const":"organization.usage.embeddings.result"},"input_tokens":{"type":"integer","minimum":0},"num_model_requests":{"type":"integer","minimum":0},"project_id":{"type":["string","null"]},"user_id":{"type":["string","null"]},"api_key_id":{"type":["string","null"]},"model":{"type":["string","null"]}}};
 
-function validate1475(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1484(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.object === undefined) && (missing0 = "object")){
-validate1475.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema567.required,parentSchema:schema567,data}];
+validate1484.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema574.required,parentSchema:schema574,data}];
 return false;
 }
 else {
@@ -67510,11 +68180,11 @@ if(data.object !== undefined){
 let data0 = data.object;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate1475.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema567.properties.object.type,parentSchema:schema567.properties.object,data:data0}];
+validate1484.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema574.properties.object.type,parentSchema:schema574.properties.object,data:data0}];
 return false;
 }
 if("organization.usage.embeddings.result" !== data0){
-validate1475.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.embeddings.result"},message:"must be equal to constant",schema:"organization.usage.embeddings.result",parentSchema:schema567.properties.object,data:data0}];
+validate1484.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.embeddings.result"},message:"must be equal to constant",schema:"organization.usage.embeddings.result",parentSchema:schema574.properties.object,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -67527,13 +68197,13 @@ if(data.input_tokens !== undefined){
 let data1 = data.input_tokens;
 const _errs3 = errors;
 if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate1475.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema567.properties.input_tokens.type,parentSchema:schema567.properties.input_tokens,data:data1}];
+validate1484.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema574.properties.input_tokens.type,parentSchema:schema574.properties.input_tokens,data:data1}];
 return false;
 }
 if(errors === _errs3){
 if((typeof data1 == "number") && (isFinite(data1))){
 if(data1 < 0 || isNaN(data1)){
-validate1475.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema567.properties.input_tokens,data:data1}];
+validate1484.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema574.properties.input_tokens,data:data1}];
 return false;
 }
 }
@@ -67548,13 +68218,13 @@ if(data.num_model_requests !== undefined){
 let data2 = data.num_model_requests;
 const _errs5 = errors;
 if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate1475.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema567.properties.num_model_requests.type,parentSchema:schema567.properties.num_model_requests,data:data2}];
+validate1484.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema574.properties.num_model_requests.type,parentSchema:schema574.properties.num_model_requests,data:data2}];
 return false;
 }
 if(errors === _errs5){
 if((typeof data2 == "number") && (isFinite(data2))){
 if(data2 < 0 || isNaN(data2)){
-validate1475.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema567.properties.num_model_requests,data:data2}];
+validate1484.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema574.properties.num_model_requests,data:data2}];
 return false;
 }
 }
@@ -67569,7 +68239,7 @@ if(data.project_id !== undefined){
 let data3 = data.project_id;
 const _errs7 = errors;
 if((typeof data3 !== "string") && (data3 !== null)){
-validate1475.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema567.properties.project_id.type},message:"must be string,null",schema:schema567.properties.project_id.type,parentSchema:schema567.properties.project_id,data:data3}];
+validate1484.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema574.properties.project_id.type},message:"must be string,null",schema:schema574.properties.project_id.type,parentSchema:schema574.properties.project_id,data:data3}];
 return false;
 }
 var valid0 = _errs7 === errors;
@@ -67582,7 +68252,7 @@ if(data.user_id !== undefined){
 let data4 = data.user_id;
 const _errs9 = errors;
 if((typeof data4 !== "string") && (data4 !== null)){
-validate1475.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema567.properties.user_id.type},message:"must be string,null",schema:schema567.properties.user_id.type,parentSchema:schema567.properties.user_id,data:data4}];
+validate1484.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema574.properties.user_id.type},message:"must be string,null",schema:schema574.properties.user_id.type,parentSchema:schema574.properties.user_id,data:data4}];
 return false;
 }
 var valid0 = _errs9 === errors;
@@ -67595,7 +68265,7 @@ if(data.api_key_id !== undefined){
 let data5 = data.api_key_id;
 const _errs11 = errors;
 if((typeof data5 !== "string") && (data5 !== null)){
-validate1475.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema567.properties.api_key_id.type},message:"must be string,null",schema:schema567.properties.api_key_id.type,parentSchema:schema567.properties.api_key_id,data:data5}];
+validate1484.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema574.properties.api_key_id.type},message:"must be string,null",schema:schema574.properties.api_key_id.type,parentSchema:schema574.properties.api_key_id,data:data5}];
 return false;
 }
 var valid0 = _errs11 === errors;
@@ -67608,7 +68278,7 @@ if(data.model !== undefined){
 let data6 = data.model;
 const _errs13 = errors;
 if((typeof data6 !== "string") && (data6 !== null)){
-validate1475.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema567.properties.model.type},message:"must be string,null",schema:schema567.properties.model.type,parentSchema:schema567.properties.model,data:data6}];
+validate1484.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema574.properties.model.type},message:"must be string,null",schema:schema574.properties.model.type,parentSchema:schema574.properties.model,data:data6}];
 return false;
 }
 var valid0 = _errs13 === errors;
@@ -67625,24 +68295,24 @@ var valid0 = true;
 }
 }
 else {
-validate1475.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema567.type,parentSchema:schema567,data}];
+validate1484.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema574.type,parentSchema:schema574,data}];
 return false;
 }
 }
-validate1475.errors = vErrors;
+validate1484.errors = vErrors;
 return errors === 0;
 }
 
-const schema568 = {"type":"object","required":["object"],"properties":{"object":{"type":"string","const":"organization.usage.moderations.result"},"input_tokens":{"type":"integer","minimum":0},"num_model_requests":{"type":"integer","minimum":0},"project_id":{"type":["string","null"]},"user_id":{"type":["string","null"]},"api_key_id":{"type":["string","null"]},"model":{"type":["string","null"]}}};
+const schema575 = {"type":"object","required":["object"],"properties":{"object":{"type":"string","const":"organization.usage.moderations.result"},"input_tokens":{"type":"integer","minimum":0},"num_model_requests":{"type":"integer","minimum":0},"project_id":{"type":["string","null"]},"user_id":{"type":["string","null"]},"api_key_id":{"type":["string","null"]},"model":{"type":["string","null"]}}};
 
-function validate1476(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1485(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.object === undefined) && (missing0 = "object")){
-validate1476.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema568.required,parentSchema:schema568,data}];
+validate1485.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema575.required,parentSchema:schema575,data}];
 return false;
 }
 else {
@@ -67650,11 +68320,11 @@ if(data.object !== undefined){
 let data0 = data.object;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate1476.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema568.properties.object.type,parentSchema:schema568.properties.object,data:data0}];
+validate1485.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema575.properties.object.type,parentSchema:schema575.properties.object,data:data0}];
 return false;
 }
 if("organization.usage.moderations.result" !== data0){
-validate1476.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.moderations.result"},message:"must be equal to constant",schema:"organization.usage.moderations.result",parentSchema:schema568.properties.object,data:data0}];
+validate1485.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.moderations.result"},message:"must be equal to constant",schema:"organization.usage.moderations.result",parentSchema:schema575.properties.object,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -67667,13 +68337,13 @@ if(data.input_tokens !== undefined){
 let data1 = data.input_tokens;
 const _errs3 = errors;
 if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate1476.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema568.properties.input_tokens.type,parentSchema:schema568.properties.input_tokens,data:data1}];
+validate1485.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema575.properties.input_tokens.type,parentSchema:schema575.properties.input_tokens,data:data1}];
 return false;
 }
 if(errors === _errs3){
 if((typeof data1 == "number") && (isFinite(data1))){
 if(data1 < 0 || isNaN(data1)){
-validate1476.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema568.properties.input_tokens,data:data1}];
+validate1485.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema575.properties.input_tokens,data:data1}];
 return false;
 }
 }
@@ -67688,13 +68358,13 @@ if(data.num_model_requests !== undefined){
 let data2 = data.num_model_requests;
 const _errs5 = errors;
 if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate1476.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema568.properties.num_model_requests.type,parentSchema:schema568.properties.num_model_requests,data:data2}];
+validate1485.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema575.properties.num_model_requests.type,parentSchema:schema575.properties.num_model_requests,data:data2}];
 return false;
 }
 if(errors === _errs5){
 if((typeof data2 == "number") && (isFinite(data2))){
 if(data2 < 0 || isNaN(data2)){
-validate1476.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema568.properties.num_model_requests,data:data2}];
+validate1485.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema575.properties.num_model_requests,data:data2}];
 return false;
 }
 }
@@ -67709,7 +68379,7 @@ if(data.project_id !== undefined){
 let data3 = data.project_id;
 const _errs7 = errors;
 if((typeof data3 !== "string") && (data3 !== null)){
-validate1476.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema568.properties.project_id.type},message:"must be string,null",schema:schema568.properties.project_id.type,parentSchema:schema568.properties.project_id,data:data3}];
+validate1485.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema575.properties.project_id.type},message:"must be string,null",schema:schema575.properties.project_id.type,parentSchema:schema575.properties.project_id,data:data3}];
 return false;
 }
 var valid0 = _errs7 === errors;
@@ -67722,7 +68392,7 @@ if(data.user_id !== undefined){
 let data4 = data.user_id;
 const _errs9 = errors;
 if((typeof data4 !== "string") && (data4 !== null)){
-validate1476.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema568.properties.user_id.type},message:"must be string,null",schema:schema568.properties.user_id.type,parentSchema:schema568.properties.user_id,data:data4}];
+validate1485.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema575.properties.user_id.type},message:"must be string,null",schema:schema575.properties.user_id.type,parentSchema:schema575.properties.user_id,data:data4}];
 return false;
 }
 var valid0 = _errs9 === errors;
@@ -67735,7 +68405,7 @@ if(data.api_key_id !== undefined){
 let data5 = data.api_key_id;
 const _errs11 = errors;
 if((typeof data5 !== "string") && (data5 !== null)){
-validate1476.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema568.properties.api_key_id.type},message:"must be string,null",schema:schema568.properties.api_key_id.type,parentSchema:schema568.properties.api_key_id,data:data5}];
+validate1485.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema575.properties.api_key_id.type},message:"must be string,null",schema:schema575.properties.api_key_id.type,parentSchema:schema575.properties.api_key_id,data:data5}];
 return false;
 }
 var valid0 = _errs11 === errors;
@@ -67748,7 +68418,7 @@ if(data.model !== undefined){
 let data6 = data.model;
 const _errs13 = errors;
 if((typeof data6 !== "string") && (data6 !== null)){
-validate1476.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema568.properties.model.type},message:"must be string,null",schema:schema568.properties.model.type,parentSchema:schema568.properties.model,data:data6}];
+validate1485.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema575.properties.model.type},message:"must be string,null",schema:schema575.properties.model.type,parentSchema:schema575.properties.model,data:data6}];
 return false;
 }
 var valid0 = _errs13 === errors;
@@ -67765,24 +68435,24 @@ var valid0 = true;
 }
 }
 else {
-validate1476.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema568.type,parentSchema:schema568,data}];
+validate1485.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema575.type,parentSchema:schema575,data}];
 return false;
 }
 }
-validate1476.errors = vErrors;
+validate1485.errors = vErrors;
 return errors === 0;
 }
 
-const schema569 = {"type":"object","required":["object"],"properties":{"object":{"type":"string","const":"organization.usage.images.result"},"images":{"type":"integer","minimum":0},"num_model_requests":{"type":"integer","minimum":0},"source":{"type":["string","null"]},"size":{"type":["string","null"]},"project_id":{"type":["string","null"]},"user_id":{"type":["string","null"]},"api_key_id":{"type":["string","null"]},"model":{"type":["string","null"]}}};
+const schema576 = {"type":"object","required":["object"],"properties":{"object":{"type":"string","const":"organization.usage.images.result"},"images":{"type":"integer","minimum":0},"num_model_requests":{"type":"integer","minimum":0},"source":{"type":["string","null"]},"size":{"type":["string","null"]},"project_id":{"type":["string","null"]},"user_id":{"type":["string","null"]},"api_key_id":{"type":["string","null"]},"model":{"type":["string","null"]}}};
 
-function validate1477(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1486(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.object === undefined) && (missing0 = "object")){
-validate1477.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema569.required,parentSchema:schema569,data}];
+validate1486.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema576.required,parentSchema:schema576,data}];
 return false;
 }
 else {
@@ -67790,11 +68460,11 @@ if(data.object !== undefined){
 let data0 = data.object;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate1477.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema569.properties.object.type,parentSchema:schema569.properties.object,data:data0}];
+validate1486.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema576.properties.object.type,parentSchema:schema576.properties.object,data:data0}];
 return false;
 }
 if("organization.usage.images.result" !== data0){
-validate1477.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.images.result"},message:"must be equal to constant",schema:"organization.usage.images.result",parentSchema:schema569.properties.object,data:data0}];
+validate1486.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.images.result"},message:"must be equal to constant",schema:"organization.usage.images.result",parentSchema:schema576.properties.object,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -67807,13 +68477,13 @@ if(data.images !== undefined){
 let data1 = data.images;
 const _errs3 = errors;
 if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate1477.errors = [{instancePath:instancePath+"/images",schemaPath:"#/properties/images/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema569.properties.images.type,parentSchema:schema569.properties.images,data:data1}];
+validate1486.errors = [{instancePath:instancePath+"/images",schemaPath:"#/properties/images/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema576.properties.images.type,parentSchema:schema576.properties.images,data:data1}];
 return false;
 }
 if(errors === _errs3){
 if((typeof data1 == "number") && (isFinite(data1))){
 if(data1 < 0 || isNaN(data1)){
-validate1477.errors = [{instancePath:instancePath+"/images",schemaPath:"#/properties/images/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema569.properties.images,data:data1}];
+validate1486.errors = [{instancePath:instancePath+"/images",schemaPath:"#/properties/images/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema576.properties.images,data:data1}];
 return false;
 }
 }
@@ -67828,13 +68498,13 @@ if(data.num_model_requests !== undefined){
 let data2 = data.num_model_requests;
 const _errs5 = errors;
 if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate1477.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema569.properties.num_model_requests.type,parentSchema:schema569.properties.num_model_requests,data:data2}];
+validate1486.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema576.properties.num_model_requests.type,parentSchema:schema576.properties.num_model_requests,data:data2}];
 return false;
 }
 if(errors === _errs5){
 if((typeof data2 == "number") && (isFinite(data2))){
 if(data2 < 0 || isNaN(data2)){
-validate1477.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema569.properties.num_model_requests,data:data2}];
+validate1486.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema576.properties.num_model_requests,data:data2}];
 return false;
 }
 }
@@ -67849,7 +68519,7 @@ if(data.source !== undefined){
 let data3 = data.source;
 const _errs7 = errors;
 if((typeof data3 !== "string") && (data3 !== null)){
-validate1477.errors = [{instancePath:instancePath+"/source",schemaPath:"#/properties/source/type",keyword:"type",params:{type: schema569.properties.source.type},message:"must be string,null",schema:schema569.properties.source.type,parentSchema:schema569.properties.source,data:data3}];
+validate1486.errors = [{instancePath:instancePath+"/source",schemaPath:"#/properties/source/type",keyword:"type",params:{type: schema576.properties.source.type},message:"must be string,null",schema:schema576.properties.source.type,parentSchema:schema576.properties.source,data:data3}];
 return false;
 }
 var valid0 = _errs7 === errors;
@@ -67862,7 +68532,7 @@ if(data.size !== undefined){
 let data4 = data.size;
 const _errs9 = errors;
 if((typeof data4 !== "string") && (data4 !== null)){
-validate1477.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/type",keyword:"type",params:{type: schema569.properties.size.type},message:"must be string,null",schema:schema569.properties.size.type,parentSchema:schema569.properties.size,data:data4}];
+validate1486.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/type",keyword:"type",params:{type: schema576.properties.size.type},message:"must be string,null",schema:schema576.properties.size.type,parentSchema:schema576.properties.size,data:data4}];
 return false;
 }
 var valid0 = _errs9 === errors;
@@ -67875,7 +68545,7 @@ if(data.project_id !== undefined){
 let data5 = data.project_id;
 const _errs11 = errors;
 if((typeof data5 !== "string") && (data5 !== null)){
-validate1477.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema569.properties.project_id.type},message:"must be string,null",schema:schema569.properties.project_id.type,parentSchema:schema569.properties.project_id,data:data5}];
+validate1486.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema576.properties.project_id.type},message:"must be string,null",schema:schema576.properties.project_id.type,parentSchema:schema576.properties.project_id,data:data5}];
 return false;
 }
 var valid0 = _errs11 === errors;
@@ -67888,7 +68558,7 @@ if(data.user_id !== undefined){
 let data6 = data.user_id;
 const _errs13 = errors;
 if((typeof data6 !== "string") && (data6 !== null)){
-validate1477.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema569.properties.user_id.type},message:"must be string,null",schema:schema569.properties.user_id.type,parentSchema:schema569.properties.user_id,data:data6}];
+validate1486.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema576.properties.user_id.type},message:"must be string,null",schema:schema576.properties.user_id.type,parentSchema:schema576.properties.user_id,data:data6}];
 return false;
 }
 var valid0 = _errs13 === errors;
@@ -67901,7 +68571,7 @@ if(data.api_key_id !== undefined){
 let data7 = data.api_key_id;
 const _errs15 = errors;
 if((typeof data7 !== "string") && (data7 !== null)){
-validate1477.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema569.properties.api_key_id.type},message:"must be string,null",schema:schema569.properties.api_key_id.type,parentSchema:schema569.properties.api_key_id,data:data7}];
+validate1486.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema576.properties.api_key_id.type},message:"must be string,null",schema:schema576.properties.api_key_id.type,parentSchema:schema576.properties.api_key_id,data:data7}];
 return false;
 }
 var valid0 = _errs15 === errors;
@@ -67914,7 +68584,7 @@ if(data.model !== undefined){
 let data8 = data.model;
 const _errs17 = errors;
 if((typeof data8 !== "string") && (data8 !== null)){
-validate1477.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema569.properties.model.type},message:"must be string,null",schema:schema569.properties.model.type,parentSchema:schema569.properties.model,data:data8}];
+validate1486.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema576.properties.model.type},message:"must be string,null",schema:schema576.properties.model.type,parentSchema:schema576.properties.model,data:data8}];
 return false;
 }
 var valid0 = _errs17 === errors;
@@ -67933,24 +68603,24 @@ var valid0 = true;
 }
 }
 else {
-validate1477.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema569.type,parentSchema:schema569,data}];
+validate1486.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema576.type,parentSchema:schema576,data}];
 return false;
 }
 }
-validate1477.errors = vErrors;
+validate1486.errors = vErrors;
 return errors === 0;
 }
 
-const schema570 = {"type":"object","required":["object"],"properties":{"object":{"type":"string","const":"organization.usage.audio_speeches.result"},"characters":{"type":"integer","minimum":0},"num_model_requests":{"type":"integer","minimum":0},"project_id":{"type":["string","null"]},"user_id":{"type":["string","null"]},"api_key_id":{"type":["string","null"]},"model":{"type":["string","null"]}}};
+const schema577 = {"type":"object","required":["object"],"properties":{"object":{"type":"string","const":"organization.usage.audio_speeches.result"},"characters":{"type":"integer","minimum":0},"num_model_requests":{"type":"integer","minimum":0},"project_id":{"type":["string","null"]},"user_id":{"type":["string","null"]},"api_key_id":{"type":["string","null"]},"model":{"type":["string","null"]}}};
 
-function validate1478(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1487(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.object === undefined) && (missing0 = "object")){
-validate1478.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema570.required,parentSchema:schema570,data}];
+validate1487.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema577.required,parentSchema:schema577,data}];
 return false;
 }
 else {
@@ -67958,11 +68628,11 @@ if(data.object !== undefined){
 let data0 = data.object;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate1478.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema570.properties.object.type,parentSchema:schema570.properties.object,data:data0}];
+validate1487.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema577.properties.object.type,parentSchema:schema577.properties.object,data:data0}];
 return false;
 }
 if("organization.usage.audio_speeches.result" !== data0){
-validate1478.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.audio_speeches.result"},message:"must be equal to constant",schema:"organization.usage.audio_speeches.result",parentSchema:schema570.properties.object,data:data0}];
+validate1487.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.audio_speeches.result"},message:"must be equal to constant",schema:"organization.usage.audio_speeches.result",parentSchema:schema577.properties.object,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -67975,13 +68645,13 @@ if(data.characters !== undefined){
 let data1 = data.characters;
 const _errs3 = errors;
 if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate1478.errors = [{instancePath:instancePath+"/characters",schemaPath:"#/properties/characters/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema570.properties.characters.type,parentSchema:schema570.properties.characters,data:data1}];
+validate1487.errors = [{instancePath:instancePath+"/characters",schemaPath:"#/properties/characters/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema577.properties.characters.type,parentSchema:schema577.properties.characters,data:data1}];
 return false;
 }
 if(errors === _errs3){
 if((typeof data1 == "number") && (isFinite(data1))){
 if(data1 < 0 || isNaN(data1)){
-validate1478.errors = [{instancePath:instancePath+"/characters",schemaPath:"#/properties/characters/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema570.properties.characters,data:data1}];
+validate1487.errors = [{instancePath:instancePath+"/characters",schemaPath:"#/properties/characters/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema577.properties.characters,data:data1}];
 return false;
 }
 }
@@ -67996,13 +68666,13 @@ if(data.num_model_requests !== undefined){
 let data2 = data.num_model_requests;
 const _errs5 = errors;
 if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate1478.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema570.properties.num_model_requests.type,parentSchema:schema570.properties.num_model_requests,data:data2}];
+validate1487.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema577.properties.num_model_requests.type,parentSchema:schema577.properties.num_model_requests,data:data2}];
 return false;
 }
 if(errors === _errs5){
 if((typeof data2 == "number") && (isFinite(data2))){
 if(data2 < 0 || isNaN(data2)){
-validate1478.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema570.properties.num_model_requests,data:data2}];
+validate1487.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema577.properties.num_model_requests,data:data2}];
 return false;
 }
 }
@@ -68017,7 +68687,7 @@ if(data.project_id !== undefined){
 let data3 = data.project_id;
 const _errs7 = errors;
 if((typeof data3 !== "string") && (data3 !== null)){
-validate1478.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema570.properties.project_id.type},message:"must be string,null",schema:schema570.properties.project_id.type,parentSchema:schema570.properties.project_id,data:data3}];
+validate1487.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema577.properties.project_id.type},message:"must be string,null",schema:schema577.properties.project_id.type,parentSchema:schema577.properties.project_id,data:data3}];
 return false;
 }
 var valid0 = _errs7 === errors;
@@ -68030,7 +68700,7 @@ if(data.user_id !== undefined){
 let data4 = data.user_id;
 const _errs9 = errors;
 if((typeof data4 !== "string") && (data4 !== null)){
-validate1478.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema570.properties.user_id.type},message:"must be string,null",schema:schema570.properties.user_id.type,parentSchema:schema570.properties.user_id,data:data4}];
+validate1487.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema577.properties.user_id.type},message:"must be string,null",schema:schema577.properties.user_id.type,parentSchema:schema577.properties.user_id,data:data4}];
 return false;
 }
 var valid0 = _errs9 === errors;
@@ -68043,7 +68713,7 @@ if(data.api_key_id !== undefined){
 let data5 = data.api_key_id;
 const _errs11 = errors;
 if((typeof data5 !== "string") && (data5 !== null)){
-validate1478.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema570.properties.api_key_id.type},message:"must be string,null",schema:schema570.properties.api_key_id.type,parentSchema:schema570.properties.api_key_id,data:data5}];
+validate1487.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema577.properties.api_key_id.type},message:"must be string,null",schema:schema577.properties.api_key_id.type,parentSchema:schema577.properties.api_key_id,data:data5}];
 return false;
 }
 var valid0 = _errs11 === errors;
@@ -68056,7 +68726,7 @@ if(data.model !== undefined){
 let data6 = data.model;
 const _errs13 = errors;
 if((typeof data6 !== "string") && (data6 !== null)){
-validate1478.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema570.properties.model.type},message:"must be string,null",schema:schema570.properties.model.type,parentSchema:schema570.properties.model,data:data6}];
+validate1487.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema577.properties.model.type},message:"must be string,null",schema:schema577.properties.model.type,parentSchema:schema577.properties.model,data:data6}];
 return false;
 }
 var valid0 = _errs13 === errors;
@@ -68073,24 +68743,24 @@ var valid0 = true;
 }
 }
 else {
-validate1478.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema570.type,parentSchema:schema570,data}];
+validate1487.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema577.type,parentSchema:schema577,data}];
 return false;
 }
 }
-validate1478.errors = vErrors;
+validate1487.errors = vErrors;
 return errors === 0;
 }
 
-const schema571 = {"type":"object","required":["object"],"properties":{"object":{"type":"string","const":"organization.usage.audio_transcriptions.result"},"seconds":{"type":"integer","minimum":0},"num_model_requests":{"type":"integer","minimum":0},"project_id":{"type":["string","null"]},"user_id":{"type":["string","null"]},"api_key_id":{"type":["string","null"]},"model":{"type":["string","null"]}}};
+const schema578 = {"type":"object","required":["object"],"properties":{"object":{"type":"string","const":"organization.usage.audio_transcriptions.result"},"seconds":{"type":"integer","minimum":0},"num_model_requests":{"type":"integer","minimum":0},"project_id":{"type":["string","null"]},"user_id":{"type":["string","null"]},"api_key_id":{"type":["string","null"]},"model":{"type":["string","null"]}}};
 
-function validate1479(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1488(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.object === undefined) && (missing0 = "object")){
-validate1479.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema571.required,parentSchema:schema571,data}];
+validate1488.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema578.required,parentSchema:schema578,data}];
 return false;
 }
 else {
@@ -68098,11 +68768,11 @@ if(data.object !== undefined){
 let data0 = data.object;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate1479.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema571.properties.object.type,parentSchema:schema571.properties.object,data:data0}];
+validate1488.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema578.properties.object.type,parentSchema:schema578.properties.object,data:data0}];
 return false;
 }
 if("organization.usage.audio_transcriptions.result" !== data0){
-validate1479.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.audio_transcriptions.result"},message:"must be equal to constant",schema:"organization.usage.audio_transcriptions.result",parentSchema:schema571.properties.object,data:data0}];
+validate1488.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.audio_transcriptions.result"},message:"must be equal to constant",schema:"organization.usage.audio_transcriptions.result",parentSchema:schema578.properties.object,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -68115,13 +68785,13 @@ if(data.seconds !== undefined){
 let data1 = data.seconds;
 const _errs3 = errors;
 if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate1479.errors = [{instancePath:instancePath+"/seconds",schemaPath:"#/properties/seconds/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema571.properties.seconds.type,parentSchema:schema571.properties.seconds,data:data1}];
+validate1488.errors = [{instancePath:instancePath+"/seconds",schemaPath:"#/properties/seconds/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema578.properties.seconds.type,parentSchema:schema578.properties.seconds,data:data1}];
 return false;
 }
 if(errors === _errs3){
 if((typeof data1 == "number") && (isFinite(data1))){
 if(data1 < 0 || isNaN(data1)){
-validate1479.errors = [{instancePath:instancePath+"/seconds",schemaPath:"#/properties/seconds/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema571.properties.seconds,data:data1}];
+validate1488.errors = [{instancePath:instancePath+"/seconds",schemaPath:"#/properties/seconds/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema578.properties.seconds,data:data1}];
 return false;
 }
 }
@@ -68136,13 +68806,13 @@ if(data.num_model_requests !== undefined){
 let data2 = data.num_model_requests;
 const _errs5 = errors;
 if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate1479.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema571.properties.num_model_requests.type,parentSchema:schema571.properties.num_model_requests,data:data2}];
+validate1488.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema578.properties.num_model_requests.type,parentSchema:schema578.properties.num_model_requests,data:data2}];
 return false;
 }
 if(errors === _errs5){
 if((typeof data2 == "number") && (isFinite(data2))){
 if(data2 < 0 || isNaN(data2)){
-validate1479.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema571.properties.num_model_requests,data:data2}];
+validate1488.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema578.properties.num_model_requests,data:data2}];
 return false;
 }
 }
@@ -68157,7 +68827,7 @@ if(data.project_id !== undefined){
 let data3 = data.project_id;
 const _errs7 = errors;
 if((typeof data3 !== "string") && (data3 !== null)){
-validate1479.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema571.properties.project_id.type},message:"must be string,null",schema:schema571.properties.project_id.type,parentSchema:schema571.properties.project_id,data:data3}];
+validate1488.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema578.properties.project_id.type},message:"must be string,null",schema:schema578.properties.project_id.type,parentSchema:schema578.properties.project_id,data:data3}];
 return false;
 }
 var valid0 = _errs7 === errors;
@@ -68170,7 +68840,7 @@ if(data.user_id !== undefined){
 let data4 = data.user_id;
 const _errs9 = errors;
 if((typeof data4 !== "string") && (data4 !== null)){
-validate1479.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema571.properties.user_id.type},message:"must be string,null",schema:schema571.properties.user_id.type,parentSchema:schema571.properties.user_id,data:data4}];
+validate1488.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema578.properties.user_id.type},message:"must be string,null",schema:schema578.properties.user_id.type,parentSchema:schema578.properties.user_id,data:data4}];
 return false;
 }
 var valid0 = _errs9 === errors;
@@ -68183,7 +68853,7 @@ if(data.api_key_id !== undefined){
 let data5 = data.api_key_id;
 const _errs11 = errors;
 if((typeof data5 !== "string") && (data5 !== null)){
-validate1479.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema571.properties.api_key_id.type},message:"must be string,null",schema:schema571.properties.api_key_id.type,parentSchema:schema571.properties.api_key_id,data:data5}];
+validate1488.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema578.properties.api_key_id.type},message:"must be string,null",schema:schema578.properties.api_key_id.type,parentSchema:schema578.properties.api_key_id,data:data5}];
 return false;
 }
 var valid0 = _errs11 === errors;
@@ -68196,7 +68866,7 @@ if(data.model !== undefined){
 let data6 = data.model;
 const _errs13 = errors;
 if((typeof data6 !== "string") && (data6 !== null)){
-validate1479.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema571.properties.model.type},message:"must be string,null",schema:schema571.properties.model.type,parentSchema:schema571.properties.model,data:data6}];
+validate1488.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema578.properties.model.type},message:"must be string,null",schema:schema578.properties.model.type,parentSchema:schema578.properties.model,data:data6}];
 return false;
 }
 var valid0 = _errs13 === errors;
@@ -68213,24 +68883,24 @@ var valid0 = true;
 }
 }
 else {
-validate1479.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema571.type,parentSchema:schema571,data}];
+validate1488.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema578.type,parentSchema:schema578,data}];
 return false;
 }
 }
-validate1479.errors = vErrors;
+validate1488.errors = vErrors;
 return errors === 0;
 }
 
-const schema572 = {"type":"object","required":["object"],"properties":{"object":{"type":"string","const":"organization.usage.vector_stores.result"},"usage_bytes":{"type":"integer","minimum":0},"project_id":{"type":["string","null"]}}};
+const schema579 = {"type":"object","required":["object"],"properties":{"object":{"type":"string","const":"organization.usage.vector_stores.result"},"usage_bytes":{"type":"integer","minimum":0},"project_id":{"type":["string","null"]}}};
 
-function validate1480(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1489(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.object === undefined) && (missing0 = "object")){
-validate1480.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema572.required,parentSchema:schema572,data}];
+validate1489.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema579.required,parentSchema:schema579,data}];
 return false;
 }
 else {
@@ -68238,11 +68908,11 @@ if(data.object !== undefined){
 let data0 = data.object;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate1480.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema572.properties.object.type,parentSchema:schema572.properties.object,data:data0}];
+validate1489.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema579.properties.object.type,parentSchema:schema579.properties.object,data:data0}];
 return false;
 }
 if("organization.usage.vector_stores.result" !== data0){
-validate1480.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.vector_stores.result"},message:"must be equal to constant",schema:"organization.usage.vector_stores.result",parentSchema:schema572.properties.object,data:data0}];
+validate1489.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.vector_stores.result"},message:"must be equal to constant",schema:"organization.usage.vector_stores.result",parentSchema:schema579.properties.object,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -68255,13 +68925,13 @@ if(data.usage_bytes !== undefined){
 let data1 = data.usage_bytes;
 const _errs3 = errors;
 if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate1480.errors = [{instancePath:instancePath+"/usage_bytes",schemaPath:"#/properties/usage_bytes/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema572.properties.usage_bytes.type,parentSchema:schema572.properties.usage_bytes,data:data1}];
+validate1489.errors = [{instancePath:instancePath+"/usage_bytes",schemaPath:"#/properties/usage_bytes/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema579.properties.usage_bytes.type,parentSchema:schema579.properties.usage_bytes,data:data1}];
 return false;
 }
 if(errors === _errs3){
 if((typeof data1 == "number") && (isFinite(data1))){
 if(data1 < 0 || isNaN(data1)){
-validate1480.errors = [{instancePath:instancePath+"/usage_bytes",schemaPath:"#/properties/usage_bytes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema572.properties.usage_bytes,data:data1}];
+validate1489.errors = [{instancePath:instancePath+"/usage_bytes",schemaPath:"#/properties/usage_bytes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema579.properties.usage_bytes,data:data1}];
 return false;
 }
 }
@@ -68276,7 +68946,7 @@ if(data.project_id !== undefined){
 let data2 = data.project_id;
 const _errs5 = errors;
 if((typeof data2 !== "string") && (data2 !== null)){
-validate1480.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema572.properties.project_id.type},message:"must be string,null",schema:schema572.properties.project_id.type,parentSchema:schema572.properties.project_id,data:data2}];
+validate1489.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema579.properties.project_id.type},message:"must be string,null",schema:schema579.properties.project_id.type,parentSchema:schema579.properties.project_id,data:data2}];
 return false;
 }
 var valid0 = _errs5 === errors;
@@ -68289,24 +68959,24 @@ var valid0 = true;
 }
 }
 else {
-validate1480.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema572.type,parentSchema:schema572,data}];
+validate1489.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema579.type,parentSchema:schema579,data}];
 return false;
 }
 }
-validate1480.errors = vErrors;
+validate1489.errors = vErrors;
 return errors === 0;
 }
 
-const schema573 = {"type":"object","required":["object"],"properties":{"object":{"type":"string","const":"organization.usage.code_interpreter_sessions.result"},"num_sessions":{"type":"integer","minimum":0},"project_id":{"type":["string","null"]}}};
+const schema580 = {"type":"object","required":["object"],"properties":{"object":{"type":"string","const":"organization.usage.code_interpreter_sessions.result"},"num_sessions":{"type":"integer","minimum":0},"project_id":{"type":["string","null"]}}};
 
-function validate1481(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1490(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.object === undefined) && (missing0 = "object")){
-validate1481.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema573.required,parentSchema:schema573,data}];
+validate1490.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema580.required,parentSchema:schema580,data}];
 return false;
 }
 else {
@@ -68314,11 +68984,11 @@ if(data.object !== undefined){
 let data0 = data.object;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate1481.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema573.properties.object.type,parentSchema:schema573.properties.object,data:data0}];
+validate1490.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema580.properties.object.type,parentSchema:schema580.properties.object,data:data0}];
 return false;
 }
 if("organization.usage.code_interpreter_sessions.result" !== data0){
-validate1481.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.code_interpreter_sessions.result"},message:"must be equal to constant",schema:"organization.usage.code_interpreter_sessions.result",parentSchema:schema573.properties.object,data:data0}];
+validate1490.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.code_interpreter_sessions.result"},message:"must be equal to constant",schema:"organization.usage.code_interpreter_sessions.result",parentSchema:schema580.properties.object,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -68331,13 +69001,13 @@ if(data.num_sessions !== undefined){
 let data1 = data.num_sessions;
 const _errs3 = errors;
 if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate1481.errors = [{instancePath:instancePath+"/num_sessions",schemaPath:"#/properties/num_sessions/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema573.properties.num_sessions.type,parentSchema:schema573.properties.num_sessions,data:data1}];
+validate1490.errors = [{instancePath:instancePath+"/num_sessions",schemaPath:"#/properties/num_sessions/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema580.properties.num_sessions.type,parentSchema:schema580.properties.num_sessions,data:data1}];
 return false;
 }
 if(errors === _errs3){
 if((typeof data1 == "number") && (isFinite(data1))){
 if(data1 < 0 || isNaN(data1)){
-validate1481.errors = [{instancePath:instancePath+"/num_sessions",schemaPath:"#/properties/num_sessions/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema573.properties.num_sessions,data:data1}];
+validate1490.errors = [{instancePath:instancePath+"/num_sessions",schemaPath:"#/properties/num_sessions/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema580.properties.num_sessions,data:data1}];
 return false;
 }
 }
@@ -68352,7 +69022,7 @@ if(data.project_id !== undefined){
 let data2 = data.project_id;
 const _errs5 = errors;
 if((typeof data2 !== "string") && (data2 !== null)){
-validate1481.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema573.properties.project_id.type},message:"must be string,null",schema:schema573.properties.project_id.type,parentSchema:schema573.properties.project_id,data:data2}];
+validate1490.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema580.properties.project_id.type},message:"must be string,null",schema:schema580.properties.project_id.type,parentSchema:schema580.properties.project_id,data:data2}];
 return false;
 }
 var valid0 = _errs5 === errors;
@@ -68365,24 +69035,24 @@ var valid0 = true;
 }
 }
 else {
-validate1481.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema573.type,parentSchema:schema573,data}];
+validate1490.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema580.type,parentSchema:schema580,data}];
 return false;
 }
 }
-validate1481.errors = vErrors;
+validate1490.errors = vErrors;
 return errors === 0;
 }
 
-const schema574 = {"type":"object","required":["object"],"properties":{"object":{"type":"string","const":"organization.usage.file_searches.result"},"num_requests":{"type":"integer","minimum":0},"project_id":{"type":["string","null"]},"user_id":{"type":["string","null"]},"api_key_id":{"type":["string","null"]},"vector_store_id":{"type":["string","null"]}}};
+const schema581 = {"type":"object","required":["object"],"properties":{"object":{"type":"string","const":"organization.usage.file_searches.result"},"num_requests":{"type":"integer","minimum":0},"project_id":{"type":["string","null"]},"user_id":{"type":["string","null"]},"api_key_id":{"type":["string","null"]},"vector_store_id":{"type":["string","null"]}}};
 
-function validate1482(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1491(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.object === undefined) && (missing0 = "object")){
-validate1482.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema574.required,parentSchema:schema574,data}];
+validate1491.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema581.required,parentSchema:schema581,data}];
 return false;
 }
 else {
@@ -68390,11 +69060,11 @@ if(data.object !== undefined){
 let data0 = data.object;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate1482.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema574.properties.object.type,parentSchema:schema574.properties.object,data:data0}];
+validate1491.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema581.properties.object.type,parentSchema:schema581.properties.object,data:data0}];
 return false;
 }
 if("organization.usage.file_searches.result" !== data0){
-validate1482.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.file_searches.result"},message:"must be equal to constant",schema:"organization.usage.file_searches.result",parentSchema:schema574.properties.object,data:data0}];
+validate1491.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.file_searches.result"},message:"must be equal to constant",schema:"organization.usage.file_searches.result",parentSchema:schema581.properties.object,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -68407,13 +69077,13 @@ if(data.num_requests !== undefined){
 let data1 = data.num_requests;
 const _errs3 = errors;
 if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate1482.errors = [{instancePath:instancePath+"/num_requests",schemaPath:"#/properties/num_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema574.properties.num_requests.type,parentSchema:schema574.properties.num_requests,data:data1}];
+validate1491.errors = [{instancePath:instancePath+"/num_requests",schemaPath:"#/properties/num_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema581.properties.num_requests.type,parentSchema:schema581.properties.num_requests,data:data1}];
 return false;
 }
 if(errors === _errs3){
 if((typeof data1 == "number") && (isFinite(data1))){
 if(data1 < 0 || isNaN(data1)){
-validate1482.errors = [{instancePath:instancePath+"/num_requests",schemaPath:"#/properties/num_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema574.properties.num_requests,data:data1}];
+validate1491.errors = [{instancePath:instancePath+"/num_requests",schemaPath:"#/properties/num_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema581.properties.num_requests,data:data1}];
 return false;
 }
 }
@@ -68428,7 +69098,7 @@ if(data.project_id !== undefined){
 let data2 = data.project_id;
 const _errs5 = errors;
 if((typeof data2 !== "string") && (data2 !== null)){
-validate1482.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema574.properties.project_id.type},message:"must be string,null",schema:schema574.properties.project_id.type,parentSchema:schema574.properties.project_id,data:data2}];
+validate1491.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema581.properties.project_id.type},message:"must be string,null",schema:schema581.properties.project_id.type,parentSchema:schema581.properties.project_id,data:data2}];
 return false;
 }
 var valid0 = _errs5 === errors;
@@ -68441,7 +69111,7 @@ if(data.user_id !== undefined){
 let data3 = data.user_id;
 const _errs7 = errors;
 if((typeof data3 !== "string") && (data3 !== null)){
-validate1482.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema574.properties.user_id.type},message:"must be string,null",schema:schema574.properties.user_id.type,parentSchema:schema574.properties.user_id,data:data3}];
+validate1491.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema581.properties.user_id.type},message:"must be string,null",schema:schema581.properties.user_id.type,parentSchema:schema581.properties.user_id,data:data3}];
 return false;
 }
 var valid0 = _errs7 === errors;
@@ -68454,7 +69124,7 @@ if(data.api_key_id !== undefined){
 let data4 = data.api_key_id;
 const _errs9 = errors;
 if((typeof data4 !== "string") && (data4 !== null)){
-validate1482.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema574.properties.api_key_id.type},message:"must be string,null",schema:schema574.properties.api_key_id.type,parentSchema:schema574.properties.api_key_id,data:data4}];
+validate1491.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema581.properties.api_key_id.type},message:"must be string,null",schema:schema581.properties.api_key_id.type,parentSchema:schema581.properties.api_key_id,data:data4}];
 return false;
 }
 var valid0 = _errs9 === errors;
@@ -68467,7 +69137,7 @@ if(data.vector_store_id !== undefined){
 let data5 = data.vector_store_id;
 const _errs11 = errors;
 if((typeof data5 !== "string") && (data5 !== null)){
-validate1482.errors = [{instancePath:instancePath+"/vector_store_id",schemaPath:"#/properties/vector_store_id/type",keyword:"type",params:{type: schema574.properties.vector_store_id.type},message:"must be string,null",schema:schema574.properties.vector_store_id.type,parentSchema:schema574.properties.vector_store_id,data:data5}];
+validate1491.errors = [{instancePath:instancePath+"/vector_store_id",schemaPath:"#/properties/vector_store_id/type",keyword:"type",params:{type: schema581.properties.vector_store_id.type},message:"must be string,null",schema:schema581.properties.vector_store_id.type,parentSchema:schema581.properties.vector_store_id,data:data5}];
 return false;
 }
 var valid0 = _errs11 === errors;
@@ -68483,24 +69153,24 @@ var valid0 = true;
 }
 }
 else {
-validate1482.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema574.type,parentSchema:schema574,data}];
+validate1491.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema581.type,parentSchema:schema581,data}];
 return false;
 }
 }
-validate1482.errors = vErrors;
+validate1491.errors = vErrors;
 return errors === 0;
 }
 
-const schema575 = {"type":"object","required":["object"],"properties":{"object":{"type":"string","const":"organization.usage.web_searches.result"},"num_model_requests":{"type":"integer","minimum":0},"num_requests":{"type":"integer","minimum":0},"project_id":{"type":["string","null"]},"user_id":{"type":["string","null"]},"api_key_id":{"type":["string","null"]},"model":{"type":["string","null"]},"context_level":{"type":["string","null"]}}};
+const schema582 = {"type":"object","required":["object"],"properties":{"object":{"type":"string","const":"organization.usage.web_searches.result"},"num_model_requests":{"type":"integer","minimum":0},"num_requests":{"type":"integer","minimum":0},"project_id":{"type":["string","null"]},"user_id":{"type":["string","null"]},"api_key_id":{"type":["string","null"]},"model":{"type":["string","null"]},"context_level":{"type":["string","null"]}}};
 
-function validate1483(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1492(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.object === undefined) && (missing0 = "object")){
-validate1483.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema575.required,parentSchema:schema575,data}];
+validate1492.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema582.required,parentSchema:schema582,data}];
 return false;
 }
 else {
@@ -68508,11 +69178,11 @@ if(data.object !== undefined){
 let data0 = data.object;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate1483.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema575.properties.object.type,parentSchema:schema575.properties.object,data:data0}];
+validate1492.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema582.properties.object.type,parentSchema:schema582.properties.object,data:data0}];
 return false;
 }
 if("organization.usage.web_searches.result" !== data0){
-validate1483.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.web_searches.result"},message:"must be equal to constant",schema:"organization.usage.web_searches.result",parentSchema:schema575.properties.object,data:data0}];
+validate1492.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.web_searches.result"},message:"must be equal to constant",schema:"organization.usage.web_searches.result",parentSchema:schema582.properties.object,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -68525,13 +69195,13 @@ if(data.num_model_requests !== undefined){
 let data1 = data.num_model_requests;
 const _errs3 = errors;
 if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate1483.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema575.properties.num_model_requests.type,parentSchema:schema575.properties.num_model_requests,data:data1}];
+validate1492.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema582.properties.num_model_requests.type,parentSchema:schema582.properties.num_model_requests,data:data1}];
 return false;
 }
 if(errors === _errs3){
 if((typeof data1 == "number") && (isFinite(data1))){
 if(data1 < 0 || isNaN(data1)){
-validate1483.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema575.properties.num_model_requests,data:data1}];
+validate1492.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema582.properties.num_model_requests,data:data1}];
 return false;
 }
 }
@@ -68546,13 +69216,13 @@ if(data.num_requests !== undefined){
 let data2 = data.num_requests;
 const _errs5 = errors;
 if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate1483.errors = [{instancePath:instancePath+"/num_requests",schemaPath:"#/properties/num_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema575.properties.num_requests.type,parentSchema:schema575.properties.num_requests,data:data2}];
+validate1492.errors = [{instancePath:instancePath+"/num_requests",schemaPath:"#/properties/num_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema582.properties.num_requests.type,parentSchema:schema582.properties.num_requests,data:data2}];
 return false;
 }
 if(errors === _errs5){
 if((typeof data2 == "number") && (isFinite(data2))){
 if(data2 < 0 || isNaN(data2)){
-validate1483.errors = [{instancePath:instancePath+"/num_requests",schemaPath:"#/properties/num_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema575.properties.num_requests,data:data2}];
+validate1492.errors = [{instancePath:instancePath+"/num_requests",schemaPath:"#/properties/num_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema582.properties.num_requests,data:data2}];
 return false;
 }
 }
@@ -68567,7 +69237,7 @@ if(data.project_id !== undefined){
 let data3 = data.project_id;
 const _errs7 = errors;
 if((typeof data3 !== "string") && (data3 !== null)){
-validate1483.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema575.properties.project_id.type},message:"must be string,null",schema:schema575.properties.project_id.type,parentSchema:schema575.properties.project_id,data:data3}];
+validate1492.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema582.properties.project_id.type},message:"must be string,null",schema:schema582.properties.project_id.type,parentSchema:schema582.properties.project_id,data:data3}];
 return false;
 }
 var valid0 = _errs7 === errors;
@@ -68580,7 +69250,7 @@ if(data.user_id !== undefined){
 let data4 = data.user_id;
 const _errs9 = errors;
 if((typeof data4 !== "string") && (data4 !== null)){
-validate1483.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema575.properties.user_id.type},message:"must be string,null",schema:schema575.properties.user_id.type,parentSchema:schema575.properties.user_id,data:data4}];
+validate1492.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema582.properties.user_id.type},message:"must be string,null",schema:schema582.properties.user_id.type,parentSchema:schema582.properties.user_id,data:data4}];
 return false;
 }
 var valid0 = _errs9 === errors;
@@ -68593,7 +69263,7 @@ if(data.api_key_id !== undefined){
 let data5 = data.api_key_id;
 const _errs11 = errors;
 if((typeof data5 !== "string") && (data5 !== null)){
-validate1483.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema575.properties.api_key_id.type},message:"must be string,null",schema:schema575.properties.api_key_id.type,parentSchema:schema575.properties.api_key_id,data:data5}];
+validate1492.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema582.properties.api_key_id.type},message:"must be string,null",schema:schema582.properties.api_key_id.type,parentSchema:schema582.properties.api_key_id,data:data5}];
 return false;
 }
 var valid0 = _errs11 === errors;
@@ -68606,7 +69276,7 @@ if(data.model !== undefined){
 let data6 = data.model;
 const _errs13 = errors;
 if((typeof data6 !== "string") && (data6 !== null)){
-validate1483.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema575.properties.model.type},message:"must be string,null",schema:schema575.properties.model.type,parentSchema:schema575.properties.model,data:data6}];
+validate1492.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema582.properties.model.type},message:"must be string,null",schema:schema582.properties.model.type,parentSchema:schema582.properties.model,data:data6}];
 return false;
 }
 var valid0 = _errs13 === errors;
@@ -68619,7 +69289,7 @@ if(data.context_level !== undefined){
 let data7 = data.context_level;
 const _errs15 = errors;
 if((typeof data7 !== "string") && (data7 !== null)){
-validate1483.errors = [{instancePath:instancePath+"/context_level",schemaPath:"#/properties/context_level/type",keyword:"type",params:{type: schema575.properties.context_level.type},message:"must be string,null",schema:schema575.properties.context_level.type,parentSchema:schema575.properties.context_level,data:data7}];
+validate1492.errors = [{instancePath:instancePath+"/context_level",schemaPath:"#/properties/context_level/type",keyword:"type",params:{type: schema582.properties.context_level.type},message:"must be string,null",schema:schema582.properties.context_level.type,parentSchema:schema582.properties.context_level,data:data7}];
 return false;
 }
 var valid0 = _errs15 === errors;
@@ -68637,25 +69307,25 @@ var valid0 = true;
 }
 }
 else {
-validate1483.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema575.type,parentSchema:schema575,data}];
+validate1492.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema582.type,parentSchema:schema582,data}];
 return false;
 }
 }
-validate1483.errors = vErrors;
+validate1492.errors = vErrors;
 return errors === 0;
 }
 
-const schema576 = {"type":"object","required":["object"],"properties":{"object":{"type":"string","const":"organization.costs.result"},"amount":{"$ref":"#/components/schemas/CostAmount"},"line_item":{"type":["string","null"]},"project_id":{"type":["string","null"]},"api_key_id":{"type":["string","null"]},"quantity":{"type":["number","null"]},"quantity_unit":{"type":["string","null"]}}};
-const schema577 = {"type":"object","required":["value","currency"],"properties":{"value":{"type":"number","minimum":0},"currency":{"type":"string"}}};
+const schema583 = {"type":"object","required":["object"],"properties":{"object":{"type":"string","const":"organization.costs.result"},"amount":{"$ref":"#/components/schemas/CostAmount"},"line_item":{"type":["string","null"]},"project_id":{"type":["string","null"]},"api_key_id":{"type":["string","null"]},"quantity":{"type":["number","null"]},"quantity_unit":{"type":["string","null"]}}};
+const schema584 = {"type":"object","required":["value","currency"],"properties":{"value":{"type":"number","minimum":0},"currency":{"type":"string"}}};
 
-function validate1485(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1494(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((data.value === undefined) && (missing0 = "value")) || ((data.currency === undefined) && (missing0 = "currency"))){
-validate1485.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema577.required,parentSchema:schema577,data}];
+validate1494.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema584.required,parentSchema:schema584,data}];
 return false;
 }
 else {
@@ -68665,12 +69335,12 @@ const _errs1 = errors;
 if(errors === _errs1){
 if((typeof data0 == "number") && (isFinite(data0))){
 if(data0 < 0 || isNaN(data0)){
-validate1485.errors = [{instancePath:instancePath+"/value",schemaPath:"#/properties/value/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema577.properties.value,data:data0}];
+validate1494.errors = [{instancePath:instancePath+"/value",schemaPath:"#/properties/value/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema584.properties.value,data:data0}];
 return false;
 }
 }
 else {
-validate1485.errors = [{instancePath:instancePath+"/value",schemaPath:"#/properties/value/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema577.properties.value.type,parentSchema:schema577.properties.value,data:data0}];
+validate1494.errors = [{instancePath:instancePath+"/value",schemaPath:"#/properties/value/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema584.properties.value.type,parentSchema:schema584.properties.value,data:data0}];
 return false;
 }
 }
@@ -68684,7 +69354,7 @@ if(data.currency !== undefined){
 let data1 = data.currency;
 const _errs3 = errors;
 if(typeof data1 !== "string"){
-validate1485.errors = [{instancePath:instancePath+"/currency",schemaPath:"#/properties/currency/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema577.properties.currency.type,parentSchema:schema577.properties.currency,data:data1}];
+validate1494.errors = [{instancePath:instancePath+"/currency",schemaPath:"#/properties/currency/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema584.properties.currency.type,parentSchema:schema584.properties.currency,data:data1}];
 return false;
 }
 var valid0 = _errs3 === errors;
@@ -68696,23 +69366,23 @@ var valid0 = true;
 }
 }
 else {
-validate1485.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema577.type,parentSchema:schema577,data}];
+validate1494.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema584.type,parentSchema:schema584,data}];
 return false;
 }
 }
-validate1485.errors = vErrors;
+validate1494.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate1484(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1493(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.object === undefined) && (missing0 = "object")){
-validate1484.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema576.required,parentSchema:schema576,data}];
+validate1493.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema583.required,parentSchema:schema583,data}];
 return false;
 }
 else {
@@ -68720,11 +69390,11 @@ if(data.object !== undefined){
 let data0 = data.object;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate1484.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema576.properties.object.type,parentSchema:schema576.properties.object,data:data0}];
+validate1493.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema583.properties.object.type,parentSchema:schema583.properties.object,data:data0}];
 return false;
 }
 if("organization.costs.result" !== data0){
-validate1484.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.costs.result"},message:"must be equal to constant",schema:"organization.costs.result",parentSchema:schema576.properties.object,data:data0}];
+validate1493.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.costs.result"},message:"must be equal to constant",schema:"organization.costs.result",parentSchema:schema583.properties.object,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -68735,8 +69405,8 @@ var valid0 = true;
 if(valid0){
 if(data.amount !== undefined){
 const _errs3 = errors;
-if(!(validate1485(data.amount, {instancePath:instancePath+"/amount",parentData:data,parentDataProperty:"amount",rootData}))){
-vErrors = vErrors === null ? validate1485.errors : vErrors.concat(validate1485.errors);
+if(!(validate1494(data.amount, {instancePath:instancePath+"/amount",parentData:data,parentDataProperty:"amount",rootData}))){
+vErrors = vErrors === null ? validate1494.errors : vErrors.concat(validate1494.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs3 === errors;
@@ -68749,7 +69419,7 @@ if(data.line_item !== undefined){
 let data2 = data.line_item;
 const _errs4 = errors;
 if((typeof data2 !== "string") && (data2 !== null)){
-validate1484.errors = [{instancePath:instancePath+"/line_item",schemaPath:"#/properties/line_item/type",keyword:"type",params:{type: schema576.properties.line_item.type},message:"must be string,null",schema:schema576.properties.line_item.type,parentSchema:schema576.properties.line_item,data:data2}];
+validate1493.errors = [{instancePath:instancePath+"/line_item",schemaPath:"#/properties/line_item/type",keyword:"type",params:{type: schema583.properties.line_item.type},message:"must be string,null",schema:schema583.properties.line_item.type,parentSchema:schema583.properties.line_item,data:data2}];
 return false;
 }
 var valid0 = _errs4 === errors;
@@ -68762,7 +69432,7 @@ if(data.project_id !== undefined){
 let data3 = data.project_id;
 const _errs6 = errors;
 if((typeof data3 !== "string") && (data3 !== null)){
-validate1484.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema576.properties.project_id.type},message:"must be string,null",schema:schema576.properties.project_id.type,parentSchema:schema576.properties.project_id,data:data3}];
+validate1493.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema583.properties.project_id.type},message:"must be string,null",schema:schema583.properties.project_id.type,parentSchema:schema583.properties.project_id,data:data3}];
 return false;
 }
 var valid0 = _errs6 === errors;
@@ -68775,7 +69445,7 @@ if(data.api_key_id !== undefined){
 let data4 = data.api_key_id;
 const _errs8 = errors;
 if((typeof data4 !== "string") && (data4 !== null)){
-validate1484.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema576.properties.api_key_id.type},message:"must be string,null",schema:schema576.properties.api_key_id.type,parentSchema:schema576.properties.api_key_id,data:data4}];
+validate1493.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema583.properties.api_key_id.type},message:"must be string,null",schema:schema583.properties.api_key_id.type,parentSchema:schema583.properties.api_key_id,data:data4}];
 return false;
 }
 var valid0 = _errs8 === errors;
@@ -68788,7 +69458,7 @@ if(data.quantity !== undefined){
 let data5 = data.quantity;
 const _errs10 = errors;
 if((!((typeof data5 == "number") && (isFinite(data5)))) && (data5 !== null)){
-validate1484.errors = [{instancePath:instancePath+"/quantity",schemaPath:"#/properties/quantity/type",keyword:"type",params:{type: schema576.properties.quantity.type},message:"must be number,null",schema:schema576.properties.quantity.type,parentSchema:schema576.properties.quantity,data:data5}];
+validate1493.errors = [{instancePath:instancePath+"/quantity",schemaPath:"#/properties/quantity/type",keyword:"type",params:{type: schema583.properties.quantity.type},message:"must be number,null",schema:schema583.properties.quantity.type,parentSchema:schema583.properties.quantity,data:data5}];
 return false;
 }
 var valid0 = _errs10 === errors;
@@ -68801,7 +69471,7 @@ if(data.quantity_unit !== undefined){
 let data6 = data.quantity_unit;
 const _errs12 = errors;
 if((typeof data6 !== "string") && (data6 !== null)){
-validate1484.errors = [{instancePath:instancePath+"/quantity_unit",schemaPath:"#/properties/quantity_unit/type",keyword:"type",params:{type: schema576.properties.quantity_unit.type},message:"must be string,null",schema:schema576.properties.quantity_unit.type,parentSchema:schema576.properties.quantity_unit,data:data6}];
+validate1493.errors = [{instancePath:instancePath+"/quantity_unit",schemaPath:"#/properties/quantity_unit/type",keyword:"type",params:{type: schema583.properties.quantity_unit.type},message:"must be string,null",schema:schema583.properties.quantity_unit.type,parentSchema:schema583.properties.quantity_unit,data:data6}];
 return false;
 }
 var valid0 = _errs12 === errors;
@@ -68818,123 +69488,123 @@ var valid0 = true;
 }
 }
 else {
-validate1484.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema576.type,parentSchema:schema576,data}];
+validate1493.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema583.type,parentSchema:schema583,data}];
 return false;
 }
 }
-validate1484.errors = vErrors;
+validate1493.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate1473(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1482(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.object === undefined) && (missing0 = "object")){
-validate1473.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema565.required,parentSchema:schema565,data}];
+validate1482.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema572.required,parentSchema:schema572,data}];
 return false;
 }
 else {
 const tag0 = data.object;
 if(typeof tag0 == "string"){
 if(tag0 === "organization.usage.completions.result"){
-if(!(validate1474(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate1474.errors : vErrors.concat(validate1474.errors);
-errors = vErrors.length;
-}
-}
-else if(tag0 === "organization.usage.embeddings.result"){
-if(!(validate1475(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate1475.errors : vErrors.concat(validate1475.errors);
-errors = vErrors.length;
-}
-}
-else if(tag0 === "organization.usage.moderations.result"){
-if(!(validate1476(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate1476.errors : vErrors.concat(validate1476.errors);
-errors = vErrors.length;
-}
-}
-else if(tag0 === "organization.usage.images.result"){
-if(!(validate1477(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate1477.errors : vErrors.concat(validate1477.errors);
-errors = vErrors.length;
-}
-}
-else if(tag0 === "organization.usage.audio_speeches.result"){
-if(!(validate1478(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate1478.errors : vErrors.concat(validate1478.errors);
-errors = vErrors.length;
-}
-}
-else if(tag0 === "organization.usage.audio_transcriptions.result"){
-if(!(validate1479(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate1479.errors : vErrors.concat(validate1479.errors);
-errors = vErrors.length;
-}
-}
-else if(tag0 === "organization.usage.vector_stores.result"){
-if(!(validate1480(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate1480.errors : vErrors.concat(validate1480.errors);
-errors = vErrors.length;
-}
-}
-else if(tag0 === "organization.usage.code_interpreter_sessions.result"){
-if(!(validate1481(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate1481.errors : vErrors.concat(validate1481.errors);
-errors = vErrors.length;
-}
-}
-else if(tag0 === "organization.usage.file_searches.result"){
-if(!(validate1482(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate1482.errors : vErrors.concat(validate1482.errors);
-errors = vErrors.length;
-}
-}
-else if(tag0 === "organization.usage.web_searches.result"){
 if(!(validate1483(data, {instancePath,parentData,parentDataProperty,rootData}))){
 vErrors = vErrors === null ? validate1483.errors : vErrors.concat(validate1483.errors);
 errors = vErrors.length;
 }
 }
-else if(tag0 === "organization.costs.result"){
+else if(tag0 === "organization.usage.embeddings.result"){
 if(!(validate1484(data, {instancePath,parentData,parentDataProperty,rootData}))){
 vErrors = vErrors === null ? validate1484.errors : vErrors.concat(validate1484.errors);
 errors = vErrors.length;
 }
 }
+else if(tag0 === "organization.usage.moderations.result"){
+if(!(validate1485(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate1485.errors : vErrors.concat(validate1485.errors);
+errors = vErrors.length;
+}
+}
+else if(tag0 === "organization.usage.images.result"){
+if(!(validate1486(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate1486.errors : vErrors.concat(validate1486.errors);
+errors = vErrors.length;
+}
+}
+else if(tag0 === "organization.usage.audio_speeches.result"){
+if(!(validate1487(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate1487.errors : vErrors.concat(validate1487.errors);
+errors = vErrors.length;
+}
+}
+else if(tag0 === "organization.usage.audio_transcriptions.result"){
+if(!(validate1488(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate1488.errors : vErrors.concat(validate1488.errors);
+errors = vErrors.length;
+}
+}
+else if(tag0 === "organization.usage.vector_stores.result"){
+if(!(validate1489(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate1489.errors : vErrors.concat(validate1489.errors);
+errors = vErrors.length;
+}
+}
+else if(tag0 === "organization.usage.code_interpreter_sessions.result"){
+if(!(validate1490(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate1490.errors : vErrors.concat(validate1490.errors);
+errors = vErrors.length;
+}
+}
+else if(tag0 === "organization.usage.file_searches.result"){
+if(!(validate1491(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate1491.errors : vErrors.concat(validate1491.errors);
+errors = vErrors.length;
+}
+}
+else if(tag0 === "organization.usage.web_searches.result"){
+if(!(validate1492(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate1492.errors : vErrors.concat(validate1492.errors);
+errors = vErrors.length;
+}
+}
+else if(tag0 === "organization.costs.result"){
+if(!(validate1493(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate1493.errors : vErrors.concat(validate1493.errors);
+errors = vErrors.length;
+}
+}
 else {
-validate1473.errors = [{instancePath,schemaPath:"#/discriminator",keyword:"discriminator",params:{error: "mapping", tag: "object", tagValue: tag0},message:"value of tag \"object\" must be in oneOf",schema:schema565.discriminator,parentSchema:schema565,data}];
+validate1482.errors = [{instancePath,schemaPath:"#/discriminator",keyword:"discriminator",params:{error: "mapping", tag: "object", tagValue: tag0},message:"value of tag \"object\" must be in oneOf",schema:schema572.discriminator,parentSchema:schema572,data}];
 return false;
 }
 }
 else {
-validate1473.errors = [{instancePath,schemaPath:"#/discriminator",keyword:"discriminator",params:{error: "tag", tag: "object", tagValue: tag0},message:"tag \"object\" must be string",schema:schema565.discriminator,parentSchema:schema565,data}];
+validate1482.errors = [{instancePath,schemaPath:"#/discriminator",keyword:"discriminator",params:{error: "tag", tag: "object", tagValue: tag0},message:"tag \"object\" must be string",schema:schema572.discriminator,parentSchema:schema572,data}];
 return false;
 }
 }
 }
 else {
-validate1473.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema565.type,parentSchema:schema565,data}];
+validate1482.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema572.type,parentSchema:schema572,data}];
 return false;
 }
 }
-validate1473.errors = vErrors;
+validate1482.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate1472(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1481(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.results === undefined) && (missing0 = "results")){
-validate1472.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema564.required,parentSchema:schema564,data}];
+validate1481.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema571.required,parentSchema:schema571,data}];
 return false;
 }
 else {
@@ -68942,11 +69612,11 @@ if(data.object !== undefined){
 let data0 = data.object;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate1472.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema564.properties.object.type,parentSchema:schema564.properties.object,data:data0}];
+validate1481.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema571.properties.object.type,parentSchema:schema571.properties.object,data:data0}];
 return false;
 }
 if("bucket" !== data0){
-validate1472.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "bucket"},message:"must be equal to constant",schema:"bucket",parentSchema:schema564.properties.object,data:data0}];
+validate1481.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "bucket"},message:"must be equal to constant",schema:"bucket",parentSchema:schema571.properties.object,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -68959,7 +69629,7 @@ if(data.start_time !== undefined){
 let data1 = data.start_time;
 const _errs3 = errors;
 if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate1472.errors = [{instancePath:instancePath+"/start_time",schemaPath:"#/properties/start_time/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema564.properties.start_time.type,parentSchema:schema564.properties.start_time,data:data1}];
+validate1481.errors = [{instancePath:instancePath+"/start_time",schemaPath:"#/properties/start_time/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema571.properties.start_time.type,parentSchema:schema571.properties.start_time,data:data1}];
 return false;
 }
 var valid0 = _errs3 === errors;
@@ -68972,7 +69642,7 @@ if(data.end_time !== undefined){
 let data2 = data.end_time;
 const _errs5 = errors;
 if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate1472.errors = [{instancePath:instancePath+"/end_time",schemaPath:"#/properties/end_time/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema564.properties.end_time.type,parentSchema:schema564.properties.end_time,data:data2}];
+validate1481.errors = [{instancePath:instancePath+"/end_time",schemaPath:"#/properties/end_time/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema571.properties.end_time.type,parentSchema:schema571.properties.end_time,data:data2}];
 return false;
 }
 var valid0 = _errs5 === errors;
@@ -68990,8 +69660,8 @@ var valid1 = true;
 const len0 = data3.length;
 for(let i0=0; i0<len0; i0++){
 const _errs9 = errors;
-if(!(validate1473(data3[i0], {instancePath:instancePath+"/results/" + i0,parentData:data3,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate1473.errors : vErrors.concat(validate1473.errors);
+if(!(validate1482(data3[i0], {instancePath:instancePath+"/results/" + i0,parentData:data3,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate1482.errors : vErrors.concat(validate1482.errors);
 errors = vErrors.length;
 }
 var valid1 = _errs9 === errors;
@@ -69001,7 +69671,7 @@ break;
 }
 }
 else {
-validate1472.errors = [{instancePath:instancePath+"/results",schemaPath:"#/properties/results/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema564.properties.results.type,parentSchema:schema564.properties.results,data:data3}];
+validate1481.errors = [{instancePath:instancePath+"/results",schemaPath:"#/properties/results/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema571.properties.results.type,parentSchema:schema571.properties.results,data:data3}];
 return false;
 }
 }
@@ -69016,23 +69686,23 @@ var valid0 = true;
 }
 }
 else {
-validate1472.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema564.type,parentSchema:schema564,data}];
+validate1481.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema571.type,parentSchema:schema571,data}];
 return false;
 }
 }
-validate1472.errors = vErrors;
+validate1481.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate1471(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1480(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.data === undefined) && (missing0 = "data")){
-validate1471.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema563.required,parentSchema:schema563,data}];
+validate1480.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema570.required,parentSchema:schema570,data}];
 return false;
 }
 else {
@@ -69040,11 +69710,11 @@ if(data.object !== undefined){
 let data0 = data.object;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate1471.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema563.properties.object.type,parentSchema:schema563.properties.object,data:data0}];
+validate1480.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema570.properties.object.type,parentSchema:schema570.properties.object,data:data0}];
 return false;
 }
 if("page" !== data0){
-validate1471.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "page"},message:"must be equal to constant",schema:"page",parentSchema:schema563.properties.object,data:data0}];
+validate1480.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "page"},message:"must be equal to constant",schema:"page",parentSchema:schema570.properties.object,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -69062,8 +69732,8 @@ var valid1 = true;
 const len0 = data1.length;
 for(let i0=0; i0<len0; i0++){
 const _errs5 = errors;
-if(!(validate1472(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate1472.errors : vErrors.concat(validate1472.errors);
+if(!(validate1481(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate1481.errors : vErrors.concat(validate1481.errors);
 errors = vErrors.length;
 }
 var valid1 = _errs5 === errors;
@@ -69073,7 +69743,7 @@ break;
 }
 }
 else {
-validate1471.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema563.properties.data.type,parentSchema:schema563.properties.data,data:data1}];
+validate1480.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema570.properties.data.type,parentSchema:schema570.properties.data,data:data1}];
 return false;
 }
 }
@@ -69087,7 +69757,7 @@ if(data.has_more !== undefined){
 let data3 = data.has_more;
 const _errs6 = errors;
 if(typeof data3 !== "boolean"){
-validate1471.errors = [{instancePath:instancePath+"/has_more",schemaPath:"#/properties/has_more/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema563.properties.has_more.type,parentSchema:schema563.properties.has_more,data:data3}];
+validate1480.errors = [{instancePath:instancePath+"/has_more",schemaPath:"#/properties/has_more/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema570.properties.has_more.type,parentSchema:schema570.properties.has_more,data:data3}];
 return false;
 }
 var valid0 = _errs6 === errors;
@@ -69100,7 +69770,7 @@ if(data.next_page !== undefined){
 let data4 = data.next_page;
 const _errs8 = errors;
 if((typeof data4 !== "string") && (data4 !== null)){
-validate1471.errors = [{instancePath:instancePath+"/next_page",schemaPath:"#/properties/next_page/type",keyword:"type",params:{type: schema563.properties.next_page.type},message:"must be string,null",schema:schema563.properties.next_page.type,parentSchema:schema563.properties.next_page,data:data4}];
+validate1480.errors = [{instancePath:instancePath+"/next_page",schemaPath:"#/properties/next_page/type",keyword:"type",params:{type: schema570.properties.next_page.type},message:"must be string,null",schema:schema570.properties.next_page.type,parentSchema:schema570.properties.next_page,data:data4}];
 return false;
 }
 var valid0 = _errs8 === errors;
@@ -69114,24 +69784,24 @@ var valid0 = true;
 }
 }
 else {
-validate1471.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema563.type,parentSchema:schema563,data}];
+validate1480.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema570.type,parentSchema:schema570,data}];
 return false;
 }
 }
-validate1471.errors = vErrors;
+validate1480.errors = vErrors;
 return errors === 0;
 }
 
-export const readUsageTimeBucket = validate1500;
+export const readUsageTimeBucket = validate1509;
 
-function validate1500(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1509(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.results === undefined) && (missing0 = "results")){
-validate1500.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema564.required,parentSchema:schema564,data}];
+validate1509.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema571.required,parentSchema:schema571,data}];
 return false;
 }
 else {
@@ -69139,11 +69809,11 @@ if(data.object !== undefined){
 let data0 = data.object;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate1500.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema564.properties.object.type,parentSchema:schema564.properties.object,data:data0}];
+validate1509.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema571.properties.object.type,parentSchema:schema571.properties.object,data:data0}];
 return false;
 }
 if("bucket" !== data0){
-validate1500.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "bucket"},message:"must be equal to constant",schema:"bucket",parentSchema:schema564.properties.object,data:data0}];
+validate1509.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "bucket"},message:"must be equal to constant",schema:"bucket",parentSchema:schema571.properties.object,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -69156,7 +69826,7 @@ if(data.start_time !== undefined){
 let data1 = data.start_time;
 const _errs3 = errors;
 if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate1500.errors = [{instancePath:instancePath+"/start_time",schemaPath:"#/properties/start_time/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema564.properties.start_time.type,parentSchema:schema564.properties.start_time,data:data1}];
+validate1509.errors = [{instancePath:instancePath+"/start_time",schemaPath:"#/properties/start_time/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema571.properties.start_time.type,parentSchema:schema571.properties.start_time,data:data1}];
 return false;
 }
 var valid0 = _errs3 === errors;
@@ -69169,7 +69839,7 @@ if(data.end_time !== undefined){
 let data2 = data.end_time;
 const _errs5 = errors;
 if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate1500.errors = [{instancePath:instancePath+"/end_time",schemaPath:"#/properties/end_time/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema564.properties.end_time.type,parentSchema:schema564.properties.end_time,data:data2}];
+validate1509.errors = [{instancePath:instancePath+"/end_time",schemaPath:"#/properties/end_time/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema571.properties.end_time.type,parentSchema:schema571.properties.end_time,data:data2}];
 return false;
 }
 var valid0 = _errs5 === errors;
@@ -69187,8 +69857,8 @@ var valid1 = true;
 const len0 = data3.length;
 for(let i0=0; i0<len0; i0++){
 const _errs9 = errors;
-if(!(validate1473(data3[i0], {instancePath:instancePath+"/results/" + i0,parentData:data3,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate1473.errors : vErrors.concat(validate1473.errors);
+if(!(validate1482(data3[i0], {instancePath:instancePath+"/results/" + i0,parentData:data3,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate1482.errors : vErrors.concat(validate1482.errors);
 errors = vErrors.length;
 }
 var valid1 = _errs9 === errors;
@@ -69198,7 +69868,7 @@ break;
 }
 }
 else {
-validate1500.errors = [{instancePath:instancePath+"/results",schemaPath:"#/properties/results/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema564.properties.results.type,parentSchema:schema564.properties.results,data:data3}];
+validate1509.errors = [{instancePath:instancePath+"/results",schemaPath:"#/properties/results/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema571.properties.results.type,parentSchema:schema571.properties.results,data:data3}];
 return false;
 }
 }
@@ -69213,125 +69883,125 @@ var valid0 = true;
 }
 }
 else {
-validate1500.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema564.type,parentSchema:schema564,data}];
+validate1509.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema571.type,parentSchema:schema571,data}];
 return false;
 }
 }
-validate1500.errors = vErrors;
+validate1509.errors = vErrors;
 return errors === 0;
 }
 
-export const readUsageResult = validate1502;
+export const readUsageResult = validate1511;
 
-function validate1502(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1511(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.object === undefined) && (missing0 = "object")){
-validate1502.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema565.required,parentSchema:schema565,data}];
+validate1511.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema572.required,parentSchema:schema572,data}];
 return false;
 }
 else {
 const tag0 = data.object;
 if(typeof tag0 == "string"){
 if(tag0 === "organization.usage.completions.result"){
-if(!(validate1474(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate1474.errors : vErrors.concat(validate1474.errors);
-errors = vErrors.length;
-}
-}
-else if(tag0 === "organization.usage.embeddings.result"){
-if(!(validate1475(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate1475.errors : vErrors.concat(validate1475.errors);
-errors = vErrors.length;
-}
-}
-else if(tag0 === "organization.usage.moderations.result"){
-if(!(validate1476(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate1476.errors : vErrors.concat(validate1476.errors);
-errors = vErrors.length;
-}
-}
-else if(tag0 === "organization.usage.images.result"){
-if(!(validate1477(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate1477.errors : vErrors.concat(validate1477.errors);
-errors = vErrors.length;
-}
-}
-else if(tag0 === "organization.usage.audio_speeches.result"){
-if(!(validate1478(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate1478.errors : vErrors.concat(validate1478.errors);
-errors = vErrors.length;
-}
-}
-else if(tag0 === "organization.usage.audio_transcriptions.result"){
-if(!(validate1479(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate1479.errors : vErrors.concat(validate1479.errors);
-errors = vErrors.length;
-}
-}
-else if(tag0 === "organization.usage.vector_stores.result"){
-if(!(validate1480(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate1480.errors : vErrors.concat(validate1480.errors);
-errors = vErrors.length;
-}
-}
-else if(tag0 === "organization.usage.code_interpreter_sessions.result"){
-if(!(validate1481(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate1481.errors : vErrors.concat(validate1481.errors);
-errors = vErrors.length;
-}
-}
-else if(tag0 === "organization.usage.file_searches.result"){
-if(!(validate1482(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate1482.errors : vErrors.concat(validate1482.errors);
-errors = vErrors.length;
-}
-}
-else if(tag0 === "organization.usage.web_searches.result"){
 if(!(validate1483(data, {instancePath,parentData,parentDataProperty,rootData}))){
 vErrors = vErrors === null ? validate1483.errors : vErrors.concat(validate1483.errors);
 errors = vErrors.length;
 }
 }
-else if(tag0 === "organization.costs.result"){
+else if(tag0 === "organization.usage.embeddings.result"){
 if(!(validate1484(data, {instancePath,parentData,parentDataProperty,rootData}))){
 vErrors = vErrors === null ? validate1484.errors : vErrors.concat(validate1484.errors);
 errors = vErrors.length;
 }
 }
+else if(tag0 === "organization.usage.moderations.result"){
+if(!(validate1485(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate1485.errors : vErrors.concat(validate1485.errors);
+errors = vErrors.length;
+}
+}
+else if(tag0 === "organization.usage.images.result"){
+if(!(validate1486(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate1486.errors : vErrors.concat(validate1486.errors);
+errors = vErrors.length;
+}
+}
+else if(tag0 === "organization.usage.audio_speeches.result"){
+if(!(validate1487(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate1487.errors : vErrors.concat(validate1487.errors);
+errors = vErrors.length;
+}
+}
+else if(tag0 === "organization.usage.audio_transcriptions.result"){
+if(!(validate1488(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate1488.errors : vErrors.concat(validate1488.errors);
+errors = vErrors.length;
+}
+}
+else if(tag0 === "organization.usage.vector_stores.result"){
+if(!(validate1489(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate1489.errors : vErrors.concat(validate1489.errors);
+errors = vErrors.length;
+}
+}
+else if(tag0 === "organization.usage.code_interpreter_sessions.result"){
+if(!(validate1490(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate1490.errors : vErrors.concat(validate1490.errors);
+errors = vErrors.length;
+}
+}
+else if(tag0 === "organization.usage.file_searches.result"){
+if(!(validate1491(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate1491.errors : vErrors.concat(validate1491.errors);
+errors = vErrors.length;
+}
+}
+else if(tag0 === "organization.usage.web_searches.result"){
+if(!(validate1492(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate1492.errors : vErrors.concat(validate1492.errors);
+errors = vErrors.length;
+}
+}
+else if(tag0 === "organization.costs.result"){
+if(!(validate1493(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate1493.errors : vErrors.concat(validate1493.errors);
+errors = vErrors.length;
+}
+}
 else {
-validate1502.errors = [{instancePath,schemaPath:"#/discriminator",keyword:"discriminator",params:{error: "mapping", tag: "object", tagValue: tag0},message:"value of tag \"object\" must be in oneOf",schema:schema565.discriminator,parentSchema:schema565,data}];
+validate1511.errors = [{instancePath,schemaPath:"#/discriminator",keyword:"discriminator",params:{error: "mapping", tag: "object", tagValue: tag0},message:"value of tag \"object\" must be in oneOf",schema:schema572.discriminator,parentSchema:schema572,data}];
 return false;
 }
 }
 else {
-validate1502.errors = [{instancePath,schemaPath:"#/discriminator",keyword:"discriminator",params:{error: "tag", tag: "object", tagValue: tag0},message:"tag \"object\" must be string",schema:schema565.discriminator,parentSchema:schema565,data}];
+validate1511.errors = [{instancePath,schemaPath:"#/discriminator",keyword:"discriminator",params:{error: "tag", tag: "object", tagValue: tag0},message:"tag \"object\" must be string",schema:schema572.discriminator,parentSchema:schema572,data}];
 return false;
 }
 }
 }
 else {
-validate1502.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema565.type,parentSchema:schema565,data}];
+validate1511.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema572.type,parentSchema:schema572,data}];
 return false;
 }
 }
-validate1502.errors = vErrors;
+validate1511.errors = vErrors;
 return errors === 0;
 }
 
-export const readUsageCompletionsResult = validate1514;
+export const readUsageCompletionsResult = validate1523;
 
-function validate1514(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1523(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.object === undefined) && (missing0 = "object")){
-validate1514.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema566.required,parentSchema:schema566,data}];
+validate1523.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema573.required,parentSchema:schema573,data}];
 return false;
 }
 else {
@@ -69339,11 +70009,11 @@ if(data.object !== undefined){
 let data0 = data.object;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate1514.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema566.properties.object.type,parentSchema:schema566.properties.object,data:data0}];
+validate1523.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema573.properties.object.type,parentSchema:schema573.properties.object,data:data0}];
 return false;
 }
 if("organization.usage.completions.result" !== data0){
-validate1514.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.completions.result"},message:"must be equal to constant",schema:"organization.usage.completions.result",parentSchema:schema566.properties.object,data:data0}];
+validate1523.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.completions.result"},message:"must be equal to constant",schema:"organization.usage.completions.result",parentSchema:schema573.properties.object,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -69356,13 +70026,13 @@ if(data.input_tokens !== undefined){
 let data1 = data.input_tokens;
 const _errs3 = errors;
 if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate1514.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema566.properties.input_tokens.type,parentSchema:schema566.properties.input_tokens,data:data1}];
+validate1523.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema573.properties.input_tokens.type,parentSchema:schema573.properties.input_tokens,data:data1}];
 return false;
 }
 if(errors === _errs3){
 if((typeof data1 == "number") && (isFinite(data1))){
 if(data1 < 0 || isNaN(data1)){
-validate1514.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema566.properties.input_tokens,data:data1}];
+validate1523.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema573.properties.input_tokens,data:data1}];
 return false;
 }
 }
@@ -69377,13 +70047,13 @@ if(data.input_cached_tokens !== undefined){
 let data2 = data.input_cached_tokens;
 const _errs5 = errors;
 if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate1514.errors = [{instancePath:instancePath+"/input_cached_tokens",schemaPath:"#/properties/input_cached_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema566.properties.input_cached_tokens.type,parentSchema:schema566.properties.input_cached_tokens,data:data2}];
+validate1523.errors = [{instancePath:instancePath+"/input_cached_tokens",schemaPath:"#/properties/input_cached_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema573.properties.input_cached_tokens.type,parentSchema:schema573.properties.input_cached_tokens,data:data2}];
 return false;
 }
 if(errors === _errs5){
 if((typeof data2 == "number") && (isFinite(data2))){
 if(data2 < 0 || isNaN(data2)){
-validate1514.errors = [{instancePath:instancePath+"/input_cached_tokens",schemaPath:"#/properties/input_cached_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema566.properties.input_cached_tokens,data:data2}];
+validate1523.errors = [{instancePath:instancePath+"/input_cached_tokens",schemaPath:"#/properties/input_cached_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema573.properties.input_cached_tokens,data:data2}];
 return false;
 }
 }
@@ -69398,13 +70068,13 @@ if(data.input_cache_write_tokens !== undefined){
 let data3 = data.input_cache_write_tokens;
 const _errs7 = errors;
 if(!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))){
-validate1514.errors = [{instancePath:instancePath+"/input_cache_write_tokens",schemaPath:"#/properties/input_cache_write_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema566.properties.input_cache_write_tokens.type,parentSchema:schema566.properties.input_cache_write_tokens,data:data3}];
+validate1523.errors = [{instancePath:instancePath+"/input_cache_write_tokens",schemaPath:"#/properties/input_cache_write_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema573.properties.input_cache_write_tokens.type,parentSchema:schema573.properties.input_cache_write_tokens,data:data3}];
 return false;
 }
 if(errors === _errs7){
 if((typeof data3 == "number") && (isFinite(data3))){
 if(data3 < 0 || isNaN(data3)){
-validate1514.errors = [{instancePath:instancePath+"/input_cache_write_tokens",schemaPath:"#/properties/input_cache_write_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema566.properties.input_cache_write_tokens,data:data3}];
+validate1523.errors = [{instancePath:instancePath+"/input_cache_write_tokens",schemaPath:"#/properties/input_cache_write_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema573.properties.input_cache_write_tokens,data:data3}];
 return false;
 }
 }
@@ -69419,13 +70089,13 @@ if(data.input_uncached_tokens !== undefined){
 let data4 = data.input_uncached_tokens;
 const _errs9 = errors;
 if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
-validate1514.errors = [{instancePath:instancePath+"/input_uncached_tokens",schemaPath:"#/properties/input_uncached_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema566.properties.input_uncached_tokens.type,parentSchema:schema566.properties.input_uncached_tokens,data:data4}];
+validate1523.errors = [{instancePath:instancePath+"/input_uncached_tokens",schemaPath:"#/properties/input_uncached_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema573.properties.input_uncached_tokens.type,parentSchema:schema573.properties.input_uncached_tokens,data:data4}];
 return false;
 }
 if(errors === _errs9){
 if((typeof data4 == "number") && (isFinite(data4))){
 if(data4 < 0 || isNaN(data4)){
-validate1514.errors = [{instancePath:instancePath+"/input_uncached_tokens",schemaPath:"#/properties/input_uncached_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema566.properties.input_uncached_tokens,data:data4}];
+validate1523.errors = [{instancePath:instancePath+"/input_uncached_tokens",schemaPath:"#/properties/input_uncached_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema573.properties.input_uncached_tokens,data:data4}];
 return false;
 }
 }
@@ -69440,13 +70110,13 @@ if(data.output_tokens !== undefined){
 let data5 = data.output_tokens;
 const _errs11 = errors;
 if(!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))){
-validate1514.errors = [{instancePath:instancePath+"/output_tokens",schemaPath:"#/properties/output_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema566.properties.output_tokens.type,parentSchema:schema566.properties.output_tokens,data:data5}];
+validate1523.errors = [{instancePath:instancePath+"/output_tokens",schemaPath:"#/properties/output_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema573.properties.output_tokens.type,parentSchema:schema573.properties.output_tokens,data:data5}];
 return false;
 }
 if(errors === _errs11){
 if((typeof data5 == "number") && (isFinite(data5))){
 if(data5 < 0 || isNaN(data5)){
-validate1514.errors = [{instancePath:instancePath+"/output_tokens",schemaPath:"#/properties/output_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema566.properties.output_tokens,data:data5}];
+validate1523.errors = [{instancePath:instancePath+"/output_tokens",schemaPath:"#/properties/output_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema573.properties.output_tokens,data:data5}];
 return false;
 }
 }
@@ -69461,13 +70131,13 @@ if(data.num_model_requests !== undefined){
 let data6 = data.num_model_requests;
 const _errs13 = errors;
 if(!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinite(data6)))){
-validate1514.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema566.properties.num_model_requests.type,parentSchema:schema566.properties.num_model_requests,data:data6}];
+validate1523.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema573.properties.num_model_requests.type,parentSchema:schema573.properties.num_model_requests,data:data6}];
 return false;
 }
 if(errors === _errs13){
 if((typeof data6 == "number") && (isFinite(data6))){
 if(data6 < 0 || isNaN(data6)){
-validate1514.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema566.properties.num_model_requests,data:data6}];
+validate1523.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema573.properties.num_model_requests,data:data6}];
 return false;
 }
 }
@@ -69482,7 +70152,7 @@ if(data.project_id !== undefined){
 let data7 = data.project_id;
 const _errs15 = errors;
 if((typeof data7 !== "string") && (data7 !== null)){
-validate1514.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema566.properties.project_id.type},message:"must be string,null",schema:schema566.properties.project_id.type,parentSchema:schema566.properties.project_id,data:data7}];
+validate1523.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema573.properties.project_id.type},message:"must be string,null",schema:schema573.properties.project_id.type,parentSchema:schema573.properties.project_id,data:data7}];
 return false;
 }
 var valid0 = _errs15 === errors;
@@ -69495,7 +70165,7 @@ if(data.user_id !== undefined){
 let data8 = data.user_id;
 const _errs17 = errors;
 if((typeof data8 !== "string") && (data8 !== null)){
-validate1514.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema566.properties.user_id.type},message:"must be string,null",schema:schema566.properties.user_id.type,parentSchema:schema566.properties.user_id,data:data8}];
+validate1523.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema573.properties.user_id.type},message:"must be string,null",schema:schema573.properties.user_id.type,parentSchema:schema573.properties.user_id,data:data8}];
 return false;
 }
 var valid0 = _errs17 === errors;
@@ -69508,7 +70178,7 @@ if(data.api_key_id !== undefined){
 let data9 = data.api_key_id;
 const _errs19 = errors;
 if((typeof data9 !== "string") && (data9 !== null)){
-validate1514.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema566.properties.api_key_id.type},message:"must be string,null",schema:schema566.properties.api_key_id.type,parentSchema:schema566.properties.api_key_id,data:data9}];
+validate1523.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema573.properties.api_key_id.type},message:"must be string,null",schema:schema573.properties.api_key_id.type,parentSchema:schema573.properties.api_key_id,data:data9}];
 return false;
 }
 var valid0 = _errs19 === errors;
@@ -69521,7 +70191,7 @@ if(data.model !== undefined){
 let data10 = data.model;
 const _errs21 = errors;
 if((typeof data10 !== "string") && (data10 !== null)){
-validate1514.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema566.properties.model.type},message:"must be string,null",schema:schema566.properties.model.type,parentSchema:schema566.properties.model,data:data10}];
+validate1523.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema573.properties.model.type},message:"must be string,null",schema:schema573.properties.model.type,parentSchema:schema573.properties.model,data:data10}];
 return false;
 }
 var valid0 = _errs21 === errors;
@@ -69534,7 +70204,7 @@ if(data.batch !== undefined){
 let data11 = data.batch;
 const _errs23 = errors;
 if((typeof data11 !== "boolean") && (data11 !== null)){
-validate1514.errors = [{instancePath:instancePath+"/batch",schemaPath:"#/properties/batch/type",keyword:"type",params:{type: schema566.properties.batch.type},message:"must be boolean,null",schema:schema566.properties.batch.type,parentSchema:schema566.properties.batch,data:data11}];
+validate1523.errors = [{instancePath:instancePath+"/batch",schemaPath:"#/properties/batch/type",keyword:"type",params:{type: schema573.properties.batch.type},message:"must be boolean,null",schema:schema573.properties.batch.type,parentSchema:schema573.properties.batch,data:data11}];
 return false;
 }
 var valid0 = _errs23 === errors;
@@ -69547,7 +70217,7 @@ if(data.service_tier !== undefined){
 let data12 = data.service_tier;
 const _errs25 = errors;
 if((typeof data12 !== "string") && (data12 !== null)){
-validate1514.errors = [{instancePath:instancePath+"/service_tier",schemaPath:"#/properties/service_tier/type",keyword:"type",params:{type: schema566.properties.service_tier.type},message:"must be string,null",schema:schema566.properties.service_tier.type,parentSchema:schema566.properties.service_tier,data:data12}];
+validate1523.errors = [{instancePath:instancePath+"/service_tier",schemaPath:"#/properties/service_tier/type",keyword:"type",params:{type: schema573.properties.service_tier.type},message:"must be string,null",schema:schema573.properties.service_tier.type,parentSchema:schema573.properties.service_tier,data:data12}];
 return false;
 }
 var valid0 = _errs25 === errors;
@@ -69570,24 +70240,24 @@ var valid0 = true;
 }
 }
 else {
-validate1514.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema566.type,parentSchema:schema566,data}];
+validate1523.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema573.type,parentSchema:schema573,data}];
 return false;
 }
 }
-validate1514.errors = vErrors;
+validate1523.errors = vErrors;
 return errors === 0;
 }
 
-export const readUsageEmbeddingsResult = validate1515;
+export const readUsageEmbeddingsResult = validate1524;
 
-function validate1515(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1524(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.object === undefined) && (missing0 = "object")){
-validate1515.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema567.required,parentSchema:schema567,data}];
+validate1524.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema574.required,parentSchema:schema574,data}];
 return false;
 }
 else {
@@ -69595,11 +70265,11 @@ if(data.object !== undefined){
 let data0 = data.object;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate1515.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema567.properties.object.type,parentSchema:schema567.properties.object,data:data0}];
+validate1524.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema574.properties.object.type,parentSchema:schema574.properties.object,data:data0}];
 return false;
 }
 if("organization.usage.embeddings.result" !== data0){
-validate1515.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.embeddings.result"},message:"must be equal to constant",schema:"organization.usage.embeddings.result",parentSchema:schema567.properties.object,data:data0}];
+validate1524.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.embeddings.result"},message:"must be equal to constant",schema:"organization.usage.embeddings.result",parentSchema:schema574.properties.object,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -69612,13 +70282,13 @@ if(data.input_tokens !== undefined){
 let data1 = data.input_tokens;
 const _errs3 = errors;
 if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate1515.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema567.properties.input_tokens.type,parentSchema:schema567.properties.input_tokens,data:data1}];
+validate1524.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema574.properties.input_tokens.type,parentSchema:schema574.properties.input_tokens,data:data1}];
 return false;
 }
 if(errors === _errs3){
 if((typeof data1 == "number") && (isFinite(data1))){
 if(data1 < 0 || isNaN(data1)){
-validate1515.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema567.properties.input_tokens,data:data1}];
+validate1524.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema574.properties.input_tokens,data:data1}];
 return false;
 }
 }
@@ -69633,13 +70303,13 @@ if(data.num_model_requests !== undefined){
 let data2 = data.num_model_requests;
 const _errs5 = errors;
 if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate1515.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema567.properties.num_model_requests.type,parentSchema:schema567.properties.num_model_requests,data:data2}];
+validate1524.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema574.properties.num_model_requests.type,parentSchema:schema574.properties.num_model_requests,data:data2}];
 return false;
 }
 if(errors === _errs5){
 if((typeof data2 == "number") && (isFinite(data2))){
 if(data2 < 0 || isNaN(data2)){
-validate1515.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema567.properties.num_model_requests,data:data2}];
+validate1524.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema574.properties.num_model_requests,data:data2}];
 return false;
 }
 }
@@ -69654,7 +70324,7 @@ if(data.project_id !== undefined){
 let data3 = data.project_id;
 const _errs7 = errors;
 if((typeof data3 !== "string") && (data3 !== null)){
-validate1515.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema567.properties.project_id.type},message:"must be string,null",schema:schema567.properties.project_id.type,parentSchema:schema567.properties.project_id,data:data3}];
+validate1524.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema574.properties.project_id.type},message:"must be string,null",schema:schema574.properties.project_id.type,parentSchema:schema574.properties.project_id,data:data3}];
 return false;
 }
 var valid0 = _errs7 === errors;
@@ -69667,7 +70337,7 @@ if(data.user_id !== undefined){
 let data4 = data.user_id;
 const _errs9 = errors;
 if((typeof data4 !== "string") && (data4 !== null)){
-validate1515.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema567.properties.user_id.type},message:"must be string,null",schema:schema567.properties.user_id.type,parentSchema:schema567.properties.user_id,data:data4}];
+validate1524.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema574.properties.user_id.type},message:"must be string,null",schema:schema574.properties.user_id.type,parentSchema:schema574.properties.user_id,data:data4}];
 return false;
 }
 var valid0 = _errs9 === errors;
@@ -69680,7 +70350,7 @@ if(data.api_key_id !== undefined){
 let data5 = data.api_key_id;
 const _errs11 = errors;
 if((typeof data5 !== "string") && (data5 !== null)){
-validate1515.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema567.properties.api_key_id.type},message:"must be string,null",schema:schema567.properties.api_key_id.type,parentSchema:schema567.properties.api_key_id,data:data5}];
+validate1524.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema574.properties.api_key_id.type},message:"must be string,null",schema:schema574.properties.api_key_id.type,parentSchema:schema574.properties.api_key_id,data:data5}];
 return false;
 }
 var valid0 = _errs11 === errors;
@@ -69693,7 +70363,7 @@ if(data.model !== undefined){
 let data6 = data.model;
 const _errs13 = errors;
 if((typeof data6 !== "string") && (data6 !== null)){
-validate1515.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema567.properties.model.type},message:"must be string,null",schema:schema567.properties.model.type,parentSchema:schema567.properties.model,data:data6}];
+validate1524.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema574.properties.model.type},message:"must be string,null",schema:schema574.properties.model.type,parentSchema:schema574.properties.model,data:data6}];
 return false;
 }
 var valid0 = _errs13 === errors;
@@ -69710,24 +70380,24 @@ var valid0 = true;
 }
 }
 else {
-validate1515.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema567.type,parentSchema:schema567,data}];
+validate1524.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema574.type,parentSchema:schema574,data}];
 return false;
 }
 }
-validate1515.errors = vErrors;
+validate1524.errors = vErrors;
 return errors === 0;
 }
 
-export const readUsageModerationsResult = validate1516;
+export const readUsageModerationsResult = validate1525;
 
-function validate1516(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1525(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.object === undefined) && (missing0 = "object")){
-validate1516.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema568.required,parentSchema:schema568,data}];
+validate1525.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema575.required,parentSchema:schema575,data}];
 return false;
 }
 else {
@@ -69735,11 +70405,11 @@ if(data.object !== undefined){
 let data0 = data.object;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate1516.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema568.properties.object.type,parentSchema:schema568.properties.object,data:data0}];
+validate1525.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema575.properties.object.type,parentSchema:schema575.properties.object,data:data0}];
 return false;
 }
 if("organization.usage.moderations.result" !== data0){
-validate1516.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.moderations.result"},message:"must be equal to constant",schema:"organization.usage.moderations.result",parentSchema:schema568.properties.object,data:data0}];
+validate1525.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.moderations.result"},message:"must be equal to constant",schema:"organization.usage.moderations.result",parentSchema:schema575.properties.object,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -69752,13 +70422,13 @@ if(data.input_tokens !== undefined){
 let data1 = data.input_tokens;
 const _errs3 = errors;
 if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate1516.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema568.properties.input_tokens.type,parentSchema:schema568.properties.input_tokens,data:data1}];
+validate1525.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema575.properties.input_tokens.type,parentSchema:schema575.properties.input_tokens,data:data1}];
 return false;
 }
 if(errors === _errs3){
 if((typeof data1 == "number") && (isFinite(data1))){
 if(data1 < 0 || isNaN(data1)){
-validate1516.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema568.properties.input_tokens,data:data1}];
+validate1525.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema575.properties.input_tokens,data:data1}];
 return false;
 }
 }
@@ -69773,13 +70443,13 @@ if(data.num_model_requests !== undefined){
 let data2 = data.num_model_requests;
 const _errs5 = errors;
 if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate1516.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema568.properties.num_model_requests.type,parentSchema:schema568.properties.num_model_requests,data:data2}];
+validate1525.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema575.properties.num_model_requests.type,parentSchema:schema575.properties.num_model_requests,data:data2}];
 return false;
 }
 if(errors === _errs5){
 if((typeof data2 == "number") && (isFinite(data2))){
 if(data2 < 0 || isNaN(data2)){
-validate1516.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema568.properties.num_model_requests,data:data2}];
+validate1525.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema575.properties.num_model_requests,data:data2}];
 return false;
 }
 }
@@ -69794,7 +70464,7 @@ if(data.project_id !== undefined){
 let data3 = data.project_id;
 const _errs7 = errors;
 if((typeof data3 !== "string") && (data3 !== null)){
-validate1516.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema568.properties.project_id.type},message:"must be string,null",schema:schema568.properties.project_id.type,parentSchema:schema568.properties.project_id,data:data3}];
+validate1525.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema575.properties.project_id.type},message:"must be string,null",schema:schema575.properties.project_id.type,parentSchema:schema575.properties.project_id,data:data3}];
 return false;
 }
 var valid0 = _errs7 === errors;
@@ -69807,7 +70477,7 @@ if(data.user_id !== undefined){
 let data4 = data.user_id;
 const _errs9 = errors;
 if((typeof data4 !== "string") && (data4 !== null)){
-validate1516.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema568.properties.user_id.type},message:"must be string,null",schema:schema568.properties.user_id.type,parentSchema:schema568.properties.user_id,data:data4}];
+validate1525.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema575.properties.user_id.type},message:"must be string,null",schema:schema575.properties.user_id.type,parentSchema:schema575.properties.user_id,data:data4}];
 return false;
 }
 var valid0 = _errs9 === errors;
@@ -69820,7 +70490,7 @@ if(data.api_key_id !== undefined){
 let data5 = data.api_key_id;
 const _errs11 = errors;
 if((typeof data5 !== "string") && (data5 !== null)){
-validate1516.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema568.properties.api_key_id.type},message:"must be string,null",schema:schema568.properties.api_key_id.type,parentSchema:schema568.properties.api_key_id,data:data5}];
+validate1525.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema575.properties.api_key_id.type},message:"must be string,null",schema:schema575.properties.api_key_id.type,parentSchema:schema575.properties.api_key_id,data:data5}];
 return false;
 }
 var valid0 = _errs11 === errors;
@@ -69833,7 +70503,7 @@ if(data.model !== undefined){
 let data6 = data.model;
 const _errs13 = errors;
 if((typeof data6 !== "string") && (data6 !== null)){
-validate1516.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema568.properties.model.type},message:"must be string,null",schema:schema568.properties.model.type,parentSchema:schema568.properties.model,data:data6}];
+validate1525.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema575.properties.model.type},message:"must be string,null",schema:schema575.properties.model.type,parentSchema:schema575.properties.model,data:data6}];
 return false;
 }
 var valid0 = _errs13 === errors;
@@ -69850,24 +70520,24 @@ var valid0 = true;
 }
 }
 else {
-validate1516.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema568.type,parentSchema:schema568,data}];
+validate1525.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema575.type,parentSchema:schema575,data}];
 return false;
 }
 }
-validate1516.errors = vErrors;
+validate1525.errors = vErrors;
 return errors === 0;
 }
 
-export const readUsageImagesResult = validate1517;
+export const readUsageImagesResult = validate1526;
 
-function validate1517(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1526(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.object === undefined) && (missing0 = "object")){
-validate1517.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema569.required,parentSchema:schema569,data}];
+validate1526.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema576.required,parentSchema:schema576,data}];
 return false;
 }
 else {
@@ -69875,11 +70545,11 @@ if(data.object !== undefined){
 let data0 = data.object;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate1517.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema569.properties.object.type,parentSchema:schema569.properties.object,data:data0}];
+validate1526.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema576.properties.object.type,parentSchema:schema576.properties.object,data:data0}];
 return false;
 }
 if("organization.usage.images.result" !== data0){
-validate1517.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.images.result"},message:"must be equal to constant",schema:"organization.usage.images.result",parentSchema:schema569.properties.object,data:data0}];
+validate1526.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.images.result"},message:"must be equal to constant",schema:"organization.usage.images.result",parentSchema:schema576.properties.object,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -69892,13 +70562,13 @@ if(data.images !== undefined){
 let data1 = data.images;
 const _errs3 = errors;
 if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate1517.errors = [{instancePath:instancePath+"/images",schemaPath:"#/properties/images/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema569.properties.images.type,parentSchema:schema569.properties.images,data:data1}];
+validate1526.errors = [{instancePath:instancePath+"/images",schemaPath:"#/properties/images/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema576.properties.images.type,parentSchema:schema576.properties.images,data:data1}];
 return false;
 }
 if(errors === _errs3){
 if((typeof data1 == "number") && (isFinite(data1))){
 if(data1 < 0 || isNaN(data1)){
-validate1517.errors = [{instancePath:instancePath+"/images",schemaPath:"#/properties/images/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema569.properties.images,data:data1}];
+validate1526.errors = [{instancePath:instancePath+"/images",schemaPath:"#/properties/images/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema576.properties.images,data:data1}];
 return false;
 }
 }
@@ -69913,13 +70583,13 @@ if(data.num_model_requests !== undefined){
 let data2 = data.num_model_requests;
 const _errs5 = errors;
 if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate1517.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema569.properties.num_model_requests.type,parentSchema:schema569.properties.num_model_requests,data:data2}];
+validate1526.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema576.properties.num_model_requests.type,parentSchema:schema576.properties.num_model_requests,data:data2}];
 return false;
 }
 if(errors === _errs5){
 if((typeof data2 == "number") && (isFinite(data2))){
 if(data2 < 0 || isNaN(data2)){
-validate1517.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema569.properties.num_model_requests,data:data2}];
+validate1526.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema576.properties.num_model_requests,data:data2}];
 return false;
 }
 }
@@ -69934,7 +70604,7 @@ if(data.source !== undefined){
 let data3 = data.source;
 const _errs7 = errors;
 if((typeof data3 !== "string") && (data3 !== null)){
-validate1517.errors = [{instancePath:instancePath+"/source",schemaPath:"#/properties/source/type",keyword:"type",params:{type: schema569.properties.source.type},message:"must be string,null",schema:schema569.properties.source.type,parentSchema:schema569.properties.source,data:data3}];
+validate1526.errors = [{instancePath:instancePath+"/source",schemaPath:"#/properties/source/type",keyword:"type",params:{type: schema576.properties.source.type},message:"must be string,null",schema:schema576.properties.source.type,parentSchema:schema576.properties.source,data:data3}];
 return false;
 }
 var valid0 = _errs7 === errors;
@@ -69947,7 +70617,7 @@ if(data.size !== undefined){
 let data4 = data.size;
 const _errs9 = errors;
 if((typeof data4 !== "string") && (data4 !== null)){
-validate1517.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/type",keyword:"type",params:{type: schema569.properties.size.type},message:"must be string,null",schema:schema569.properties.size.type,parentSchema:schema569.properties.size,data:data4}];
+validate1526.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/type",keyword:"type",params:{type: schema576.properties.size.type},message:"must be string,null",schema:schema576.properties.size.type,parentSchema:schema576.properties.size,data:data4}];
 return false;
 }
 var valid0 = _errs9 === errors;
@@ -69960,7 +70630,7 @@ if(data.project_id !== undefined){
 let data5 = data.project_id;
 const _errs11 = errors;
 if((typeof data5 !== "string") && (data5 !== null)){
-validate1517.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema569.properties.project_id.type},message:"must be string,null",schema:schema569.properties.project_id.type,parentSchema:schema569.properties.project_id,data:data5}];
+validate1526.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema576.properties.project_id.type},message:"must be string,null",schema:schema576.properties.project_id.type,parentSchema:schema576.properties.project_id,data:data5}];
 return false;
 }
 var valid0 = _errs11 === errors;
@@ -69973,7 +70643,7 @@ if(data.user_id !== undefined){
 let data6 = data.user_id;
 const _errs13 = errors;
 if((typeof data6 !== "string") && (data6 !== null)){
-validate1517.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema569.properties.user_id.type},message:"must be string,null",schema:schema569.properties.user_id.type,parentSchema:schema569.properties.user_id,data:data6}];
+validate1526.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema576.properties.user_id.type},message:"must be string,null",schema:schema576.properties.user_id.type,parentSchema:schema576.properties.user_id,data:data6}];
 return false;
 }
 var valid0 = _errs13 === errors;
@@ -69986,7 +70656,7 @@ if(data.api_key_id !== undefined){
 let data7 = data.api_key_id;
 const _errs15 = errors;
 if((typeof data7 !== "string") && (data7 !== null)){
-validate1517.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema569.properties.api_key_id.type},message:"must be string,null",schema:schema569.properties.api_key_id.type,parentSchema:schema569.properties.api_key_id,data:data7}];
+validate1526.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema576.properties.api_key_id.type},message:"must be string,null",schema:schema576.properties.api_key_id.type,parentSchema:schema576.properties.api_key_id,data:data7}];
 return false;
 }
 var valid0 = _errs15 === errors;
@@ -69999,7 +70669,7 @@ if(data.model !== undefined){
 let data8 = data.model;
 const _errs17 = errors;
 if((typeof data8 !== "string") && (data8 !== null)){
-validate1517.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema569.properties.model.type},message:"must be string,null",schema:schema569.properties.model.type,parentSchema:schema569.properties.model,data:data8}];
+validate1526.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema576.properties.model.type},message:"must be string,null",schema:schema576.properties.model.type,parentSchema:schema576.properties.model,data:data8}];
 return false;
 }
 var valid0 = _errs17 === errors;
@@ -70018,24 +70688,24 @@ var valid0 = true;
 }
 }
 else {
-validate1517.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema569.type,parentSchema:schema569,data}];
+validate1526.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema576.type,parentSchema:schema576,data}];
 return false;
 }
 }
-validate1517.errors = vErrors;
+validate1526.errors = vErrors;
 return errors === 0;
 }
 
-export const readUsageAudioSpeechesResult = validate1518;
+export const readUsageAudioSpeechesResult = validate1527;
 
-function validate1518(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1527(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.object === undefined) && (missing0 = "object")){
-validate1518.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema570.required,parentSchema:schema570,data}];
+validate1527.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema577.required,parentSchema:schema577,data}];
 return false;
 }
 else {
@@ -70043,11 +70713,11 @@ if(data.object !== undefined){
 let data0 = data.object;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate1518.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema570.properties.object.type,parentSchema:schema570.properties.object,data:data0}];
+validate1527.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema577.properties.object.type,parentSchema:schema577.properties.object,data:data0}];
 return false;
 }
 if("organization.usage.audio_speeches.result" !== data0){
-validate1518.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.audio_speeches.result"},message:"must be equal to constant",schema:"organization.usage.audio_speeches.result",parentSchema:schema570.properties.object,data:data0}];
+validate1527.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.audio_speeches.result"},message:"must be equal to constant",schema:"organization.usage.audio_speeches.result",parentSchema:schema577.properties.object,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -70060,13 +70730,13 @@ if(data.characters !== undefined){
 let data1 = data.characters;
 const _errs3 = errors;
 if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate1518.errors = [{instancePath:instancePath+"/characters",schemaPath:"#/properties/characters/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema570.properties.characters.type,parentSchema:schema570.properties.characters,data:data1}];
+validate1527.errors = [{instancePath:instancePath+"/characters",schemaPath:"#/properties/characters/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema577.properties.characters.type,parentSchema:schema577.properties.characters,data:data1}];
 return false;
 }
 if(errors === _errs3){
 if((typeof data1 == "number") && (isFinite(data1))){
 if(data1 < 0 || isNaN(data1)){
-validate1518.errors = [{instancePath:instancePath+"/characters",schemaPath:"#/properties/characters/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema570.properties.characters,data:data1}];
+validate1527.errors = [{instancePath:instancePath+"/characters",schemaPath:"#/properties/characters/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema577.properties.characters,data:data1}];
 return false;
 }
 }
@@ -70081,13 +70751,13 @@ if(data.num_model_requests !== undefined){
 let data2 = data.num_model_requests;
 const _errs5 = errors;
 if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate1518.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema570.properties.num_model_requests.type,parentSchema:schema570.properties.num_model_requests,data:data2}];
+validate1527.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema577.properties.num_model_requests.type,parentSchema:schema577.properties.num_model_requests,data:data2}];
 return false;
 }
 if(errors === _errs5){
 if((typeof data2 == "number") && (isFinite(data2))){
 if(data2 < 0 || isNaN(data2)){
-validate1518.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema570.properties.num_model_requests,data:data2}];
+validate1527.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema577.properties.num_model_requests,data:data2}];
 return false;
 }
 }
@@ -70102,7 +70772,7 @@ if(data.project_id !== undefined){
 let data3 = data.project_id;
 const _errs7 = errors;
 if((typeof data3 !== "string") && (data3 !== null)){
-validate1518.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema570.properties.project_id.type},message:"must be string,null",schema:schema570.properties.project_id.type,parentSchema:schema570.properties.project_id,data:data3}];
+validate1527.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema577.properties.project_id.type},message:"must be string,null",schema:schema577.properties.project_id.type,parentSchema:schema577.properties.project_id,data:data3}];
 return false;
 }
 var valid0 = _errs7 === errors;
@@ -70115,7 +70785,7 @@ if(data.user_id !== undefined){
 let data4 = data.user_id;
 const _errs9 = errors;
 if((typeof data4 !== "string") && (data4 !== null)){
-validate1518.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema570.properties.user_id.type},message:"must be string,null",schema:schema570.properties.user_id.type,parentSchema:schema570.properties.user_id,data:data4}];
+validate1527.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema577.properties.user_id.type},message:"must be string,null",schema:schema577.properties.user_id.type,parentSchema:schema577.properties.user_id,data:data4}];
 return false;
 }
 var valid0 = _errs9 === errors;
@@ -70128,7 +70798,7 @@ if(data.api_key_id !== undefined){
 let data5 = data.api_key_id;
 const _errs11 = errors;
 if((typeof data5 !== "string") && (data5 !== null)){
-validate1518.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema570.properties.api_key_id.type},message:"must be string,null",schema:schema570.properties.api_key_id.type,parentSchema:schema570.properties.api_key_id,data:data5}];
+validate1527.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema577.properties.api_key_id.type},message:"must be string,null",schema:schema577.properties.api_key_id.type,parentSchema:schema577.properties.api_key_id,data:data5}];
 return false;
 }
 var valid0 = _errs11 === errors;
@@ -70141,7 +70811,7 @@ if(data.model !== undefined){
 let data6 = data.model;
 const _errs13 = errors;
 if((typeof data6 !== "string") && (data6 !== null)){
-validate1518.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema570.properties.model.type},message:"must be string,null",schema:schema570.properties.model.type,parentSchema:schema570.properties.model,data:data6}];
+validate1527.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema577.properties.model.type},message:"must be string,null",schema:schema577.properties.model.type,parentSchema:schema577.properties.model,data:data6}];
 return false;
 }
 var valid0 = _errs13 === errors;
@@ -70158,24 +70828,24 @@ var valid0 = true;
 }
 }
 else {
-validate1518.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema570.type,parentSchema:schema570,data}];
+validate1527.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema577.type,parentSchema:schema577,data}];
 return false;
 }
 }
-validate1518.errors = vErrors;
+validate1527.errors = vErrors;
 return errors === 0;
 }
 
-export const readUsageAudioTranscriptionsResult = validate1519;
+export const readUsageAudioTranscriptionsResult = validate1528;
 
-function validate1519(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1528(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.object === undefined) && (missing0 = "object")){
-validate1519.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema571.required,parentSchema:schema571,data}];
+validate1528.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema578.required,parentSchema:schema578,data}];
 return false;
 }
 else {
@@ -70183,11 +70853,11 @@ if(data.object !== undefined){
 let data0 = data.object;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate1519.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema571.properties.object.type,parentSchema:schema571.properties.object,data:data0}];
+validate1528.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema578.properties.object.type,parentSchema:schema578.properties.object,data:data0}];
 return false;
 }
 if("organization.usage.audio_transcriptions.result" !== data0){
-validate1519.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.audio_transcriptions.result"},message:"must be equal to constant",schema:"organization.usage.audio_transcriptions.result",parentSchema:schema571.properties.object,data:data0}];
+validate1528.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.audio_transcriptions.result"},message:"must be equal to constant",schema:"organization.usage.audio_transcriptions.result",parentSchema:schema578.properties.object,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -70200,13 +70870,13 @@ if(data.seconds !== undefined){
 let data1 = data.seconds;
 const _errs3 = errors;
 if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate1519.errors = [{instancePath:instancePath+"/seconds",schemaPath:"#/properties/seconds/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema571.properties.seconds.type,parentSchema:schema571.properties.seconds,data:data1}];
+validate1528.errors = [{instancePath:instancePath+"/seconds",schemaPath:"#/properties/seconds/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema578.properties.seconds.type,parentSchema:schema578.properties.seconds,data:data1}];
 return false;
 }
 if(errors === _errs3){
 if((typeof data1 == "number") && (isFinite(data1))){
 if(data1 < 0 || isNaN(data1)){
-validate1519.errors = [{instancePath:instancePath+"/seconds",schemaPath:"#/properties/seconds/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema571.properties.seconds,data:data1}];
+validate1528.errors = [{instancePath:instancePath+"/seconds",schemaPath:"#/properties/seconds/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema578.properties.seconds,data:data1}];
 return false;
 }
 }
@@ -70221,13 +70891,13 @@ if(data.num_model_requests !== undefined){
 let data2 = data.num_model_requests;
 const _errs5 = errors;
 if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate1519.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema571.properties.num_model_requests.type,parentSchema:schema571.properties.num_model_requests,data:data2}];
+validate1528.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema578.properties.num_model_requests.type,parentSchema:schema578.properties.num_model_requests,data:data2}];
 return false;
 }
 if(errors === _errs5){
 if((typeof data2 == "number") && (isFinite(data2))){
 if(data2 < 0 || isNaN(data2)){
-validate1519.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema571.properties.num_model_requests,data:data2}];
+validate1528.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema578.properties.num_model_requests,data:data2}];
 return false;
 }
 }
@@ -70242,7 +70912,7 @@ if(data.project_id !== undefined){
 let data3 = data.project_id;
 const _errs7 = errors;
 if((typeof data3 !== "string") && (data3 !== null)){
-validate1519.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema571.properties.project_id.type},message:"must be string,null",schema:schema571.properties.project_id.type,parentSchema:schema571.properties.project_id,data:data3}];
+validate1528.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema578.properties.project_id.type},message:"must be string,null",schema:schema578.properties.project_id.type,parentSchema:schema578.properties.project_id,data:data3}];
 return false;
 }
 var valid0 = _errs7 === errors;
@@ -70255,7 +70925,7 @@ if(data.user_id !== undefined){
 let data4 = data.user_id;
 const _errs9 = errors;
 if((typeof data4 !== "string") && (data4 !== null)){
-validate1519.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema571.properties.user_id.type},message:"must be string,null",schema:schema571.properties.user_id.type,parentSchema:schema571.properties.user_id,data:data4}];
+validate1528.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema578.properties.user_id.type},message:"must be string,null",schema:schema578.properties.user_id.type,parentSchema:schema578.properties.user_id,data:data4}];
 return false;
 }
 var valid0 = _errs9 === errors;
@@ -70268,7 +70938,7 @@ if(data.api_key_id !== undefined){
 let data5 = data.api_key_id;
 const _errs11 = errors;
 if((typeof data5 !== "string") && (data5 !== null)){
-validate1519.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema571.properties.api_key_id.type},message:"must be string,null",schema:schema571.properties.api_key_id.type,parentSchema:schema571.properties.api_key_id,data:data5}];
+validate1528.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema578.properties.api_key_id.type},message:"must be string,null",schema:schema578.properties.api_key_id.type,parentSchema:schema578.properties.api_key_id,data:data5}];
 return false;
 }
 var valid0 = _errs11 === errors;
@@ -70281,7 +70951,7 @@ if(data.model !== undefined){
 let data6 = data.model;
 const _errs13 = errors;
 if((typeof data6 !== "string") && (data6 !== null)){
-validate1519.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema571.properties.model.type},message:"must be string,null",schema:schema571.properties.model.type,parentSchema:schema571.properties.model,data:data6}];
+validate1528.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema578.properties.model.type},message:"must be string,null",schema:schema578.properties.model.type,parentSchema:schema578.properties.model,data:data6}];
 return false;
 }
 var valid0 = _errs13 === errors;
@@ -70298,24 +70968,24 @@ var valid0 = true;
 }
 }
 else {
-validate1519.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema571.type,parentSchema:schema571,data}];
+validate1528.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema578.type,parentSchema:schema578,data}];
 return false;
 }
 }
-validate1519.errors = vErrors;
+validate1528.errors = vErrors;
 return errors === 0;
 }
 
-export const readUsageVectorStoresResult = validate1520;
+export const readUsageVectorStoresResult = validate1529;
 
-function validate1520(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1529(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.object === undefined) && (missing0 = "object")){
-validate1520.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema572.required,parentSchema:schema572,data}];
+validate1529.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema579.required,parentSchema:schema579,data}];
 return false;
 }
 else {
@@ -70323,11 +70993,11 @@ if(data.object !== undefined){
 let data0 = data.object;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate1520.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema572.properties.object.type,parentSchema:schema572.properties.object,data:data0}];
+validate1529.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema579.properties.object.type,parentSchema:schema579.properties.object,data:data0}];
 return false;
 }
 if("organization.usage.vector_stores.result" !== data0){
-validate1520.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.vector_stores.result"},message:"must be equal to constant",schema:"organization.usage.vector_stores.result",parentSchema:schema572.properties.object,data:data0}];
+validate1529.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.vector_stores.result"},message:"must be equal to constant",schema:"organization.usage.vector_stores.result",parentSchema:schema579.properties.object,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -70340,13 +71010,13 @@ if(data.usage_bytes !== undefined){
 let data1 = data.usage_bytes;
 const _errs3 = errors;
 if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate1520.errors = [{instancePath:instancePath+"/usage_bytes",schemaPath:"#/properties/usage_bytes/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema572.properties.usage_bytes.type,parentSchema:schema572.properties.usage_bytes,data:data1}];
+validate1529.errors = [{instancePath:instancePath+"/usage_bytes",schemaPath:"#/properties/usage_bytes/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema579.properties.usage_bytes.type,parentSchema:schema579.properties.usage_bytes,data:data1}];
 return false;
 }
 if(errors === _errs3){
 if((typeof data1 == "number") && (isFinite(data1))){
 if(data1 < 0 || isNaN(data1)){
-validate1520.errors = [{instancePath:instancePath+"/usage_bytes",schemaPath:"#/properties/usage_bytes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema572.properties.usage_bytes,data:data1}];
+validate1529.errors = [{instancePath:instancePath+"/usage_bytes",schemaPath:"#/properties/usage_bytes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema579.properties.usage_bytes,data:data1}];
 return false;
 }
 }
@@ -70361,7 +71031,7 @@ if(data.project_id !== undefined){
 let data2 = data.project_id;
 const _errs5 = errors;
 if((typeof data2 !== "string") && (data2 !== null)){
-validate1520.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema572.properties.project_id.type},message:"must be string,null",schema:schema572.properties.project_id.type,parentSchema:schema572.properties.project_id,data:data2}];
+validate1529.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema579.properties.project_id.type},message:"must be string,null",schema:schema579.properties.project_id.type,parentSchema:schema579.properties.project_id,data:data2}];
 return false;
 }
 var valid0 = _errs5 === errors;
@@ -70374,24 +71044,24 @@ var valid0 = true;
 }
 }
 else {
-validate1520.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema572.type,parentSchema:schema572,data}];
+validate1529.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema579.type,parentSchema:schema579,data}];
 return false;
 }
 }
-validate1520.errors = vErrors;
+validate1529.errors = vErrors;
 return errors === 0;
 }
 
-export const readUsageCodeInterpreterSessionsResult = validate1521;
+export const readUsageCodeInterpreterSessionsResult = validate1530;
 
-function validate1521(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1530(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.object === undefined) && (missing0 = "object")){
-validate1521.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema573.required,parentSchema:schema573,data}];
+validate1530.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema580.required,parentSchema:schema580,data}];
 return false;
 }
 else {
@@ -70399,11 +71069,11 @@ if(data.object !== undefined){
 let data0 = data.object;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate1521.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema573.properties.object.type,parentSchema:schema573.properties.object,data:data0}];
+validate1530.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema580.properties.object.type,parentSchema:schema580.properties.object,data:data0}];
 return false;
 }
 if("organization.usage.code_interpreter_sessions.result" !== data0){
-validate1521.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.code_interpreter_sessions.result"},message:"must be equal to constant",schema:"organization.usage.code_interpreter_sessions.result",parentSchema:schema573.properties.object,data:data0}];
+validate1530.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.code_interpreter_sessions.result"},message:"must be equal to constant",schema:"organization.usage.code_interpreter_sessions.result",parentSchema:schema580.properties.object,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -70416,13 +71086,13 @@ if(data.num_sessions !== undefined){
 let data1 = data.num_sessions;
 const _errs3 = errors;
 if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate1521.errors = [{instancePath:instancePath+"/num_sessions",schemaPath:"#/properties/num_sessions/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema573.properties.num_sessions.type,parentSchema:schema573.properties.num_sessions,data:data1}];
+validate1530.errors = [{instancePath:instancePath+"/num_sessions",schemaPath:"#/properties/num_sessions/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema580.properties.num_sessions.type,parentSchema:schema580.properties.num_sessions,data:data1}];
 return false;
 }
 if(errors === _errs3){
 if((typeof data1 == "number") && (isFinite(data1))){
 if(data1 < 0 || isNaN(data1)){
-validate1521.errors = [{instancePath:instancePath+"/num_sessions",schemaPath:"#/properties/num_sessions/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema573.properties.num_sessions,data:data1}];
+validate1530.errors = [{instancePath:instancePath+"/num_sessions",schemaPath:"#/properties/num_sessions/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema580.properties.num_sessions,data:data1}];
 return false;
 }
 }
@@ -70437,7 +71107,7 @@ if(data.project_id !== undefined){
 let data2 = data.project_id;
 const _errs5 = errors;
 if((typeof data2 !== "string") && (data2 !== null)){
-validate1521.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema573.properties.project_id.type},message:"must be string,null",schema:schema573.properties.project_id.type,parentSchema:schema573.properties.project_id,data:data2}];
+validate1530.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema580.properties.project_id.type},message:"must be string,null",schema:schema580.properties.project_id.type,parentSchema:schema580.properties.project_id,data:data2}];
 return false;
 }
 var valid0 = _errs5 === errors;
@@ -70450,24 +71120,24 @@ var valid0 = true;
 }
 }
 else {
-validate1521.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema573.type,parentSchema:schema573,data}];
+validate1530.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema580.type,parentSchema:schema580,data}];
 return false;
 }
 }
-validate1521.errors = vErrors;
+validate1530.errors = vErrors;
 return errors === 0;
 }
 
-export const readUsageFileSearchCallsResult = validate1522;
+export const readUsageFileSearchCallsResult = validate1531;
 
-function validate1522(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1531(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.object === undefined) && (missing0 = "object")){
-validate1522.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema574.required,parentSchema:schema574,data}];
+validate1531.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema581.required,parentSchema:schema581,data}];
 return false;
 }
 else {
@@ -70475,11 +71145,11 @@ if(data.object !== undefined){
 let data0 = data.object;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate1522.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema574.properties.object.type,parentSchema:schema574.properties.object,data:data0}];
+validate1531.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema581.properties.object.type,parentSchema:schema581.properties.object,data:data0}];
 return false;
 }
 if("organization.usage.file_searches.result" !== data0){
-validate1522.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.file_searches.result"},message:"must be equal to constant",schema:"organization.usage.file_searches.result",parentSchema:schema574.properties.object,data:data0}];
+validate1531.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.file_searches.result"},message:"must be equal to constant",schema:"organization.usage.file_searches.result",parentSchema:schema581.properties.object,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -70492,13 +71162,13 @@ if(data.num_requests !== undefined){
 let data1 = data.num_requests;
 const _errs3 = errors;
 if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate1522.errors = [{instancePath:instancePath+"/num_requests",schemaPath:"#/properties/num_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema574.properties.num_requests.type,parentSchema:schema574.properties.num_requests,data:data1}];
+validate1531.errors = [{instancePath:instancePath+"/num_requests",schemaPath:"#/properties/num_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema581.properties.num_requests.type,parentSchema:schema581.properties.num_requests,data:data1}];
 return false;
 }
 if(errors === _errs3){
 if((typeof data1 == "number") && (isFinite(data1))){
 if(data1 < 0 || isNaN(data1)){
-validate1522.errors = [{instancePath:instancePath+"/num_requests",schemaPath:"#/properties/num_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema574.properties.num_requests,data:data1}];
+validate1531.errors = [{instancePath:instancePath+"/num_requests",schemaPath:"#/properties/num_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema581.properties.num_requests,data:data1}];
 return false;
 }
 }
@@ -70513,7 +71183,7 @@ if(data.project_id !== undefined){
 let data2 = data.project_id;
 const _errs5 = errors;
 if((typeof data2 !== "string") && (data2 !== null)){
-validate1522.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema574.properties.project_id.type},message:"must be string,null",schema:schema574.properties.project_id.type,parentSchema:schema574.properties.project_id,data:data2}];
+validate1531.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema581.properties.project_id.type},message:"must be string,null",schema:schema581.properties.project_id.type,parentSchema:schema581.properties.project_id,data:data2}];
 return false;
 }
 var valid0 = _errs5 === errors;
@@ -70526,7 +71196,7 @@ if(data.user_id !== undefined){
 let data3 = data.user_id;
 const _errs7 = errors;
 if((typeof data3 !== "string") && (data3 !== null)){
-validate1522.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema574.properties.user_id.type},message:"must be string,null",schema:schema574.properties.user_id.type,parentSchema:schema574.properties.user_id,data:data3}];
+validate1531.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema581.properties.user_id.type},message:"must be string,null",schema:schema581.properties.user_id.type,parentSchema:schema581.properties.user_id,data:data3}];
 return false;
 }
 var valid0 = _errs7 === errors;
@@ -70539,7 +71209,7 @@ if(data.api_key_id !== undefined){
 let data4 = data.api_key_id;
 const _errs9 = errors;
 if((typeof data4 !== "string") && (data4 !== null)){
-validate1522.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema574.properties.api_key_id.type},message:"must be string,null",schema:schema574.properties.api_key_id.type,parentSchema:schema574.properties.api_key_id,data:data4}];
+validate1531.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema581.properties.api_key_id.type},message:"must be string,null",schema:schema581.properties.api_key_id.type,parentSchema:schema581.properties.api_key_id,data:data4}];
 return false;
 }
 var valid0 = _errs9 === errors;
@@ -70552,7 +71222,7 @@ if(data.vector_store_id !== undefined){
 let data5 = data.vector_store_id;
 const _errs11 = errors;
 if((typeof data5 !== "string") && (data5 !== null)){
-validate1522.errors = [{instancePath:instancePath+"/vector_store_id",schemaPath:"#/properties/vector_store_id/type",keyword:"type",params:{type: schema574.properties.vector_store_id.type},message:"must be string,null",schema:schema574.properties.vector_store_id.type,parentSchema:schema574.properties.vector_store_id,data:data5}];
+validate1531.errors = [{instancePath:instancePath+"/vector_store_id",schemaPath:"#/properties/vector_store_id/type",keyword:"type",params:{type: schema581.properties.vector_store_id.type},message:"must be string,null",schema:schema581.properties.vector_store_id.type,parentSchema:schema581.properties.vector_store_id,data:data5}];
 return false;
 }
 var valid0 = _errs11 === errors;
@@ -70568,24 +71238,24 @@ var valid0 = true;
 }
 }
 else {
-validate1522.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema574.type,parentSchema:schema574,data}];
+validate1531.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema581.type,parentSchema:schema581,data}];
 return false;
 }
 }
-validate1522.errors = vErrors;
+validate1531.errors = vErrors;
 return errors === 0;
 }
 
-export const readUsageWebSearchCallsResult = validate1523;
+export const readUsageWebSearchCallsResult = validate1532;
 
-function validate1523(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1532(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.object === undefined) && (missing0 = "object")){
-validate1523.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema575.required,parentSchema:schema575,data}];
+validate1532.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema582.required,parentSchema:schema582,data}];
 return false;
 }
 else {
@@ -70593,11 +71263,11 @@ if(data.object !== undefined){
 let data0 = data.object;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate1523.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema575.properties.object.type,parentSchema:schema575.properties.object,data:data0}];
+validate1532.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema582.properties.object.type,parentSchema:schema582.properties.object,data:data0}];
 return false;
 }
 if("organization.usage.web_searches.result" !== data0){
-validate1523.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.web_searches.result"},message:"must be equal to constant",schema:"organization.usage.web_searches.result",parentSchema:schema575.properties.object,data:data0}];
+validate1532.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.web_searches.result"},message:"must be equal to constant",schema:"organization.usage.web_searches.result",parentSchema:schema582.properties.object,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -70610,13 +71280,13 @@ if(data.num_model_requests !== undefined){
 let data1 = data.num_model_requests;
 const _errs3 = errors;
 if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate1523.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema575.properties.num_model_requests.type,parentSchema:schema575.properties.num_model_requests,data:data1}];
+validate1532.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema582.properties.num_model_requests.type,parentSchema:schema582.properties.num_model_requests,data:data1}];
 return false;
 }
 if(errors === _errs3){
 if((typeof data1 == "number") && (isFinite(data1))){
 if(data1 < 0 || isNaN(data1)){
-validate1523.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema575.properties.num_model_requests,data:data1}];
+validate1532.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema582.properties.num_model_requests,data:data1}];
 return false;
 }
 }
@@ -70631,13 +71301,13 @@ if(data.num_requests !== undefined){
 let data2 = data.num_requests;
 const _errs5 = errors;
 if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate1523.errors = [{instancePath:instancePath+"/num_requests",schemaPath:"#/properties/num_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema575.properties.num_requests.type,parentSchema:schema575.properties.num_requests,data:data2}];
+validate1532.errors = [{instancePath:instancePath+"/num_requests",schemaPath:"#/properties/num_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema582.properties.num_requests.type,parentSchema:schema582.properties.num_requests,data:data2}];
 return false;
 }
 if(errors === _errs5){
 if((typeof data2 == "number") && (isFinite(data2))){
 if(data2 < 0 || isNaN(data2)){
-validate1523.errors = [{instancePath:instancePath+"/num_requests",schemaPath:"#/properties/num_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema575.properties.num_requests,data:data2}];
+validate1532.errors = [{instancePath:instancePath+"/num_requests",schemaPath:"#/properties/num_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema582.properties.num_requests,data:data2}];
 return false;
 }
 }
@@ -70652,7 +71322,7 @@ if(data.project_id !== undefined){
 let data3 = data.project_id;
 const _errs7 = errors;
 if((typeof data3 !== "string") && (data3 !== null)){
-validate1523.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema575.properties.project_id.type},message:"must be string,null",schema:schema575.properties.project_id.type,parentSchema:schema575.properties.project_id,data:data3}];
+validate1532.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema582.properties.project_id.type},message:"must be string,null",schema:schema582.properties.project_id.type,parentSchema:schema582.properties.project_id,data:data3}];
 return false;
 }
 var valid0 = _errs7 === errors;
@@ -70665,7 +71335,7 @@ if(data.user_id !== undefined){
 let data4 = data.user_id;
 const _errs9 = errors;
 if((typeof data4 !== "string") && (data4 !== null)){
-validate1523.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema575.properties.user_id.type},message:"must be string,null",schema:schema575.properties.user_id.type,parentSchema:schema575.properties.user_id,data:data4}];
+validate1532.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema582.properties.user_id.type},message:"must be string,null",schema:schema582.properties.user_id.type,parentSchema:schema582.properties.user_id,data:data4}];
 return false;
 }
 var valid0 = _errs9 === errors;
@@ -70678,7 +71348,7 @@ if(data.api_key_id !== undefined){
 let data5 = data.api_key_id;
 const _errs11 = errors;
 if((typeof data5 !== "string") && (data5 !== null)){
-validate1523.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema575.properties.api_key_id.type},message:"must be string,null",schema:schema575.properties.api_key_id.type,parentSchema:schema575.properties.api_key_id,data:data5}];
+validate1532.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema582.properties.api_key_id.type},message:"must be string,null",schema:schema582.properties.api_key_id.type,parentSchema:schema582.properties.api_key_id,data:data5}];
 return false;
 }
 var valid0 = _errs11 === errors;
@@ -70691,7 +71361,7 @@ if(data.model !== undefined){
 let data6 = data.model;
 const _errs13 = errors;
 if((typeof data6 !== "string") && (data6 !== null)){
-validate1523.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema575.properties.model.type},message:"must be string,null",schema:schema575.properties.model.type,parentSchema:schema575.properties.model,data:data6}];
+validate1532.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema582.properties.model.type},message:"must be string,null",schema:schema582.properties.model.type,parentSchema:schema582.properties.model,data:data6}];
 return false;
 }
 var valid0 = _errs13 === errors;
@@ -70704,7 +71374,7 @@ if(data.context_level !== undefined){
 let data7 = data.context_level;
 const _errs15 = errors;
 if((typeof data7 !== "string") && (data7 !== null)){
-validate1523.errors = [{instancePath:instancePath+"/context_level",schemaPath:"#/properties/context_level/type",keyword:"type",params:{type: schema575.properties.context_level.type},message:"must be string,null",schema:schema575.properties.context_level.type,parentSchema:schema575.properties.context_level,data:data7}];
+validate1532.errors = [{instancePath:instancePath+"/context_level",schemaPath:"#/properties/context_level/type",keyword:"type",params:{type: schema582.properties.context_level.type},message:"must be string,null",schema:schema582.properties.context_level.type,parentSchema:schema582.properties.context_level,data:data7}];
 return false;
 }
 var valid0 = _errs15 === errors;
@@ -70722,24 +71392,24 @@ var valid0 = true;
 }
 }
 else {
-validate1523.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema575.type,parentSchema:schema575,data}];
+validate1532.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema582.type,parentSchema:schema582,data}];
 return false;
 }
 }
-validate1523.errors = vErrors;
+validate1532.errors = vErrors;
 return errors === 0;
 }
 
-export const readCostsResult = validate1524;
+export const readCostsResult = validate1533;
 
-function validate1524(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1533(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.object === undefined) && (missing0 = "object")){
-validate1524.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema576.required,parentSchema:schema576,data}];
+validate1533.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema583.required,parentSchema:schema583,data}];
 return false;
 }
 else {
@@ -70747,11 +71417,11 @@ if(data.object !== undefined){
 let data0 = data.object;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate1524.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema576.properties.object.type,parentSchema:schema576.properties.object,data:data0}];
+validate1533.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema583.properties.object.type,parentSchema:schema583.properties.object,data:data0}];
 return false;
 }
 if("organization.costs.result" !== data0){
-validate1524.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.costs.result"},message:"must be equal to constant",schema:"organization.costs.result",parentSchema:schema576.properties.object,data:data0}];
+validate1533.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.costs.result"},message:"must be equal to constant",schema:"organization.costs.result",parentSchema:schema583.properties.object,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -70762,8 +71432,8 @@ var valid0 = true;
 if(valid0){
 if(data.amount !== undefined){
 const _errs3 = errors;
-if(!(validate1485(data.amount, {instancePath:instancePath+"/amount",parentData:data,parentDataProperty:"amount",rootData}))){
-vErrors = vErrors === null ? validate1485.errors : vErrors.concat(validate1485.errors);
+if(!(validate1494(data.amount, {instancePath:instancePath+"/amount",parentData:data,parentDataProperty:"amount",rootData}))){
+vErrors = vErrors === null ? validate1494.errors : vErrors.concat(validate1494.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs3 === errors;
@@ -70776,7 +71446,7 @@ if(data.line_item !== undefined){
 let data2 = data.line_item;
 const _errs4 = errors;
 if((typeof data2 !== "string") && (data2 !== null)){
-validate1524.errors = [{instancePath:instancePath+"/line_item",schemaPath:"#/properties/line_item/type",keyword:"type",params:{type: schema576.properties.line_item.type},message:"must be string,null",schema:schema576.properties.line_item.type,parentSchema:schema576.properties.line_item,data:data2}];
+validate1533.errors = [{instancePath:instancePath+"/line_item",schemaPath:"#/properties/line_item/type",keyword:"type",params:{type: schema583.properties.line_item.type},message:"must be string,null",schema:schema583.properties.line_item.type,parentSchema:schema583.properties.line_item,data:data2}];
 return false;
 }
 var valid0 = _errs4 === errors;
@@ -70789,7 +71459,7 @@ if(data.project_id !== undefined){
 let data3 = data.project_id;
 const _errs6 = errors;
 if((typeof data3 !== "string") && (data3 !== null)){
-validate1524.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema576.properties.project_id.type},message:"must be string,null",schema:schema576.properties.project_id.type,parentSchema:schema576.properties.project_id,data:data3}];
+validate1533.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema583.properties.project_id.type},message:"must be string,null",schema:schema583.properties.project_id.type,parentSchema:schema583.properties.project_id,data:data3}];
 return false;
 }
 var valid0 = _errs6 === errors;
@@ -70802,7 +71472,7 @@ if(data.api_key_id !== undefined){
 let data4 = data.api_key_id;
 const _errs8 = errors;
 if((typeof data4 !== "string") && (data4 !== null)){
-validate1524.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema576.properties.api_key_id.type},message:"must be string,null",schema:schema576.properties.api_key_id.type,parentSchema:schema576.properties.api_key_id,data:data4}];
+validate1533.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema583.properties.api_key_id.type},message:"must be string,null",schema:schema583.properties.api_key_id.type,parentSchema:schema583.properties.api_key_id,data:data4}];
 return false;
 }
 var valid0 = _errs8 === errors;
@@ -70815,7 +71485,7 @@ if(data.quantity !== undefined){
 let data5 = data.quantity;
 const _errs10 = errors;
 if((!((typeof data5 == "number") && (isFinite(data5)))) && (data5 !== null)){
-validate1524.errors = [{instancePath:instancePath+"/quantity",schemaPath:"#/properties/quantity/type",keyword:"type",params:{type: schema576.properties.quantity.type},message:"must be number,null",schema:schema576.properties.quantity.type,parentSchema:schema576.properties.quantity,data:data5}];
+validate1533.errors = [{instancePath:instancePath+"/quantity",schemaPath:"#/properties/quantity/type",keyword:"type",params:{type: schema583.properties.quantity.type},message:"must be number,null",schema:schema583.properties.quantity.type,parentSchema:schema583.properties.quantity,data:data5}];
 return false;
 }
 var valid0 = _errs10 === errors;
@@ -70828,7 +71498,7 @@ if(data.quantity_unit !== undefined){
 let data6 = data.quantity_unit;
 const _errs12 = errors;
 if((typeof data6 !== "string") && (data6 !== null)){
-validate1524.errors = [{instancePath:instancePath+"/quantity_unit",schemaPath:"#/properties/quantity_unit/type",keyword:"type",params:{type: schema576.properties.quantity_unit.type},message:"must be string,null",schema:schema576.properties.quantity_unit.type,parentSchema:schema576.properties.quantity_unit,data:data6}];
+validate1533.errors = [{instancePath:instancePath+"/quantity_unit",schemaPath:"#/properties/quantity_unit/type",keyword:"type",params:{type: schema583.properties.quantity_unit.type},message:"must be string,null",schema:schema583.properties.quantity_unit.type,parentSchema:schema583.properties.quantity_unit,data:data6}];
 return false;
 }
 var valid0 = _errs12 === errors;
@@ -70845,24 +71515,24 @@ var valid0 = true;
 }
 }
 else {
-validate1524.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema576.type,parentSchema:schema576,data}];
+validate1533.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema583.type,parentSchema:schema583,data}];
 return false;
 }
 }
-validate1524.errors = vErrors;
+validate1533.errors = vErrors;
 return errors === 0;
 }
 
-export const readCostAmount = validate1526;
+export const readCostAmount = validate1535;
 
-function validate1526(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1535(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((data.value === undefined) && (missing0 = "value")) || ((data.currency === undefined) && (missing0 = "currency"))){
-validate1526.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema577.required,parentSchema:schema577,data}];
+validate1535.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema584.required,parentSchema:schema584,data}];
 return false;
 }
 else {
@@ -70872,12 +71542,12 @@ const _errs1 = errors;
 if(errors === _errs1){
 if((typeof data0 == "number") && (isFinite(data0))){
 if(data0 < 0 || isNaN(data0)){
-validate1526.errors = [{instancePath:instancePath+"/value",schemaPath:"#/properties/value/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema577.properties.value,data:data0}];
+validate1535.errors = [{instancePath:instancePath+"/value",schemaPath:"#/properties/value/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema584.properties.value,data:data0}];
 return false;
 }
 }
 else {
-validate1526.errors = [{instancePath:instancePath+"/value",schemaPath:"#/properties/value/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema577.properties.value.type,parentSchema:schema577.properties.value,data:data0}];
+validate1535.errors = [{instancePath:instancePath+"/value",schemaPath:"#/properties/value/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema584.properties.value.type,parentSchema:schema584.properties.value,data:data0}];
 return false;
 }
 }
@@ -70891,7 +71561,7 @@ if(data.currency !== undefined){
 let data1 = data.currency;
 const _errs3 = errors;
 if(typeof data1 !== "string"){
-validate1526.errors = [{instancePath:instancePath+"/currency",schemaPath:"#/properties/currency/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema577.properties.currency.type,parentSchema:schema577.properties.currency,data:data1}];
+validate1535.errors = [{instancePath:instancePath+"/currency",schemaPath:"#/properties/currency/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema584.properties.currency.type,parentSchema:schema584.properties.currency,data:data1}];
 return false;
 }
 var valid0 = _errs3 === errors;
@@ -70903,19 +71573,19 @@ var valid0 = true;
 }
 }
 else {
-validate1526.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema577.type,parentSchema:schema577,data}];
+validate1535.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema584.type,parentSchema:schema584,data}];
 return false;
 }
 }
-validate1526.errors = vErrors;
+validate1535.errors = vErrors;
 return errors === 0;
 }
 
-export const readAdminApiKey = validate1527;
-const schema592 = {"type":"object","required":["id"],"properties":{"object":{"type":"string","const":"organization.admin_api_key"},"id":{"type":"string"},"name":{"type":["string","null"]},"redacted_value":{"type":"string"},"created_at":{"type":"integer"},"expires_at":{"type":["integer","null"]},"last_used_at":{"type":["integer","null"]},"owner":{"$ref":"#/components/schemas/AdminApiKeyOwner"}}};
-const schema593 = {"type":"object","required":[],"properties":{"type":{"type":"string"},"object":{"type":"string"},"id":{"type":"string"},"name":{"type":"string"},"created_at":{"type":"integer"},"role":{"type":"string"}}};
+export const readAdminApiKey = validate1536;
+const schema599 = {"type":"object","required":["id"],"properties":{"object":{"type":"string","const":"organization.admin_api_key"},"id":{"type":"string"},"name":{"type":["string","null"]},"redacted_value":{"type":"string"},"created_at":{"type":"integer"},"expires_at":{"type":["integer","null"]},"last_used_at":{"type":["integer","null"]},"owner":{"$ref":"#/components/schemas/AdminApiKeyOwner"}}};
+const schema600 = {"type":"object","required":[],"properties":{"type":{"type":"string"},"object":{"type":"string"},"id":{"type":"string"},"name":{"type":"string"},"created_at":{"type":"integer"},"role":{"type":"string"}}};
 
-function validate1528(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1537(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
@@ -70924,7 +71594,7 @@ if(data.type !== undefined){
 let data0 = data.type;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate1528.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema593.properties.type.type,parentSchema:schema593.properties.type,data:data0}];
+validate1537.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema600.properties.type.type,parentSchema:schema600.properties.type,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -70937,7 +71607,7 @@ if(data.object !== undefined){
 let data1 = data.object;
 const _errs3 = errors;
 if(typeof data1 !== "string"){
-validate1528.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema593.properties.object.type,parentSchema:schema593.properties.object,data:data1}];
+validate1537.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema600.properties.object.type,parentSchema:schema600.properties.object,data:data1}];
 return false;
 }
 var valid0 = _errs3 === errors;
@@ -70950,7 +71620,7 @@ if(data.id !== undefined){
 let data2 = data.id;
 const _errs5 = errors;
 if(typeof data2 !== "string"){
-validate1528.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema593.properties.id.type,parentSchema:schema593.properties.id,data:data2}];
+validate1537.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema600.properties.id.type,parentSchema:schema600.properties.id,data:data2}];
 return false;
 }
 var valid0 = _errs5 === errors;
@@ -70963,7 +71633,7 @@ if(data.name !== undefined){
 let data3 = data.name;
 const _errs7 = errors;
 if(typeof data3 !== "string"){
-validate1528.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema593.properties.name.type,parentSchema:schema593.properties.name,data:data3}];
+validate1537.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema600.properties.name.type,parentSchema:schema600.properties.name,data:data3}];
 return false;
 }
 var valid0 = _errs7 === errors;
@@ -70976,7 +71646,7 @@ if(data.created_at !== undefined){
 let data4 = data.created_at;
 const _errs9 = errors;
 if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
-validate1528.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema593.properties.created_at.type,parentSchema:schema593.properties.created_at,data:data4}];
+validate1537.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema600.properties.created_at.type,parentSchema:schema600.properties.created_at,data:data4}];
 return false;
 }
 var valid0 = _errs9 === errors;
@@ -70989,7 +71659,7 @@ if(data.role !== undefined){
 let data5 = data.role;
 const _errs11 = errors;
 if(typeof data5 !== "string"){
-validate1528.errors = [{instancePath:instancePath+"/role",schemaPath:"#/properties/role/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema593.properties.role.type,parentSchema:schema593.properties.role,data:data5}];
+validate1537.errors = [{instancePath:instancePath+"/role",schemaPath:"#/properties/role/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema600.properties.role.type,parentSchema:schema600.properties.role,data:data5}];
 return false;
 }
 var valid0 = _errs11 === errors;
@@ -71004,23 +71674,23 @@ var valid0 = true;
 }
 }
 else {
-validate1528.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema593.type,parentSchema:schema593,data}];
+validate1537.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema600.type,parentSchema:schema600,data}];
 return false;
 }
 }
-validate1528.errors = vErrors;
+validate1537.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate1527(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1536(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.id === undefined) && (missing0 = "id")){
-validate1527.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema592.required,parentSchema:schema592,data}];
+validate1536.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema599.required,parentSchema:schema599,data}];
 return false;
 }
 else {
@@ -71028,11 +71698,11 @@ if(data.object !== undefined){
 let data0 = data.object;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate1527.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema592.properties.object.type,parentSchema:schema592.properties.object,data:data0}];
+validate1536.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema599.properties.object.type,parentSchema:schema599.properties.object,data:data0}];
 return false;
 }
 if("organization.admin_api_key" !== data0){
-validate1527.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.admin_api_key"},message:"must be equal to constant",schema:"organization.admin_api_key",parentSchema:schema592.properties.object,data:data0}];
+validate1536.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.admin_api_key"},message:"must be equal to constant",schema:"organization.admin_api_key",parentSchema:schema599.properties.object,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -71045,7 +71715,7 @@ if(data.id !== undefined){
 let data1 = data.id;
 const _errs3 = errors;
 if(typeof data1 !== "string"){
-validate1527.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema592.properties.id.type,parentSchema:schema592.properties.id,data:data1}];
+validate1536.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema599.properties.id.type,parentSchema:schema599.properties.id,data:data1}];
 return false;
 }
 var valid0 = _errs3 === errors;
@@ -71058,7 +71728,7 @@ if(data.name !== undefined){
 let data2 = data.name;
 const _errs5 = errors;
 if((typeof data2 !== "string") && (data2 !== null)){
-validate1527.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: schema592.properties.name.type},message:"must be string,null",schema:schema592.properties.name.type,parentSchema:schema592.properties.name,data:data2}];
+validate1536.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: schema599.properties.name.type},message:"must be string,null",schema:schema599.properties.name.type,parentSchema:schema599.properties.name,data:data2}];
 return false;
 }
 var valid0 = _errs5 === errors;
@@ -71071,7 +71741,7 @@ if(data.redacted_value !== undefined){
 let data3 = data.redacted_value;
 const _errs7 = errors;
 if(typeof data3 !== "string"){
-validate1527.errors = [{instancePath:instancePath+"/redacted_value",schemaPath:"#/properties/redacted_value/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema592.properties.redacted_value.type,parentSchema:schema592.properties.redacted_value,data:data3}];
+validate1536.errors = [{instancePath:instancePath+"/redacted_value",schemaPath:"#/properties/redacted_value/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema599.properties.redacted_value.type,parentSchema:schema599.properties.redacted_value,data:data3}];
 return false;
 }
 var valid0 = _errs7 === errors;
@@ -71084,7 +71754,7 @@ if(data.created_at !== undefined){
 let data4 = data.created_at;
 const _errs9 = errors;
 if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
-validate1527.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema592.properties.created_at.type,parentSchema:schema592.properties.created_at,data:data4}];
+validate1536.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema599.properties.created_at.type,parentSchema:schema599.properties.created_at,data:data4}];
 return false;
 }
 var valid0 = _errs9 === errors;
@@ -71097,7 +71767,7 @@ if(data.expires_at !== undefined){
 let data5 = data.expires_at;
 const _errs11 = errors;
 if((!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))) && (data5 !== null)){
-validate1527.errors = [{instancePath:instancePath+"/expires_at",schemaPath:"#/properties/expires_at/type",keyword:"type",params:{type: schema592.properties.expires_at.type},message:"must be integer,null",schema:schema592.properties.expires_at.type,parentSchema:schema592.properties.expires_at,data:data5}];
+validate1536.errors = [{instancePath:instancePath+"/expires_at",schemaPath:"#/properties/expires_at/type",keyword:"type",params:{type: schema599.properties.expires_at.type},message:"must be integer,null",schema:schema599.properties.expires_at.type,parentSchema:schema599.properties.expires_at,data:data5}];
 return false;
 }
 var valid0 = _errs11 === errors;
@@ -71110,7 +71780,7 @@ if(data.last_used_at !== undefined){
 let data6 = data.last_used_at;
 const _errs13 = errors;
 if((!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinite(data6)))) && (data6 !== null)){
-validate1527.errors = [{instancePath:instancePath+"/last_used_at",schemaPath:"#/properties/last_used_at/type",keyword:"type",params:{type: schema592.properties.last_used_at.type},message:"must be integer,null",schema:schema592.properties.last_used_at.type,parentSchema:schema592.properties.last_used_at,data:data6}];
+validate1536.errors = [{instancePath:instancePath+"/last_used_at",schemaPath:"#/properties/last_used_at/type",keyword:"type",params:{type: schema599.properties.last_used_at.type},message:"must be integer,null",schema:schema599.properties.last_used_at.type,parentSchema:schema599.properties.last_used_at,data:data6}];
 return false;
 }
 var valid0 = _errs13 === errors;
@@ -71121,8 +71791,8 @@ var valid0 = true;
 if(valid0){
 if(data.owner !== undefined){
 const _errs15 = errors;
-if(!(validate1528(data.owner, {instancePath:instancePath+"/owner",parentData:data,parentDataProperty:"owner",rootData}))){
-vErrors = vErrors === null ? validate1528.errors : vErrors.concat(validate1528.errors);
+if(!(validate1537(data.owner, {instancePath:instancePath+"/owner",parentData:data,parentDataProperty:"owner",rootData}))){
+vErrors = vErrors === null ? validate1537.errors : vErrors.concat(validate1537.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs15 === errors;
@@ -71140,17 +71810,17 @@ var valid0 = true;
 }
 }
 else {
-validate1527.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema592.type,parentSchema:schema592,data}];
+validate1536.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema599.type,parentSchema:schema599,data}];
 return false;
 }
 }
-validate1527.errors = vErrors;
+validate1536.errors = vErrors;
 return errors === 0;
 }
 
-export const readAdminApiKeyOwner = validate1530;
+export const readAdminApiKeyOwner = validate1539;
 
-function validate1530(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1539(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
@@ -71159,7 +71829,7 @@ if(data.type !== undefined){
 let data0 = data.type;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate1530.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema593.properties.type.type,parentSchema:schema593.properties.type,data:data0}];
+validate1539.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema600.properties.type.type,parentSchema:schema600.properties.type,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -71172,7 +71842,7 @@ if(data.object !== undefined){
 let data1 = data.object;
 const _errs3 = errors;
 if(typeof data1 !== "string"){
-validate1530.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema593.properties.object.type,parentSchema:schema593.properties.object,data:data1}];
+validate1539.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema600.properties.object.type,parentSchema:schema600.properties.object,data:data1}];
 return false;
 }
 var valid0 = _errs3 === errors;
@@ -71185,7 +71855,7 @@ if(data.id !== undefined){
 let data2 = data.id;
 const _errs5 = errors;
 if(typeof data2 !== "string"){
-validate1530.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema593.properties.id.type,parentSchema:schema593.properties.id,data:data2}];
+validate1539.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema600.properties.id.type,parentSchema:schema600.properties.id,data:data2}];
 return false;
 }
 var valid0 = _errs5 === errors;
@@ -71198,7 +71868,7 @@ if(data.name !== undefined){
 let data3 = data.name;
 const _errs7 = errors;
 if(typeof data3 !== "string"){
-validate1530.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema593.properties.name.type,parentSchema:schema593.properties.name,data:data3}];
+validate1539.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema600.properties.name.type,parentSchema:schema600.properties.name,data:data3}];
 return false;
 }
 var valid0 = _errs7 === errors;
@@ -71211,7 +71881,7 @@ if(data.created_at !== undefined){
 let data4 = data.created_at;
 const _errs9 = errors;
 if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
-validate1530.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema593.properties.created_at.type,parentSchema:schema593.properties.created_at,data:data4}];
+validate1539.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema600.properties.created_at.type,parentSchema:schema600.properties.created_at,data:data4}];
 return false;
 }
 var valid0 = _errs9 === errors;
@@ -71224,7 +71894,7 @@ if(data.role !== undefined){
 let data5 = data.role;
 const _errs11 = errors;
 if(typeof data5 !== "string"){
-validate1530.errors = [{instancePath:instancePath+"/role",schemaPath:"#/properties/role/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema593.properties.role.type,parentSchema:schema593.properties.role,data:data5}];
+validate1539.errors = [{instancePath:instancePath+"/role",schemaPath:"#/properties/role/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema600.properties.role.type,parentSchema:schema600.properties.role,data:data5}];
 return false;
 }
 var valid0 = _errs11 === errors;
@@ -71239,25 +71909,25 @@ var valid0 = true;
 }
 }
 else {
-validate1530.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema593.type,parentSchema:schema593,data}];
+validate1539.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema600.type,parentSchema:schema600,data}];
 return false;
 }
 }
-validate1530.errors = vErrors;
+validate1539.errors = vErrors;
 return errors === 0;
 }
 
-export const readAdminApiKeyList = validate1531;
-const schema595 = {"type":"object","required":["data"],"properties":{"object":{"type":"string","const":"list"},"data":{"type":"array","items":{"$ref":"#/components/schemas/AdminApiKey"}},"has_more":{"type":"boolean"},"first_id":{"type":["string","null"]},"last_id":{"type":["string","null"]}}};
+export const readAdminApiKeyList = validate1540;
+const schema602 = {"type":"object","required":["data"],"properties":{"object":{"type":"string","const":"list"},"data":{"type":"array","items":{"$ref":"#/components/schemas/AdminApiKey"}},"has_more":{"type":"boolean"},"first_id":{"type":["string","null"]},"last_id":{"type":["string","null"]}}};
 
-function validate1531(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1540(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.data === undefined) && (missing0 = "data")){
-validate1531.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema595.required,parentSchema:schema595,data}];
+validate1540.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema602.required,parentSchema:schema602,data}];
 return false;
 }
 else {
@@ -71265,11 +71935,11 @@ if(data.object !== undefined){
 let data0 = data.object;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate1531.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema595.properties.object.type,parentSchema:schema595.properties.object,data:data0}];
+validate1540.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema602.properties.object.type,parentSchema:schema602.properties.object,data:data0}];
 return false;
 }
 if("list" !== data0){
-validate1531.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "list"},message:"must be equal to constant",schema:"list",parentSchema:schema595.properties.object,data:data0}];
+validate1540.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "list"},message:"must be equal to constant",schema:"list",parentSchema:schema602.properties.object,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -71287,8 +71957,8 @@ var valid1 = true;
 const len0 = data1.length;
 for(let i0=0; i0<len0; i0++){
 const _errs5 = errors;
-if(!(validate1527(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate1527.errors : vErrors.concat(validate1527.errors);
+if(!(validate1536(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate1536.errors : vErrors.concat(validate1536.errors);
 errors = vErrors.length;
 }
 var valid1 = _errs5 === errors;
@@ -71298,7 +71968,7 @@ break;
 }
 }
 else {
-validate1531.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema595.properties.data.type,parentSchema:schema595.properties.data,data:data1}];
+validate1540.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema602.properties.data.type,parentSchema:schema602.properties.data,data:data1}];
 return false;
 }
 }
@@ -71312,7 +71982,7 @@ if(data.has_more !== undefined){
 let data3 = data.has_more;
 const _errs6 = errors;
 if(typeof data3 !== "boolean"){
-validate1531.errors = [{instancePath:instancePath+"/has_more",schemaPath:"#/properties/has_more/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema595.properties.has_more.type,parentSchema:schema595.properties.has_more,data:data3}];
+validate1540.errors = [{instancePath:instancePath+"/has_more",schemaPath:"#/properties/has_more/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema602.properties.has_more.type,parentSchema:schema602.properties.has_more,data:data3}];
 return false;
 }
 var valid0 = _errs6 === errors;
@@ -71325,7 +71995,7 @@ if(data.first_id !== undefined){
 let data4 = data.first_id;
 const _errs8 = errors;
 if((typeof data4 !== "string") && (data4 !== null)){
-validate1531.errors = [{instancePath:instancePath+"/first_id",schemaPath:"#/properties/first_id/type",keyword:"type",params:{type: schema595.properties.first_id.type},message:"must be string,null",schema:schema595.properties.first_id.type,parentSchema:schema595.properties.first_id,data:data4}];
+validate1540.errors = [{instancePath:instancePath+"/first_id",schemaPath:"#/properties/first_id/type",keyword:"type",params:{type: schema602.properties.first_id.type},message:"must be string,null",schema:schema602.properties.first_id.type,parentSchema:schema602.properties.first_id,data:data4}];
 return false;
 }
 var valid0 = _errs8 === errors;
@@ -71338,7 +72008,7 @@ if(data.last_id !== undefined){
 let data5 = data.last_id;
 const _errs10 = errors;
 if((typeof data5 !== "string") && (data5 !== null)){
-validate1531.errors = [{instancePath:instancePath+"/last_id",schemaPath:"#/properties/last_id/type",keyword:"type",params:{type: schema595.properties.last_id.type},message:"must be string,null",schema:schema595.properties.last_id.type,parentSchema:schema595.properties.last_id,data:data5}];
+validate1540.errors = [{instancePath:instancePath+"/last_id",schemaPath:"#/properties/last_id/type",keyword:"type",params:{type: schema602.properties.last_id.type},message:"must be string,null",schema:schema602.properties.last_id.type,parentSchema:schema602.properties.last_id,data:data5}];
 return false;
 }
 var valid0 = _errs10 === errors;
@@ -71353,66 +72023,66 @@ var valid0 = true;
 }
 }
 else {
-validate1531.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema595.type,parentSchema:schema595,data}];
+validate1540.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema602.type,parentSchema:schema602,data}];
 return false;
 }
 }
-validate1531.errors = vErrors;
+validate1540.errors = vErrors;
 return errors === 0;
 }
 
-export const readAdminApiKeyCreateRequest = validate1533;
-const schema596 = {"type":"object","required":["name"],"properties":{"name":{"$ref":"#/components/schemas/KeyName"},"expires_in_seconds":{"type":"integer","minimum":1,"maximum":31536000}}};
-const schema597 = {"type":"string","minLength":1,"maxLength":100,"pattern":"^[^\\u0000-\\u001f\\u007f]*$"};
+export const readAdminApiKeyCreateRequest = validate1542;
+const schema603 = {"type":"object","required":["name"],"properties":{"name":{"$ref":"#/components/schemas/KeyName"},"expires_in_seconds":{"type":"integer","minimum":1,"maximum":31536000}}};
+const schema604 = {"type":"string","minLength":1,"maxLength":100,"pattern":"^[^\\u0000-\\u001f\\u007f]*$"};
 const pattern11 = new RegExp("^[^\\u0000-\\u001f\\u007f]*$", "u");
 
-function validate1534(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1543(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(typeof data === "string"){
 if(data.length > 2 * 100 || (data.length > 100 && func2(data) > 100)){
-validate1534.errors = [{instancePath,schemaPath:"#/maxLength",keyword:"maxLength",params:{limit: 100},message:"must NOT have more than 100 characters",schema:100,parentSchema:schema597,data}];
+validate1543.errors = [{instancePath,schemaPath:"#/maxLength",keyword:"maxLength",params:{limit: 100},message:"must NOT have more than 100 characters",schema:100,parentSchema:schema604,data}];
 return false;
 }
 else {
 if(data.length < 2 * 1 && func2(data) < 1){
-validate1534.errors = [{instancePath,schemaPath:"#/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema597,data}];
+validate1543.errors = [{instancePath,schemaPath:"#/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema604,data}];
 return false;
 }
 else {
 if(!pattern11.test(data)){
-validate1534.errors = [{instancePath,schemaPath:"#/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f]*$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f]*$"+"\"",schema:"^[^\\u0000-\\u001f\\u007f]*$",parentSchema:schema597,data}];
+validate1543.errors = [{instancePath,schemaPath:"#/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f]*$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f]*$"+"\"",schema:"^[^\\u0000-\\u001f\\u007f]*$",parentSchema:schema604,data}];
 return false;
 }
 }
 }
 }
 else {
-validate1534.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema597.type,parentSchema:schema597,data}];
+validate1543.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema604.type,parentSchema:schema604,data}];
 return false;
 }
 }
-validate1534.errors = vErrors;
+validate1543.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate1533(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1542(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.name === undefined) && (missing0 = "name")){
-validate1533.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema596.required,parentSchema:schema596,data}];
+validate1542.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema603.required,parentSchema:schema603,data}];
 return false;
 }
 else {
 if(data.name !== undefined){
 const _errs1 = errors;
-if(!(validate1534(data.name, {instancePath:instancePath+"/name",parentData:data,parentDataProperty:"name",rootData}))){
-vErrors = vErrors === null ? validate1534.errors : vErrors.concat(validate1534.errors);
+if(!(validate1543(data.name, {instancePath:instancePath+"/name",parentData:data,parentDataProperty:"name",rootData}))){
+vErrors = vErrors === null ? validate1543.errors : vErrors.concat(validate1543.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs1 === errors;
@@ -71425,18 +72095,18 @@ if(data.expires_in_seconds !== undefined){
 let data1 = data.expires_in_seconds;
 const _errs2 = errors;
 if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate1533.errors = [{instancePath:instancePath+"/expires_in_seconds",schemaPath:"#/properties/expires_in_seconds/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema596.properties.expires_in_seconds.type,parentSchema:schema596.properties.expires_in_seconds,data:data1}];
+validate1542.errors = [{instancePath:instancePath+"/expires_in_seconds",schemaPath:"#/properties/expires_in_seconds/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema603.properties.expires_in_seconds.type,parentSchema:schema603.properties.expires_in_seconds,data:data1}];
 return false;
 }
 if(errors === _errs2){
 if((typeof data1 == "number") && (isFinite(data1))){
 if(data1 > 31536000 || isNaN(data1)){
-validate1533.errors = [{instancePath:instancePath+"/expires_in_seconds",schemaPath:"#/properties/expires_in_seconds/maximum",keyword:"maximum",params:{comparison: "<=", limit: 31536000},message:"must be <= 31536000",schema:31536000,parentSchema:schema596.properties.expires_in_seconds,data:data1}];
+validate1542.errors = [{instancePath:instancePath+"/expires_in_seconds",schemaPath:"#/properties/expires_in_seconds/maximum",keyword:"maximum",params:{comparison: "<=", limit: 31536000},message:"must be <= 31536000",schema:31536000,parentSchema:schema603.properties.expires_in_seconds,data:data1}];
 return false;
 }
 else {
 if(data1 < 1 || isNaN(data1)){
-validate1533.errors = [{instancePath:instancePath+"/expires_in_seconds",schemaPath:"#/properties/expires_in_seconds/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema596.properties.expires_in_seconds,data:data1}];
+validate1542.errors = [{instancePath:instancePath+"/expires_in_seconds",schemaPath:"#/properties/expires_in_seconds/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema603.properties.expires_in_seconds,data:data1}];
 return false;
 }
 }
@@ -71451,25 +72121,25 @@ var valid0 = true;
 }
 }
 else {
-validate1533.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema596.type,parentSchema:schema596,data}];
+validate1542.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema603.type,parentSchema:schema603,data}];
 return false;
 }
 }
-validate1533.errors = vErrors;
+validate1542.errors = vErrors;
 return errors === 0;
 }
 
-export const readAdminApiKeyCreateResponse = validate1536;
-const schema598 = {"type":"object","required":["id"],"properties":{"object":{"type":"string","const":"organization.admin_api_key"},"id":{"type":"string"},"name":{"type":["string","null"]},"redacted_value":{"type":"string"},"created_at":{"type":"integer"},"expires_at":{"type":["integer","null"]},"last_used_at":{"type":["integer","null"]},"owner":{"$ref":"#/components/schemas/AdminApiKeyOwner"},"value":{"type":"string"}}};
+export const readAdminApiKeyCreateResponse = validate1545;
+const schema605 = {"type":"object","required":["id"],"properties":{"object":{"type":"string","const":"organization.admin_api_key"},"id":{"type":"string"},"name":{"type":["string","null"]},"redacted_value":{"type":"string"},"created_at":{"type":"integer"},"expires_at":{"type":["integer","null"]},"last_used_at":{"type":["integer","null"]},"owner":{"$ref":"#/components/schemas/AdminApiKeyOwner"},"value":{"type":"string"}}};
 
-function validate1536(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1545(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.id === undefined) && (missing0 = "id")){
-validate1536.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema598.required,parentSchema:schema598,data}];
+validate1545.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema605.required,parentSchema:schema605,data}];
 return false;
 }
 else {
@@ -71477,11 +72147,11 @@ if(data.object !== undefined){
 let data0 = data.object;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate1536.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema598.properties.object.type,parentSchema:schema598.properties.object,data:data0}];
+validate1545.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema605.properties.object.type,parentSchema:schema605.properties.object,data:data0}];
 return false;
 }
 if("organization.admin_api_key" !== data0){
-validate1536.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.admin_api_key"},message:"must be equal to constant",schema:"organization.admin_api_key",parentSchema:schema598.properties.object,data:data0}];
+validate1545.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.admin_api_key"},message:"must be equal to constant",schema:"organization.admin_api_key",parentSchema:schema605.properties.object,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -71494,7 +72164,7 @@ if(data.id !== undefined){
 let data1 = data.id;
 const _errs3 = errors;
 if(typeof data1 !== "string"){
-validate1536.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema598.properties.id.type,parentSchema:schema598.properties.id,data:data1}];
+validate1545.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema605.properties.id.type,parentSchema:schema605.properties.id,data:data1}];
 return false;
 }
 var valid0 = _errs3 === errors;
@@ -71507,7 +72177,7 @@ if(data.name !== undefined){
 let data2 = data.name;
 const _errs5 = errors;
 if((typeof data2 !== "string") && (data2 !== null)){
-validate1536.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: schema598.properties.name.type},message:"must be string,null",schema:schema598.properties.name.type,parentSchema:schema598.properties.name,data:data2}];
+validate1545.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: schema605.properties.name.type},message:"must be string,null",schema:schema605.properties.name.type,parentSchema:schema605.properties.name,data:data2}];
 return false;
 }
 var valid0 = _errs5 === errors;
@@ -71520,7 +72190,7 @@ if(data.redacted_value !== undefined){
 let data3 = data.redacted_value;
 const _errs7 = errors;
 if(typeof data3 !== "string"){
-validate1536.errors = [{instancePath:instancePath+"/redacted_value",schemaPath:"#/properties/redacted_value/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema598.properties.redacted_value.type,parentSchema:schema598.properties.redacted_value,data:data3}];
+validate1545.errors = [{instancePath:instancePath+"/redacted_value",schemaPath:"#/properties/redacted_value/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema605.properties.redacted_value.type,parentSchema:schema605.properties.redacted_value,data:data3}];
 return false;
 }
 var valid0 = _errs7 === errors;
@@ -71533,7 +72203,7 @@ if(data.created_at !== undefined){
 let data4 = data.created_at;
 const _errs9 = errors;
 if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
-validate1536.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema598.properties.created_at.type,parentSchema:schema598.properties.created_at,data:data4}];
+validate1545.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema605.properties.created_at.type,parentSchema:schema605.properties.created_at,data:data4}];
 return false;
 }
 var valid0 = _errs9 === errors;
@@ -71546,7 +72216,7 @@ if(data.expires_at !== undefined){
 let data5 = data.expires_at;
 const _errs11 = errors;
 if((!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))) && (data5 !== null)){
-validate1536.errors = [{instancePath:instancePath+"/expires_at",schemaPath:"#/properties/expires_at/type",keyword:"type",params:{type: schema598.properties.expires_at.type},message:"must be integer,null",schema:schema598.properties.expires_at.type,parentSchema:schema598.properties.expires_at,data:data5}];
+validate1545.errors = [{instancePath:instancePath+"/expires_at",schemaPath:"#/properties/expires_at/type",keyword:"type",params:{type: schema605.properties.expires_at.type},message:"must be integer,null",schema:schema605.properties.expires_at.type,parentSchema:schema605.properties.expires_at,data:data5}];
 return false;
 }
 var valid0 = _errs11 === errors;
@@ -71559,7 +72229,7 @@ if(data.last_used_at !== undefined){
 let data6 = data.last_used_at;
 const _errs13 = errors;
 if((!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinite(data6)))) && (data6 !== null)){
-validate1536.errors = [{instancePath:instancePath+"/last_used_at",schemaPath:"#/properties/last_used_at/type",keyword:"type",params:{type: schema598.properties.last_used_at.type},message:"must be integer,null",schema:schema598.properties.last_used_at.type,parentSchema:schema598.properties.last_used_at,data:data6}];
+validate1545.errors = [{instancePath:instancePath+"/last_used_at",schemaPath:"#/properties/last_used_at/type",keyword:"type",params:{type: schema605.properties.last_used_at.type},message:"must be integer,null",schema:schema605.properties.last_used_at.type,parentSchema:schema605.properties.last_used_at,data:data6}];
 return false;
 }
 var valid0 = _errs13 === errors;
@@ -71570,8 +72240,8 @@ var valid0 = true;
 if(valid0){
 if(data.owner !== undefined){
 const _errs15 = errors;
-if(!(validate1528(data.owner, {instancePath:instancePath+"/owner",parentData:data,parentDataProperty:"owner",rootData}))){
-vErrors = vErrors === null ? validate1528.errors : vErrors.concat(validate1528.errors);
+if(!(validate1537(data.owner, {instancePath:instancePath+"/owner",parentData:data,parentDataProperty:"owner",rootData}))){
+vErrors = vErrors === null ? validate1537.errors : vErrors.concat(validate1537.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs15 === errors;
@@ -71584,7 +72254,7 @@ if(data.value !== undefined){
 let data8 = data.value;
 const _errs16 = errors;
 if(typeof data8 !== "string"){
-validate1536.errors = [{instancePath:instancePath+"/value",schemaPath:"#/properties/value/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema598.properties.value.type,parentSchema:schema598.properties.value,data:data8}];
+validate1545.errors = [{instancePath:instancePath+"/value",schemaPath:"#/properties/value/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema605.properties.value.type,parentSchema:schema605.properties.value,data:data8}];
 return false;
 }
 var valid0 = _errs16 === errors;
@@ -71603,25 +72273,25 @@ var valid0 = true;
 }
 }
 else {
-validate1536.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema598.type,parentSchema:schema598,data}];
+validate1545.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema605.type,parentSchema:schema605,data}];
 return false;
 }
 }
-validate1536.errors = vErrors;
+validate1545.errors = vErrors;
 return errors === 0;
 }
 
-export const readAdminApiKeyDeleted = validate1538;
-const schema599 = {"type":"object","required":["id"],"properties":{"id":{"type":"string"},"object":{"type":"string","const":"organization.admin_api_key.deleted"},"deleted":{"type":"boolean","const":true}}};
+export const readAdminApiKeyDeleted = validate1547;
+const schema606 = {"type":"object","required":["id"],"properties":{"id":{"type":"string"},"object":{"type":"string","const":"organization.admin_api_key.deleted"},"deleted":{"type":"boolean","const":true}}};
 
-function validate1538(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1547(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.id === undefined) && (missing0 = "id")){
-validate1538.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema599.required,parentSchema:schema599,data}];
+validate1547.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema606.required,parentSchema:schema606,data}];
 return false;
 }
 else {
@@ -71629,7 +72299,7 @@ if(data.id !== undefined){
 let data0 = data.id;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate1538.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema599.properties.id.type,parentSchema:schema599.properties.id,data:data0}];
+validate1547.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema606.properties.id.type,parentSchema:schema606.properties.id,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -71642,11 +72312,11 @@ if(data.object !== undefined){
 let data1 = data.object;
 const _errs3 = errors;
 if(typeof data1 !== "string"){
-validate1538.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema599.properties.object.type,parentSchema:schema599.properties.object,data:data1}];
+validate1547.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema606.properties.object.type,parentSchema:schema606.properties.object,data:data1}];
 return false;
 }
 if("organization.admin_api_key.deleted" !== data1){
-validate1538.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.admin_api_key.deleted"},message:"must be equal to constant",schema:"organization.admin_api_key.deleted",parentSchema:schema599.properties.object,data:data1}];
+validate1547.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.admin_api_key.deleted"},message:"must be equal to constant",schema:"organization.admin_api_key.deleted",parentSchema:schema606.properties.object,data:data1}];
 return false;
 }
 var valid0 = _errs3 === errors;
@@ -71659,11 +72329,11 @@ if(data.deleted !== undefined){
 let data2 = data.deleted;
 const _errs5 = errors;
 if(typeof data2 !== "boolean"){
-validate1538.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema599.properties.deleted.type,parentSchema:schema599.properties.deleted,data:data2}];
+validate1547.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema606.properties.deleted.type,parentSchema:schema606.properties.deleted,data:data2}];
 return false;
 }
 if(true !== data2){
-validate1538.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/const",keyword:"const",params:{allowedValue: true},message:"must be equal to constant",schema:true,parentSchema:schema599.properties.deleted,data:data2}];
+validate1547.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/const",keyword:"const",params:{allowedValue: true},message:"must be equal to constant",schema:true,parentSchema:schema606.properties.deleted,data:data2}];
 return false;
 }
 var valid0 = _errs5 === errors;
@@ -71676,27 +72346,27 @@ var valid0 = true;
 }
 }
 else {
-validate1538.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema599.type,parentSchema:schema599,data}];
+validate1547.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema606.type,parentSchema:schema606,data}];
 return false;
 }
 }
-validate1538.errors = vErrors;
+validate1547.errors = vErrors;
 return errors === 0;
 }
 
-export const readProjectApiKey = validate1539;
-const schema600 = {"type":"object","required":["id"],"properties":{"object":{"type":"string","const":"organization.project.api_key"},"redacted_value":{"type":"string"},"name":{"type":"string"},"created_at":{"type":"integer"},"last_used_at":{"type":["integer","null"]},"id":{"type":"string"},"owner_project_access":{"type":"string","enum":["active","inactive"]},"owner":{"$ref":"#/components/schemas/ProjectApiKeyOwner"}}};
-const schema601 = {"type":"object","required":[],"properties":{"type":{"type":"string","enum":["service_account","user"]},"service_account":{"$ref":"#/components/schemas/ProjectApiKeyOwnerServiceAccount"}}};
-const schema602 = {"type":"object","required":["id"],"properties":{"id":{"type":"string"},"name":{"type":"string"},"created_at":{"type":"integer"},"role":{"type":"string"}}};
+export const readProjectApiKey = validate1548;
+const schema607 = {"type":"object","required":["id"],"properties":{"object":{"type":"string","const":"organization.project.api_key"},"redacted_value":{"type":"string"},"name":{"type":"string"},"created_at":{"type":"integer"},"last_used_at":{"type":["integer","null"]},"id":{"type":"string"},"owner_project_access":{"type":"string","enum":["active","inactive"]},"owner":{"$ref":"#/components/schemas/ProjectApiKeyOwner"}}};
+const schema608 = {"type":"object","required":[],"properties":{"type":{"type":"string","enum":["service_account","user"]},"service_account":{"$ref":"#/components/schemas/ProjectApiKeyOwnerServiceAccount"}}};
+const schema609 = {"type":"object","required":["id"],"properties":{"id":{"type":"string"},"name":{"type":"string"},"created_at":{"type":"integer"},"role":{"type":"string"}}};
 
-function validate1541(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1550(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.id === undefined) && (missing0 = "id")){
-validate1541.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema602.required,parentSchema:schema602,data}];
+validate1550.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema609.required,parentSchema:schema609,data}];
 return false;
 }
 else {
@@ -71704,7 +72374,7 @@ if(data.id !== undefined){
 let data0 = data.id;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate1541.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema602.properties.id.type,parentSchema:schema602.properties.id,data:data0}];
+validate1550.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema609.properties.id.type,parentSchema:schema609.properties.id,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -71717,7 +72387,7 @@ if(data.name !== undefined){
 let data1 = data.name;
 const _errs3 = errors;
 if(typeof data1 !== "string"){
-validate1541.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema602.properties.name.type,parentSchema:schema602.properties.name,data:data1}];
+validate1550.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema609.properties.name.type,parentSchema:schema609.properties.name,data:data1}];
 return false;
 }
 var valid0 = _errs3 === errors;
@@ -71730,7 +72400,7 @@ if(data.created_at !== undefined){
 let data2 = data.created_at;
 const _errs5 = errors;
 if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate1541.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema602.properties.created_at.type,parentSchema:schema602.properties.created_at,data:data2}];
+validate1550.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema609.properties.created_at.type,parentSchema:schema609.properties.created_at,data:data2}];
 return false;
 }
 var valid0 = _errs5 === errors;
@@ -71743,7 +72413,7 @@ if(data.role !== undefined){
 let data3 = data.role;
 const _errs7 = errors;
 if(typeof data3 !== "string"){
-validate1541.errors = [{instancePath:instancePath+"/role",schemaPath:"#/properties/role/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema602.properties.role.type,parentSchema:schema602.properties.role,data:data3}];
+validate1550.errors = [{instancePath:instancePath+"/role",schemaPath:"#/properties/role/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema609.properties.role.type,parentSchema:schema609.properties.role,data:data3}];
 return false;
 }
 var valid0 = _errs7 === errors;
@@ -71757,16 +72427,16 @@ var valid0 = true;
 }
 }
 else {
-validate1541.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema602.type,parentSchema:schema602,data}];
+validate1550.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema609.type,parentSchema:schema609,data}];
 return false;
 }
 }
-validate1541.errors = vErrors;
+validate1550.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate1540(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1549(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
@@ -71775,11 +72445,11 @@ if(data.type !== undefined){
 let data0 = data.type;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate1540.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema601.properties.type.type,parentSchema:schema601.properties.type,data:data0}];
+validate1549.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema608.properties.type.type,parentSchema:schema608.properties.type,data:data0}];
 return false;
 }
 if(!((data0 === "service_account") || (data0 === "user"))){
-validate1540.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/enum",keyword:"enum",params:{allowedValues: schema601.properties.type.enum},message:"must be equal to one of the allowed values",schema:schema601.properties.type.enum,parentSchema:schema601.properties.type,data:data0}];
+validate1549.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/enum",keyword:"enum",params:{allowedValues: schema608.properties.type.enum},message:"must be equal to one of the allowed values",schema:schema608.properties.type.enum,parentSchema:schema608.properties.type,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -71790,8 +72460,8 @@ var valid0 = true;
 if(valid0){
 if(data.service_account !== undefined){
 const _errs3 = errors;
-if(!(validate1541(data.service_account, {instancePath:instancePath+"/service_account",parentData:data,parentDataProperty:"service_account",rootData}))){
-vErrors = vErrors === null ? validate1541.errors : vErrors.concat(validate1541.errors);
+if(!(validate1550(data.service_account, {instancePath:instancePath+"/service_account",parentData:data,parentDataProperty:"service_account",rootData}))){
+vErrors = vErrors === null ? validate1550.errors : vErrors.concat(validate1550.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs3 === errors;
@@ -71802,23 +72472,23 @@ var valid0 = true;
 }
 }
 else {
-validate1540.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema601.type,parentSchema:schema601,data}];
+validate1549.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema608.type,parentSchema:schema608,data}];
 return false;
 }
 }
-validate1540.errors = vErrors;
+validate1549.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate1539(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1548(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.id === undefined) && (missing0 = "id")){
-validate1539.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema600.required,parentSchema:schema600,data}];
+validate1548.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema607.required,parentSchema:schema607,data}];
 return false;
 }
 else {
@@ -71826,11 +72496,11 @@ if(data.object !== undefined){
 let data0 = data.object;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate1539.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema600.properties.object.type,parentSchema:schema600.properties.object,data:data0}];
+validate1548.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema607.properties.object.type,parentSchema:schema607.properties.object,data:data0}];
 return false;
 }
 if("organization.project.api_key" !== data0){
-validate1539.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.project.api_key"},message:"must be equal to constant",schema:"organization.project.api_key",parentSchema:schema600.properties.object,data:data0}];
+validate1548.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.project.api_key"},message:"must be equal to constant",schema:"organization.project.api_key",parentSchema:schema607.properties.object,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -71843,7 +72513,7 @@ if(data.redacted_value !== undefined){
 let data1 = data.redacted_value;
 const _errs3 = errors;
 if(typeof data1 !== "string"){
-validate1539.errors = [{instancePath:instancePath+"/redacted_value",schemaPath:"#/properties/redacted_value/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema600.properties.redacted_value.type,parentSchema:schema600.properties.redacted_value,data:data1}];
+validate1548.errors = [{instancePath:instancePath+"/redacted_value",schemaPath:"#/properties/redacted_value/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema607.properties.redacted_value.type,parentSchema:schema607.properties.redacted_value,data:data1}];
 return false;
 }
 var valid0 = _errs3 === errors;
@@ -71856,7 +72526,7 @@ if(data.name !== undefined){
 let data2 = data.name;
 const _errs5 = errors;
 if(typeof data2 !== "string"){
-validate1539.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema600.properties.name.type,parentSchema:schema600.properties.name,data:data2}];
+validate1548.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema607.properties.name.type,parentSchema:schema607.properties.name,data:data2}];
 return false;
 }
 var valid0 = _errs5 === errors;
@@ -71869,7 +72539,7 @@ if(data.created_at !== undefined){
 let data3 = data.created_at;
 const _errs7 = errors;
 if(!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))){
-validate1539.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema600.properties.created_at.type,parentSchema:schema600.properties.created_at,data:data3}];
+validate1548.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema607.properties.created_at.type,parentSchema:schema607.properties.created_at,data:data3}];
 return false;
 }
 var valid0 = _errs7 === errors;
@@ -71882,7 +72552,7 @@ if(data.last_used_at !== undefined){
 let data4 = data.last_used_at;
 const _errs9 = errors;
 if((!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))) && (data4 !== null)){
-validate1539.errors = [{instancePath:instancePath+"/last_used_at",schemaPath:"#/properties/last_used_at/type",keyword:"type",params:{type: schema600.properties.last_used_at.type},message:"must be integer,null",schema:schema600.properties.last_used_at.type,parentSchema:schema600.properties.last_used_at,data:data4}];
+validate1548.errors = [{instancePath:instancePath+"/last_used_at",schemaPath:"#/properties/last_used_at/type",keyword:"type",params:{type: schema607.properties.last_used_at.type},message:"must be integer,null",schema:schema607.properties.last_used_at.type,parentSchema:schema607.properties.last_used_at,data:data4}];
 return false;
 }
 var valid0 = _errs9 === errors;
@@ -71895,7 +72565,7 @@ if(data.id !== undefined){
 let data5 = data.id;
 const _errs11 = errors;
 if(typeof data5 !== "string"){
-validate1539.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema600.properties.id.type,parentSchema:schema600.properties.id,data:data5}];
+validate1548.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema607.properties.id.type,parentSchema:schema607.properties.id,data:data5}];
 return false;
 }
 var valid0 = _errs11 === errors;
@@ -71908,11 +72578,11 @@ if(data.owner_project_access !== undefined){
 let data6 = data.owner_project_access;
 const _errs13 = errors;
 if(typeof data6 !== "string"){
-validate1539.errors = [{instancePath:instancePath+"/owner_project_access",schemaPath:"#/properties/owner_project_access/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema600.properties.owner_project_access.type,parentSchema:schema600.properties.owner_project_access,data:data6}];
+validate1548.errors = [{instancePath:instancePath+"/owner_project_access",schemaPath:"#/properties/owner_project_access/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema607.properties.owner_project_access.type,parentSchema:schema607.properties.owner_project_access,data:data6}];
 return false;
 }
 if(!((data6 === "active") || (data6 === "inactive"))){
-validate1539.errors = [{instancePath:instancePath+"/owner_project_access",schemaPath:"#/properties/owner_project_access/enum",keyword:"enum",params:{allowedValues: schema600.properties.owner_project_access.enum},message:"must be equal to one of the allowed values",schema:schema600.properties.owner_project_access.enum,parentSchema:schema600.properties.owner_project_access,data:data6}];
+validate1548.errors = [{instancePath:instancePath+"/owner_project_access",schemaPath:"#/properties/owner_project_access/enum",keyword:"enum",params:{allowedValues: schema607.properties.owner_project_access.enum},message:"must be equal to one of the allowed values",schema:schema607.properties.owner_project_access.enum,parentSchema:schema607.properties.owner_project_access,data:data6}];
 return false;
 }
 var valid0 = _errs13 === errors;
@@ -71923,8 +72593,8 @@ var valid0 = true;
 if(valid0){
 if(data.owner !== undefined){
 const _errs15 = errors;
-if(!(validate1540(data.owner, {instancePath:instancePath+"/owner",parentData:data,parentDataProperty:"owner",rootData}))){
-vErrors = vErrors === null ? validate1540.errors : vErrors.concat(validate1540.errors);
+if(!(validate1549(data.owner, {instancePath:instancePath+"/owner",parentData:data,parentDataProperty:"owner",rootData}))){
+vErrors = vErrors === null ? validate1549.errors : vErrors.concat(validate1549.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs15 === errors;
@@ -71942,17 +72612,17 @@ var valid0 = true;
 }
 }
 else {
-validate1539.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema600.type,parentSchema:schema600,data}];
+validate1548.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema607.type,parentSchema:schema607,data}];
 return false;
 }
 }
-validate1539.errors = vErrors;
+validate1548.errors = vErrors;
 return errors === 0;
 }
 
-export const readProjectApiKeyOwner = validate1544;
+export const readProjectApiKeyOwner = validate1553;
 
-function validate1544(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1553(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
@@ -71961,11 +72631,11 @@ if(data.type !== undefined){
 let data0 = data.type;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate1544.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema601.properties.type.type,parentSchema:schema601.properties.type,data:data0}];
+validate1553.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema608.properties.type.type,parentSchema:schema608.properties.type,data:data0}];
 return false;
 }
 if(!((data0 === "service_account") || (data0 === "user"))){
-validate1544.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/enum",keyword:"enum",params:{allowedValues: schema601.properties.type.enum},message:"must be equal to one of the allowed values",schema:schema601.properties.type.enum,parentSchema:schema601.properties.type,data:data0}];
+validate1553.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/enum",keyword:"enum",params:{allowedValues: schema608.properties.type.enum},message:"must be equal to one of the allowed values",schema:schema608.properties.type.enum,parentSchema:schema608.properties.type,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -71976,8 +72646,8 @@ var valid0 = true;
 if(valid0){
 if(data.service_account !== undefined){
 const _errs3 = errors;
-if(!(validate1541(data.service_account, {instancePath:instancePath+"/service_account",parentData:data,parentDataProperty:"service_account",rootData}))){
-vErrors = vErrors === null ? validate1541.errors : vErrors.concat(validate1541.errors);
+if(!(validate1550(data.service_account, {instancePath:instancePath+"/service_account",parentData:data,parentDataProperty:"service_account",rootData}))){
+vErrors = vErrors === null ? validate1550.errors : vErrors.concat(validate1550.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs3 === errors;
@@ -71988,24 +72658,24 @@ var valid0 = true;
 }
 }
 else {
-validate1544.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema601.type,parentSchema:schema601,data}];
+validate1553.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema608.type,parentSchema:schema608,data}];
 return false;
 }
 }
-validate1544.errors = vErrors;
+validate1553.errors = vErrors;
 return errors === 0;
 }
 
-export const readProjectApiKeyOwnerServiceAccount = validate1546;
+export const readProjectApiKeyOwnerServiceAccount = validate1555;
 
-function validate1546(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1555(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.id === undefined) && (missing0 = "id")){
-validate1546.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema602.required,parentSchema:schema602,data}];
+validate1555.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema609.required,parentSchema:schema609,data}];
 return false;
 }
 else {
@@ -72013,7 +72683,7 @@ if(data.id !== undefined){
 let data0 = data.id;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate1546.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema602.properties.id.type,parentSchema:schema602.properties.id,data:data0}];
+validate1555.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema609.properties.id.type,parentSchema:schema609.properties.id,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -72026,7 +72696,7 @@ if(data.name !== undefined){
 let data1 = data.name;
 const _errs3 = errors;
 if(typeof data1 !== "string"){
-validate1546.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema602.properties.name.type,parentSchema:schema602.properties.name,data:data1}];
+validate1555.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema609.properties.name.type,parentSchema:schema609.properties.name,data:data1}];
 return false;
 }
 var valid0 = _errs3 === errors;
@@ -72039,7 +72709,7 @@ if(data.created_at !== undefined){
 let data2 = data.created_at;
 const _errs5 = errors;
 if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate1546.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema602.properties.created_at.type,parentSchema:schema602.properties.created_at,data:data2}];
+validate1555.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema609.properties.created_at.type,parentSchema:schema609.properties.created_at,data:data2}];
 return false;
 }
 var valid0 = _errs5 === errors;
@@ -72052,7 +72722,7 @@ if(data.role !== undefined){
 let data3 = data.role;
 const _errs7 = errors;
 if(typeof data3 !== "string"){
-validate1546.errors = [{instancePath:instancePath+"/role",schemaPath:"#/properties/role/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema602.properties.role.type,parentSchema:schema602.properties.role,data:data3}];
+validate1555.errors = [{instancePath:instancePath+"/role",schemaPath:"#/properties/role/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema609.properties.role.type,parentSchema:schema609.properties.role,data:data3}];
 return false;
 }
 var valid0 = _errs7 === errors;
@@ -72066,25 +72736,25 @@ var valid0 = true;
 }
 }
 else {
-validate1546.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema602.type,parentSchema:schema602,data}];
+validate1555.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema609.type,parentSchema:schema609,data}];
 return false;
 }
 }
-validate1546.errors = vErrors;
+validate1555.errors = vErrors;
 return errors === 0;
 }
 
-export const readProjectApiKeyList = validate1547;
-const schema605 = {"type":"object","required":["data"],"properties":{"object":{"type":"string","const":"list"},"data":{"type":"array","items":{"$ref":"#/components/schemas/ProjectApiKey"}},"first_id":{"type":["string","null"]},"last_id":{"type":["string","null"]},"has_more":{"type":"boolean"}}};
+export const readProjectApiKeyList = validate1556;
+const schema612 = {"type":"object","required":["data"],"properties":{"object":{"type":"string","const":"list"},"data":{"type":"array","items":{"$ref":"#/components/schemas/ProjectApiKey"}},"first_id":{"type":["string","null"]},"last_id":{"type":["string","null"]},"has_more":{"type":"boolean"}}};
 
-function validate1547(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1556(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.data === undefined) && (missing0 = "data")){
-validate1547.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema605.required,parentSchema:schema605,data}];
+validate1556.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema612.required,parentSchema:schema612,data}];
 return false;
 }
 else {
@@ -72092,11 +72762,11 @@ if(data.object !== undefined){
 let data0 = data.object;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate1547.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema605.properties.object.type,parentSchema:schema605.properties.object,data:data0}];
+validate1556.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema612.properties.object.type,parentSchema:schema612.properties.object,data:data0}];
 return false;
 }
 if("list" !== data0){
-validate1547.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "list"},message:"must be equal to constant",schema:"list",parentSchema:schema605.properties.object,data:data0}];
+validate1556.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "list"},message:"must be equal to constant",schema:"list",parentSchema:schema612.properties.object,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -72114,8 +72784,8 @@ var valid1 = true;
 const len0 = data1.length;
 for(let i0=0; i0<len0; i0++){
 const _errs5 = errors;
-if(!(validate1539(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate1539.errors : vErrors.concat(validate1539.errors);
+if(!(validate1548(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate1548.errors : vErrors.concat(validate1548.errors);
 errors = vErrors.length;
 }
 var valid1 = _errs5 === errors;
@@ -72125,7 +72795,7 @@ break;
 }
 }
 else {
-validate1547.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema605.properties.data.type,parentSchema:schema605.properties.data,data:data1}];
+validate1556.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema612.properties.data.type,parentSchema:schema612.properties.data,data:data1}];
 return false;
 }
 }
@@ -72139,7 +72809,7 @@ if(data.first_id !== undefined){
 let data3 = data.first_id;
 const _errs6 = errors;
 if((typeof data3 !== "string") && (data3 !== null)){
-validate1547.errors = [{instancePath:instancePath+"/first_id",schemaPath:"#/properties/first_id/type",keyword:"type",params:{type: schema605.properties.first_id.type},message:"must be string,null",schema:schema605.properties.first_id.type,parentSchema:schema605.properties.first_id,data:data3}];
+validate1556.errors = [{instancePath:instancePath+"/first_id",schemaPath:"#/properties/first_id/type",keyword:"type",params:{type: schema612.properties.first_id.type},message:"must be string,null",schema:schema612.properties.first_id.type,parentSchema:schema612.properties.first_id,data:data3}];
 return false;
 }
 var valid0 = _errs6 === errors;
@@ -72152,7 +72822,7 @@ if(data.last_id !== undefined){
 let data4 = data.last_id;
 const _errs8 = errors;
 if((typeof data4 !== "string") && (data4 !== null)){
-validate1547.errors = [{instancePath:instancePath+"/last_id",schemaPath:"#/properties/last_id/type",keyword:"type",params:{type: schema605.properties.last_id.type},message:"must be string,null",schema:schema605.properties.last_id.type,parentSchema:schema605.properties.last_id,data:data4}];
+validate1556.errors = [{instancePath:instancePath+"/last_id",schemaPath:"#/properties/last_id/type",keyword:"type",params:{type: schema612.properties.last_id.type},message:"must be string,null",schema:schema612.properties.last_id.type,parentSchema:schema612.properties.last_id,data:data4}];
 return false;
 }
 var valid0 = _errs8 === errors;
@@ -72165,7 +72835,7 @@ if(data.has_more !== undefined){
 let data5 = data.has_more;
 const _errs10 = errors;
 if(typeof data5 !== "boolean"){
-validate1547.errors = [{instancePath:instancePath+"/has_more",schemaPath:"#/properties/has_more/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema605.properties.has_more.type,parentSchema:schema605.properties.has_more,data:data5}];
+validate1556.errors = [{instancePath:instancePath+"/has_more",schemaPath:"#/properties/has_more/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema612.properties.has_more.type,parentSchema:schema612.properties.has_more,data:data5}];
 return false;
 }
 var valid0 = _errs10 === errors;
@@ -72180,25 +72850,25 @@ var valid0 = true;
 }
 }
 else {
-validate1547.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema605.type,parentSchema:schema605,data}];
+validate1556.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema612.type,parentSchema:schema612,data}];
 return false;
 }
 }
-validate1547.errors = vErrors;
+validate1556.errors = vErrors;
 return errors === 0;
 }
 
-export const readProjectApiKeyDeleted = validate1549;
-const schema606 = {"type":"object","required":["id"],"properties":{"object":{"type":"string","const":"organization.project.api_key.deleted"},"id":{"type":"string"},"deleted":{"type":"boolean","const":true}}};
+export const readProjectApiKeyDeleted = validate1558;
+const schema613 = {"type":"object","required":["id"],"properties":{"object":{"type":"string","const":"organization.project.api_key.deleted"},"id":{"type":"string"},"deleted":{"type":"boolean","const":true}}};
 
-function validate1549(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1558(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.id === undefined) && (missing0 = "id")){
-validate1549.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema606.required,parentSchema:schema606,data}];
+validate1558.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema613.required,parentSchema:schema613,data}];
 return false;
 }
 else {
@@ -72206,11 +72876,11 @@ if(data.object !== undefined){
 let data0 = data.object;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate1549.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema606.properties.object.type,parentSchema:schema606.properties.object,data:data0}];
+validate1558.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema613.properties.object.type,parentSchema:schema613.properties.object,data:data0}];
 return false;
 }
 if("organization.project.api_key.deleted" !== data0){
-validate1549.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.project.api_key.deleted"},message:"must be equal to constant",schema:"organization.project.api_key.deleted",parentSchema:schema606.properties.object,data:data0}];
+validate1558.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.project.api_key.deleted"},message:"must be equal to constant",schema:"organization.project.api_key.deleted",parentSchema:schema613.properties.object,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -72223,7 +72893,7 @@ if(data.id !== undefined){
 let data1 = data.id;
 const _errs3 = errors;
 if(typeof data1 !== "string"){
-validate1549.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema606.properties.id.type,parentSchema:schema606.properties.id,data:data1}];
+validate1558.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema613.properties.id.type,parentSchema:schema613.properties.id,data:data1}];
 return false;
 }
 var valid0 = _errs3 === errors;
@@ -72236,11 +72906,11 @@ if(data.deleted !== undefined){
 let data2 = data.deleted;
 const _errs5 = errors;
 if(typeof data2 !== "boolean"){
-validate1549.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema606.properties.deleted.type,parentSchema:schema606.properties.deleted,data:data2}];
+validate1558.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema613.properties.deleted.type,parentSchema:schema613.properties.deleted,data:data2}];
 return false;
 }
 if(true !== data2){
-validate1549.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/const",keyword:"const",params:{allowedValue: true},message:"must be equal to constant",schema:true,parentSchema:schema606.properties.deleted,data:data2}];
+validate1558.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/const",keyword:"const",params:{allowedValue: true},message:"must be equal to constant",schema:true,parentSchema:schema613.properties.deleted,data:data2}];
 return false;
 }
 var valid0 = _errs5 === errors;
@@ -72253,58 +72923,58 @@ var valid0 = true;
 }
 }
 else {
-validate1549.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema606.type,parentSchema:schema606,data}];
+validate1558.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema613.type,parentSchema:schema613,data}];
 return false;
 }
 }
-validate1549.errors = vErrors;
+validate1558.errors = vErrors;
 return errors === 0;
 }
 
-export const readKeyName = validate1550;
+export const readKeyName = validate1559;
 
-function validate1550(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1559(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(typeof data === "string"){
 if(data.length > 2 * 100 || (data.length > 100 && func2(data) > 100)){
-validate1550.errors = [{instancePath,schemaPath:"#/maxLength",keyword:"maxLength",params:{limit: 100},message:"must NOT have more than 100 characters",schema:100,parentSchema:schema597,data}];
+validate1559.errors = [{instancePath,schemaPath:"#/maxLength",keyword:"maxLength",params:{limit: 100},message:"must NOT have more than 100 characters",schema:100,parentSchema:schema604,data}];
 return false;
 }
 else {
 if(data.length < 2 * 1 && func2(data) < 1){
-validate1550.errors = [{instancePath,schemaPath:"#/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema597,data}];
+validate1559.errors = [{instancePath,schemaPath:"#/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema604,data}];
 return false;
 }
 else {
 if(!pattern11.test(data)){
-validate1550.errors = [{instancePath,schemaPath:"#/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f]*$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f]*$"+"\"",schema:"^[^\\u0000-\\u001f\\u007f]*$",parentSchema:schema597,data}];
+validate1559.errors = [{instancePath,schemaPath:"#/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f]*$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f]*$"+"\"",schema:"^[^\\u0000-\\u001f\\u007f]*$",parentSchema:schema604,data}];
 return false;
 }
 }
 }
 }
 else {
-validate1550.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema597.type,parentSchema:schema597,data}];
+validate1559.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema604.type,parentSchema:schema604,data}];
 return false;
 }
 }
-validate1550.errors = vErrors;
+validate1559.errors = vErrors;
 return errors === 0;
 }
 
-export const readKeyBudget = validate1551;
-const schema608 = {"type":"object","required":["period"],"properties":{"period":{"type":"string","enum":["day","month","total","week"]},"amount":{"type":["number","null"],"minimum":0.000001,"maximum":1000000},"tokens":{"type":["integer","null"],"minimum":1,"maximum":1000000000000000}}};
+export const readKeyBudget = validate1560;
+const schema615 = {"type":"object","required":["period"],"properties":{"period":{"type":"string","enum":["day","month","total","week"]},"amount":{"type":["number","null"],"minimum":0.000001,"maximum":1000000},"tokens":{"type":["integer","null"],"minimum":1,"maximum":1000000000000000}}};
 
-function validate1551(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1560(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.period === undefined) && (missing0 = "period")){
-validate1551.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema608.required,parentSchema:schema608,data}];
+validate1560.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema615.required,parentSchema:schema615,data}];
 return false;
 }
 else {
@@ -72312,11 +72982,11 @@ if(data.period !== undefined){
 let data0 = data.period;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate1551.errors = [{instancePath:instancePath+"/period",schemaPath:"#/properties/period/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema608.properties.period.type,parentSchema:schema608.properties.period,data:data0}];
+validate1560.errors = [{instancePath:instancePath+"/period",schemaPath:"#/properties/period/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema615.properties.period.type,parentSchema:schema615.properties.period,data:data0}];
 return false;
 }
 if(!((((data0 === "day") || (data0 === "month")) || (data0 === "total")) || (data0 === "week"))){
-validate1551.errors = [{instancePath:instancePath+"/period",schemaPath:"#/properties/period/enum",keyword:"enum",params:{allowedValues: schema608.properties.period.enum},message:"must be equal to one of the allowed values",schema:schema608.properties.period.enum,parentSchema:schema608.properties.period,data:data0}];
+validate1560.errors = [{instancePath:instancePath+"/period",schemaPath:"#/properties/period/enum",keyword:"enum",params:{allowedValues: schema615.properties.period.enum},message:"must be equal to one of the allowed values",schema:schema615.properties.period.enum,parentSchema:schema615.properties.period,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -72329,18 +72999,18 @@ if(data.amount !== undefined){
 let data1 = data.amount;
 const _errs3 = errors;
 if((!((typeof data1 == "number") && (isFinite(data1)))) && (data1 !== null)){
-validate1551.errors = [{instancePath:instancePath+"/amount",schemaPath:"#/properties/amount/type",keyword:"type",params:{type: schema608.properties.amount.type},message:"must be number,null",schema:schema608.properties.amount.type,parentSchema:schema608.properties.amount,data:data1}];
+validate1560.errors = [{instancePath:instancePath+"/amount",schemaPath:"#/properties/amount/type",keyword:"type",params:{type: schema615.properties.amount.type},message:"must be number,null",schema:schema615.properties.amount.type,parentSchema:schema615.properties.amount,data:data1}];
 return false;
 }
 if(errors === _errs3){
 if((typeof data1 == "number") && (isFinite(data1))){
 if(data1 > 1000000 || isNaN(data1)){
-validate1551.errors = [{instancePath:instancePath+"/amount",schemaPath:"#/properties/amount/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000000},message:"must be <= 1000000",schema:1000000,parentSchema:schema608.properties.amount,data:data1}];
+validate1560.errors = [{instancePath:instancePath+"/amount",schemaPath:"#/properties/amount/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000000},message:"must be <= 1000000",schema:1000000,parentSchema:schema615.properties.amount,data:data1}];
 return false;
 }
 else {
 if(data1 < 0.000001 || isNaN(data1)){
-validate1551.errors = [{instancePath:instancePath+"/amount",schemaPath:"#/properties/amount/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0.000001},message:"must be >= 0.000001",schema:0.000001,parentSchema:schema608.properties.amount,data:data1}];
+validate1560.errors = [{instancePath:instancePath+"/amount",schemaPath:"#/properties/amount/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0.000001},message:"must be >= 0.000001",schema:0.000001,parentSchema:schema615.properties.amount,data:data1}];
 return false;
 }
 }
@@ -72356,18 +73026,18 @@ if(data.tokens !== undefined){
 let data2 = data.tokens;
 const _errs5 = errors;
 if((!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))) && (data2 !== null)){
-validate1551.errors = [{instancePath:instancePath+"/tokens",schemaPath:"#/properties/tokens/type",keyword:"type",params:{type: schema608.properties.tokens.type},message:"must be integer,null",schema:schema608.properties.tokens.type,parentSchema:schema608.properties.tokens,data:data2}];
+validate1560.errors = [{instancePath:instancePath+"/tokens",schemaPath:"#/properties/tokens/type",keyword:"type",params:{type: schema615.properties.tokens.type},message:"must be integer,null",schema:schema615.properties.tokens.type,parentSchema:schema615.properties.tokens,data:data2}];
 return false;
 }
 if(errors === _errs5){
 if((typeof data2 == "number") && (isFinite(data2))){
 if(data2 > 1000000000000000 || isNaN(data2)){
-validate1551.errors = [{instancePath:instancePath+"/tokens",schemaPath:"#/properties/tokens/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000000000000000},message:"must be <= 1000000000000000",schema:1000000000000000,parentSchema:schema608.properties.tokens,data:data2}];
+validate1560.errors = [{instancePath:instancePath+"/tokens",schemaPath:"#/properties/tokens/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000000000000000},message:"must be <= 1000000000000000",schema:1000000000000000,parentSchema:schema615.properties.tokens,data:data2}];
 return false;
 }
 else {
 if(data2 < 1 || isNaN(data2)){
-validate1551.errors = [{instancePath:instancePath+"/tokens",schemaPath:"#/properties/tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema608.properties.tokens,data:data2}];
+validate1560.errors = [{instancePath:instancePath+"/tokens",schemaPath:"#/properties/tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema615.properties.tokens,data:data2}];
 return false;
 }
 }
@@ -72383,18 +73053,18 @@ var valid0 = true;
 }
 }
 else {
-validate1551.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema608.type,parentSchema:schema608,data}];
+validate1560.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema615.type,parentSchema:schema615,data}];
 return false;
 }
 }
-validate1551.errors = vErrors;
+validate1560.errors = vErrors;
 return errors === 0;
 }
 
-export const readKeySpending = validate1552;
-const schema609 = {"type":"object","required":[],"properties":{"amount":{"type":"number","minimum":0},"tokens":{"type":"integer","minimum":0},"renews_at":{"type":["integer","null"]}}};
+export const readKeySpending = validate1561;
+const schema616 = {"type":"object","required":[],"properties":{"amount":{"type":"number","minimum":0},"tokens":{"type":"integer","minimum":0},"renews_at":{"type":["integer","null"]}}};
 
-function validate1552(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1561(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
@@ -72405,12 +73075,12 @@ const _errs1 = errors;
 if(errors === _errs1){
 if((typeof data0 == "number") && (isFinite(data0))){
 if(data0 < 0 || isNaN(data0)){
-validate1552.errors = [{instancePath:instancePath+"/amount",schemaPath:"#/properties/amount/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema609.properties.amount,data:data0}];
+validate1561.errors = [{instancePath:instancePath+"/amount",schemaPath:"#/properties/amount/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema616.properties.amount,data:data0}];
 return false;
 }
 }
 else {
-validate1552.errors = [{instancePath:instancePath+"/amount",schemaPath:"#/properties/amount/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema609.properties.amount.type,parentSchema:schema609.properties.amount,data:data0}];
+validate1561.errors = [{instancePath:instancePath+"/amount",schemaPath:"#/properties/amount/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema616.properties.amount.type,parentSchema:schema616.properties.amount,data:data0}];
 return false;
 }
 }
@@ -72424,13 +73094,13 @@ if(data.tokens !== undefined){
 let data1 = data.tokens;
 const _errs3 = errors;
 if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate1552.errors = [{instancePath:instancePath+"/tokens",schemaPath:"#/properties/tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema609.properties.tokens.type,parentSchema:schema609.properties.tokens,data:data1}];
+validate1561.errors = [{instancePath:instancePath+"/tokens",schemaPath:"#/properties/tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema616.properties.tokens.type,parentSchema:schema616.properties.tokens,data:data1}];
 return false;
 }
 if(errors === _errs3){
 if((typeof data1 == "number") && (isFinite(data1))){
 if(data1 < 0 || isNaN(data1)){
-validate1552.errors = [{instancePath:instancePath+"/tokens",schemaPath:"#/properties/tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema609.properties.tokens,data:data1}];
+validate1561.errors = [{instancePath:instancePath+"/tokens",schemaPath:"#/properties/tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema616.properties.tokens,data:data1}];
 return false;
 }
 }
@@ -72445,7 +73115,7 @@ if(data.renews_at !== undefined){
 let data2 = data.renews_at;
 const _errs5 = errors;
 if((!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))) && (data2 !== null)){
-validate1552.errors = [{instancePath:instancePath+"/renews_at",schemaPath:"#/properties/renews_at/type",keyword:"type",params:{type: schema609.properties.renews_at.type},message:"must be integer,null",schema:schema609.properties.renews_at.type,parentSchema:schema609.properties.renews_at,data:data2}];
+validate1561.errors = [{instancePath:instancePath+"/renews_at",schemaPath:"#/properties/renews_at/type",keyword:"type",params:{type: schema616.properties.renews_at.type},message:"must be integer,null",schema:schema616.properties.renews_at.type,parentSchema:schema616.properties.renews_at,data:data2}];
 return false;
 }
 var valid0 = _errs5 === errors;
@@ -72457,25 +73127,25 @@ var valid0 = true;
 }
 }
 else {
-validate1552.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema609.type,parentSchema:schema609,data}];
+validate1561.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema616.type,parentSchema:schema616,data}];
 return false;
 }
 }
-validate1552.errors = vErrors;
+validate1561.errors = vErrors;
 return errors === 0;
 }
 
-export const readKeyRecord = validate1553;
-const schema610 = {"type":"object","required":["id"],"properties":{"object":{"type":"string","const":"key"},"id":{"type":"string"},"name":{"type":"string"},"redacted_value":{"type":"string"},"is_operator":{"type":"boolean"},"projects":{"type":"array","items":{"type":"string"}},"requests_per_minute":{"type":["integer","null"]},"tokens_per_minute":{"type":["integer","null"]},"tools":{"type":["array","null"],"items":{"type":"string"}},"budget":{"anyOf":[{"$ref":"#/components/schemas/KeyBudget"},{"type":"null"}]},"spending":{"anyOf":[{"$ref":"#/components/schemas/KeySpending"},{"type":"null"}]},"created_at":{"type":"integer"},"expires_at":{"type":["integer","null"]},"revoked_at":{"type":["integer","null"]}}};
+export const readKeyRecord = validate1562;
+const schema617 = {"type":"object","required":["id"],"properties":{"object":{"type":"string","const":"key"},"id":{"type":"string"},"name":{"type":"string"},"redacted_value":{"type":"string"},"is_operator":{"type":"boolean"},"projects":{"type":"array","items":{"type":"string"}},"requests_per_minute":{"type":["integer","null"]},"tokens_per_minute":{"type":["integer","null"]},"tools":{"type":["array","null"],"items":{"type":"string"}},"budget":{"anyOf":[{"$ref":"#/components/schemas/KeyBudget"},{"type":"null"}]},"spending":{"anyOf":[{"$ref":"#/components/schemas/KeySpending"},{"type":"null"}]},"created_at":{"type":"integer"},"expires_at":{"type":["integer","null"]},"revoked_at":{"type":["integer","null"]}}};
 
-function validate1553(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1562(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.id === undefined) && (missing0 = "id")){
-validate1553.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema610.required,parentSchema:schema610,data}];
+validate1562.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema617.required,parentSchema:schema617,data}];
 return false;
 }
 else {
@@ -72483,11 +73153,11 @@ if(data.object !== undefined){
 let data0 = data.object;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate1553.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema610.properties.object.type,parentSchema:schema610.properties.object,data:data0}];
+validate1562.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema617.properties.object.type,parentSchema:schema617.properties.object,data:data0}];
 return false;
 }
 if("key" !== data0){
-validate1553.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "key"},message:"must be equal to constant",schema:"key",parentSchema:schema610.properties.object,data:data0}];
+validate1562.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "key"},message:"must be equal to constant",schema:"key",parentSchema:schema617.properties.object,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -72500,7 +73170,7 @@ if(data.id !== undefined){
 let data1 = data.id;
 const _errs3 = errors;
 if(typeof data1 !== "string"){
-validate1553.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema610.properties.id.type,parentSchema:schema610.properties.id,data:data1}];
+validate1562.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema617.properties.id.type,parentSchema:schema617.properties.id,data:data1}];
 return false;
 }
 var valid0 = _errs3 === errors;
@@ -72513,7 +73183,7 @@ if(data.name !== undefined){
 let data2 = data.name;
 const _errs5 = errors;
 if(typeof data2 !== "string"){
-validate1553.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema610.properties.name.type,parentSchema:schema610.properties.name,data:data2}];
+validate1562.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema617.properties.name.type,parentSchema:schema617.properties.name,data:data2}];
 return false;
 }
 var valid0 = _errs5 === errors;
@@ -72526,7 +73196,7 @@ if(data.redacted_value !== undefined){
 let data3 = data.redacted_value;
 const _errs7 = errors;
 if(typeof data3 !== "string"){
-validate1553.errors = [{instancePath:instancePath+"/redacted_value",schemaPath:"#/properties/redacted_value/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema610.properties.redacted_value.type,parentSchema:schema610.properties.redacted_value,data:data3}];
+validate1562.errors = [{instancePath:instancePath+"/redacted_value",schemaPath:"#/properties/redacted_value/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema617.properties.redacted_value.type,parentSchema:schema617.properties.redacted_value,data:data3}];
 return false;
 }
 var valid0 = _errs7 === errors;
@@ -72539,7 +73209,7 @@ if(data.is_operator !== undefined){
 let data4 = data.is_operator;
 const _errs9 = errors;
 if(typeof data4 !== "boolean"){
-validate1553.errors = [{instancePath:instancePath+"/is_operator",schemaPath:"#/properties/is_operator/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema610.properties.is_operator.type,parentSchema:schema610.properties.is_operator,data:data4}];
+validate1562.errors = [{instancePath:instancePath+"/is_operator",schemaPath:"#/properties/is_operator/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema617.properties.is_operator.type,parentSchema:schema617.properties.is_operator,data:data4}];
 return false;
 }
 var valid0 = _errs9 === errors;
@@ -72559,7 +73229,7 @@ for(let i0=0; i0<len0; i0++){
 let data6 = data5[i0];
 const _errs13 = errors;
 if(typeof data6 !== "string"){
-validate1553.errors = [{instancePath:instancePath+"/projects/" + i0,schemaPath:"#/properties/projects/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema610.properties.projects.items.type,parentSchema:schema610.properties.projects.items,data:data6}];
+validate1562.errors = [{instancePath:instancePath+"/projects/" + i0,schemaPath:"#/properties/projects/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema617.properties.projects.items.type,parentSchema:schema617.properties.projects.items,data:data6}];
 return false;
 }
 var valid1 = _errs13 === errors;
@@ -72569,7 +73239,7 @@ break;
 }
 }
 else {
-validate1553.errors = [{instancePath:instancePath+"/projects",schemaPath:"#/properties/projects/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema610.properties.projects.type,parentSchema:schema610.properties.projects,data:data5}];
+validate1562.errors = [{instancePath:instancePath+"/projects",schemaPath:"#/properties/projects/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema617.properties.projects.type,parentSchema:schema617.properties.projects,data:data5}];
 return false;
 }
 }
@@ -72583,7 +73253,7 @@ if(data.requests_per_minute !== undefined){
 let data7 = data.requests_per_minute;
 const _errs15 = errors;
 if((!(((typeof data7 == "number") && (!(data7 % 1) && !isNaN(data7))) && (isFinite(data7)))) && (data7 !== null)){
-validate1553.errors = [{instancePath:instancePath+"/requests_per_minute",schemaPath:"#/properties/requests_per_minute/type",keyword:"type",params:{type: schema610.properties.requests_per_minute.type},message:"must be integer,null",schema:schema610.properties.requests_per_minute.type,parentSchema:schema610.properties.requests_per_minute,data:data7}];
+validate1562.errors = [{instancePath:instancePath+"/requests_per_minute",schemaPath:"#/properties/requests_per_minute/type",keyword:"type",params:{type: schema617.properties.requests_per_minute.type},message:"must be integer,null",schema:schema617.properties.requests_per_minute.type,parentSchema:schema617.properties.requests_per_minute,data:data7}];
 return false;
 }
 var valid0 = _errs15 === errors;
@@ -72596,7 +73266,7 @@ if(data.tokens_per_minute !== undefined){
 let data8 = data.tokens_per_minute;
 const _errs17 = errors;
 if((!(((typeof data8 == "number") && (!(data8 % 1) && !isNaN(data8))) && (isFinite(data8)))) && (data8 !== null)){
-validate1553.errors = [{instancePath:instancePath+"/tokens_per_minute",schemaPath:"#/properties/tokens_per_minute/type",keyword:"type",params:{type: schema610.properties.tokens_per_minute.type},message:"must be integer,null",schema:schema610.properties.tokens_per_minute.type,parentSchema:schema610.properties.tokens_per_minute,data:data8}];
+validate1562.errors = [{instancePath:instancePath+"/tokens_per_minute",schemaPath:"#/properties/tokens_per_minute/type",keyword:"type",params:{type: schema617.properties.tokens_per_minute.type},message:"must be integer,null",schema:schema617.properties.tokens_per_minute.type,parentSchema:schema617.properties.tokens_per_minute,data:data8}];
 return false;
 }
 var valid0 = _errs17 === errors;
@@ -72609,7 +73279,7 @@ if(data.tools !== undefined){
 let data9 = data.tools;
 const _errs19 = errors;
 if((!(Array.isArray(data9))) && (data9 !== null)){
-validate1553.errors = [{instancePath:instancePath+"/tools",schemaPath:"#/properties/tools/type",keyword:"type",params:{type: schema610.properties.tools.type},message:"must be array,null",schema:schema610.properties.tools.type,parentSchema:schema610.properties.tools,data:data9}];
+validate1562.errors = [{instancePath:instancePath+"/tools",schemaPath:"#/properties/tools/type",keyword:"type",params:{type: schema617.properties.tools.type},message:"must be array,null",schema:schema617.properties.tools.type,parentSchema:schema617.properties.tools,data:data9}];
 return false;
 }
 if(errors === _errs19){
@@ -72620,7 +73290,7 @@ for(let i1=0; i1<len1; i1++){
 let data10 = data9[i1];
 const _errs21 = errors;
 if(typeof data10 !== "string"){
-validate1553.errors = [{instancePath:instancePath+"/tools/" + i1,schemaPath:"#/properties/tools/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema610.properties.tools.items.type,parentSchema:schema610.properties.tools.items,data:data10}];
+validate1562.errors = [{instancePath:instancePath+"/tools/" + i1,schemaPath:"#/properties/tools/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema617.properties.tools.items.type,parentSchema:schema617.properties.tools.items,data:data10}];
 return false;
 }
 var valid2 = _errs21 === errors;
@@ -72642,8 +73312,8 @@ const _errs23 = errors;
 const _errs24 = errors;
 let valid3 = false;
 const _errs25 = errors;
-if(!(validate1551(data11, {instancePath:instancePath+"/budget",parentData:data,parentDataProperty:"budget",rootData}))){
-vErrors = vErrors === null ? validate1551.errors : vErrors.concat(validate1551.errors);
+if(!(validate1560(data11, {instancePath:instancePath+"/budget",parentData:data,parentDataProperty:"budget",rootData}))){
+vErrors = vErrors === null ? validate1560.errors : vErrors.concat(validate1560.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs25 === errors;
@@ -72651,7 +73321,7 @@ valid3 = valid3 || _valid0;
 if(!valid3){
 const _errs26 = errors;
 if(data11 !== null){
-const err0 = {instancePath:instancePath+"/budget",schemaPath:"#/properties/budget/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema610.properties.budget.anyOf[1].type,parentSchema:schema610.properties.budget.anyOf[1],data:data11};
+const err0 = {instancePath:instancePath+"/budget",schemaPath:"#/properties/budget/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema617.properties.budget.anyOf[1].type,parentSchema:schema617.properties.budget.anyOf[1],data:data11};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -72664,7 +73334,7 @@ var _valid0 = _errs26 === errors;
 valid3 = valid3 || _valid0;
 }
 if(!valid3){
-const err1 = {instancePath:instancePath+"/budget",schemaPath:"#/properties/budget/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema610.properties.budget.anyOf,parentSchema:schema610.properties.budget,data:data11};
+const err1 = {instancePath:instancePath+"/budget",schemaPath:"#/properties/budget/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema617.properties.budget.anyOf,parentSchema:schema617.properties.budget,data:data11};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -72672,7 +73342,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1553.errors = vErrors;
+validate1562.errors = vErrors;
 return false;
 }
 else {
@@ -72698,8 +73368,8 @@ const _errs28 = errors;
 const _errs29 = errors;
 let valid4 = false;
 const _errs30 = errors;
-if(!(validate1552(data12, {instancePath:instancePath+"/spending",parentData:data,parentDataProperty:"spending",rootData}))){
-vErrors = vErrors === null ? validate1552.errors : vErrors.concat(validate1552.errors);
+if(!(validate1561(data12, {instancePath:instancePath+"/spending",parentData:data,parentDataProperty:"spending",rootData}))){
+vErrors = vErrors === null ? validate1561.errors : vErrors.concat(validate1561.errors);
 errors = vErrors.length;
 }
 var _valid1 = _errs30 === errors;
@@ -72707,7 +73377,7 @@ valid4 = valid4 || _valid1;
 if(!valid4){
 const _errs31 = errors;
 if(data12 !== null){
-const err2 = {instancePath:instancePath+"/spending",schemaPath:"#/properties/spending/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema610.properties.spending.anyOf[1].type,parentSchema:schema610.properties.spending.anyOf[1],data:data12};
+const err2 = {instancePath:instancePath+"/spending",schemaPath:"#/properties/spending/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema617.properties.spending.anyOf[1].type,parentSchema:schema617.properties.spending.anyOf[1],data:data12};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -72720,7 +73390,7 @@ var _valid1 = _errs31 === errors;
 valid4 = valid4 || _valid1;
 }
 if(!valid4){
-const err3 = {instancePath:instancePath+"/spending",schemaPath:"#/properties/spending/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema610.properties.spending.anyOf,parentSchema:schema610.properties.spending,data:data12};
+const err3 = {instancePath:instancePath+"/spending",schemaPath:"#/properties/spending/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema617.properties.spending.anyOf,parentSchema:schema617.properties.spending,data:data12};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -72728,7 +73398,7 @@ else {
 vErrors.push(err3);
 }
 errors++;
-validate1553.errors = vErrors;
+validate1562.errors = vErrors;
 return false;
 }
 else {
@@ -72752,7 +73422,7 @@ if(data.created_at !== undefined){
 let data13 = data.created_at;
 const _errs33 = errors;
 if(!(((typeof data13 == "number") && (!(data13 % 1) && !isNaN(data13))) && (isFinite(data13)))){
-validate1553.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema610.properties.created_at.type,parentSchema:schema610.properties.created_at,data:data13}];
+validate1562.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema617.properties.created_at.type,parentSchema:schema617.properties.created_at,data:data13}];
 return false;
 }
 var valid0 = _errs33 === errors;
@@ -72765,7 +73435,7 @@ if(data.expires_at !== undefined){
 let data14 = data.expires_at;
 const _errs35 = errors;
 if((!(((typeof data14 == "number") && (!(data14 % 1) && !isNaN(data14))) && (isFinite(data14)))) && (data14 !== null)){
-validate1553.errors = [{instancePath:instancePath+"/expires_at",schemaPath:"#/properties/expires_at/type",keyword:"type",params:{type: schema610.properties.expires_at.type},message:"must be integer,null",schema:schema610.properties.expires_at.type,parentSchema:schema610.properties.expires_at,data:data14}];
+validate1562.errors = [{instancePath:instancePath+"/expires_at",schemaPath:"#/properties/expires_at/type",keyword:"type",params:{type: schema617.properties.expires_at.type},message:"must be integer,null",schema:schema617.properties.expires_at.type,parentSchema:schema617.properties.expires_at,data:data14}];
 return false;
 }
 var valid0 = _errs35 === errors;
@@ -72778,7 +73448,7 @@ if(data.revoked_at !== undefined){
 let data15 = data.revoked_at;
 const _errs37 = errors;
 if((!(((typeof data15 == "number") && (!(data15 % 1) && !isNaN(data15))) && (isFinite(data15)))) && (data15 !== null)){
-validate1553.errors = [{instancePath:instancePath+"/revoked_at",schemaPath:"#/properties/revoked_at/type",keyword:"type",params:{type: schema610.properties.revoked_at.type},message:"must be integer,null",schema:schema610.properties.revoked_at.type,parentSchema:schema610.properties.revoked_at,data:data15}];
+validate1562.errors = [{instancePath:instancePath+"/revoked_at",schemaPath:"#/properties/revoked_at/type",keyword:"type",params:{type: schema617.properties.revoked_at.type},message:"must be integer,null",schema:schema617.properties.revoked_at.type,parentSchema:schema617.properties.revoked_at,data:data15}];
 return false;
 }
 var valid0 = _errs37 === errors;
@@ -72802,25 +73472,25 @@ var valid0 = true;
 }
 }
 else {
-validate1553.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema610.type,parentSchema:schema610,data}];
+validate1562.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema617.type,parentSchema:schema617,data}];
 return false;
 }
 }
-validate1553.errors = vErrors;
+validate1562.errors = vErrors;
 return errors === 0;
 }
 
-export const readNewKeyRecord = validate1556;
-const schema611 = {"type":"object","required":["id"],"properties":{"object":{"type":"string","const":"key"},"id":{"type":"string"},"name":{"type":"string"},"redacted_value":{"type":"string"},"is_operator":{"type":"boolean"},"projects":{"type":"array","items":{"type":"string"}},"requests_per_minute":{"type":["integer","null"]},"tokens_per_minute":{"type":["integer","null"]},"tools":{"type":["array","null"],"items":{"type":"string"}},"budget":{"anyOf":[{"$ref":"#/components/schemas/KeyBudget"},{"type":"null"}]},"spending":{"anyOf":[{"$ref":"#/components/schemas/KeySpending"},{"type":"null"}]},"created_at":{"type":"integer"},"expires_at":{"type":["integer","null"]},"revoked_at":{"type":["integer","null"]},"value":{"type":"string"}}};
+export const readNewKeyRecord = validate1565;
+const schema618 = {"type":"object","required":["id"],"properties":{"object":{"type":"string","const":"key"},"id":{"type":"string"},"name":{"type":"string"},"redacted_value":{"type":"string"},"is_operator":{"type":"boolean"},"projects":{"type":"array","items":{"type":"string"}},"requests_per_minute":{"type":["integer","null"]},"tokens_per_minute":{"type":["integer","null"]},"tools":{"type":["array","null"],"items":{"type":"string"}},"budget":{"anyOf":[{"$ref":"#/components/schemas/KeyBudget"},{"type":"null"}]},"spending":{"anyOf":[{"$ref":"#/components/schemas/KeySpending"},{"type":"null"}]},"created_at":{"type":"integer"},"expires_at":{"type":["integer","null"]},"revoked_at":{"type":["integer","null"]},"value":{"type":"string"}}};
 
-function validate1556(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1565(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.id === undefined) && (missing0 = "id")){
-validate1556.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema611.required,parentSchema:schema611,data}];
+validate1565.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema618.required,parentSchema:schema618,data}];
 return false;
 }
 else {
@@ -72828,11 +73498,11 @@ if(data.object !== undefined){
 let data0 = data.object;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate1556.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema611.properties.object.type,parentSchema:schema611.properties.object,data:data0}];
+validate1565.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema618.properties.object.type,parentSchema:schema618.properties.object,data:data0}];
 return false;
 }
 if("key" !== data0){
-validate1556.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "key"},message:"must be equal to constant",schema:"key",parentSchema:schema611.properties.object,data:data0}];
+validate1565.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "key"},message:"must be equal to constant",schema:"key",parentSchema:schema618.properties.object,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -72845,7 +73515,7 @@ if(data.id !== undefined){
 let data1 = data.id;
 const _errs3 = errors;
 if(typeof data1 !== "string"){
-validate1556.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema611.properties.id.type,parentSchema:schema611.properties.id,data:data1}];
+validate1565.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema618.properties.id.type,parentSchema:schema618.properties.id,data:data1}];
 return false;
 }
 var valid0 = _errs3 === errors;
@@ -72858,7 +73528,7 @@ if(data.name !== undefined){
 let data2 = data.name;
 const _errs5 = errors;
 if(typeof data2 !== "string"){
-validate1556.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema611.properties.name.type,parentSchema:schema611.properties.name,data:data2}];
+validate1565.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema618.properties.name.type,parentSchema:schema618.properties.name,data:data2}];
 return false;
 }
 var valid0 = _errs5 === errors;
@@ -72871,7 +73541,7 @@ if(data.redacted_value !== undefined){
 let data3 = data.redacted_value;
 const _errs7 = errors;
 if(typeof data3 !== "string"){
-validate1556.errors = [{instancePath:instancePath+"/redacted_value",schemaPath:"#/properties/redacted_value/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema611.properties.redacted_value.type,parentSchema:schema611.properties.redacted_value,data:data3}];
+validate1565.errors = [{instancePath:instancePath+"/redacted_value",schemaPath:"#/properties/redacted_value/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema618.properties.redacted_value.type,parentSchema:schema618.properties.redacted_value,data:data3}];
 return false;
 }
 var valid0 = _errs7 === errors;
@@ -72884,7 +73554,7 @@ if(data.is_operator !== undefined){
 let data4 = data.is_operator;
 const _errs9 = errors;
 if(typeof data4 !== "boolean"){
-validate1556.errors = [{instancePath:instancePath+"/is_operator",schemaPath:"#/properties/is_operator/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema611.properties.is_operator.type,parentSchema:schema611.properties.is_operator,data:data4}];
+validate1565.errors = [{instancePath:instancePath+"/is_operator",schemaPath:"#/properties/is_operator/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema618.properties.is_operator.type,parentSchema:schema618.properties.is_operator,data:data4}];
 return false;
 }
 var valid0 = _errs9 === errors;
@@ -72904,7 +73574,7 @@ for(let i0=0; i0<len0; i0++){
 let data6 = data5[i0];
 const _errs13 = errors;
 if(typeof data6 !== "string"){
-validate1556.errors = [{instancePath:instancePath+"/projects/" + i0,schemaPath:"#/properties/projects/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema611.properties.projects.items.type,parentSchema:schema611.properties.projects.items,data:data6}];
+validate1565.errors = [{instancePath:instancePath+"/projects/" + i0,schemaPath:"#/properties/projects/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema618.properties.projects.items.type,parentSchema:schema618.properties.projects.items,data:data6}];
 return false;
 }
 var valid1 = _errs13 === errors;
@@ -72914,7 +73584,7 @@ break;
 }
 }
 else {
-validate1556.errors = [{instancePath:instancePath+"/projects",schemaPath:"#/properties/projects/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema611.properties.projects.type,parentSchema:schema611.properties.projects,data:data5}];
+validate1565.errors = [{instancePath:instancePath+"/projects",schemaPath:"#/properties/projects/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema618.properties.projects.type,parentSchema:schema618.properties.projects,data:data5}];
 return false;
 }
 }
@@ -72928,7 +73598,7 @@ if(data.requests_per_minute !== undefined){
 let data7 = data.requests_per_minute;
 const _errs15 = errors;
 if((!(((typeof data7 == "number") && (!(data7 % 1) && !isNaN(data7))) && (isFinite(data7)))) && (data7 !== null)){
-validate1556.errors = [{instancePath:instancePath+"/requests_per_minute",schemaPath:"#/properties/requests_per_minute/type",keyword:"type",params:{type: schema611.properties.requests_per_minute.type},message:"must be integer,null",schema:schema611.properties.requests_per_minute.type,parentSchema:schema611.properties.requests_per_minute,data:data7}];
+validate1565.errors = [{instancePath:instancePath+"/requests_per_minute",schemaPath:"#/properties/requests_per_minute/type",keyword:"type",params:{type: schema618.properties.requests_per_minute.type},message:"must be integer,null",schema:schema618.properties.requests_per_minute.type,parentSchema:schema618.properties.requests_per_minute,data:data7}];
 return false;
 }
 var valid0 = _errs15 === errors;
@@ -72941,7 +73611,7 @@ if(data.tokens_per_minute !== undefined){
 let data8 = data.tokens_per_minute;
 const _errs17 = errors;
 if((!(((typeof data8 == "number") && (!(data8 % 1) && !isNaN(data8))) && (isFinite(data8)))) && (data8 !== null)){
-validate1556.errors = [{instancePath:instancePath+"/tokens_per_minute",schemaPath:"#/properties/tokens_per_minute/type",keyword:"type",params:{type: schema611.properties.tokens_per_minute.type},message:"must be integer,null",schema:schema611.properties.tokens_per_minute.type,parentSchema:schema611.properties.tokens_per_minute,data:data8}];
+validate1565.errors = [{instancePath:instancePath+"/tokens_per_minute",schemaPath:"#/properties/tokens_per_minute/type",keyword:"type",params:{type: schema618.properties.tokens_per_minute.type},message:"must be integer,null",schema:schema618.properties.tokens_per_minute.type,parentSchema:schema618.properties.tokens_per_minute,data:data8}];
 return false;
 }
 var valid0 = _errs17 === errors;
@@ -72954,7 +73624,7 @@ if(data.tools !== undefined){
 let data9 = data.tools;
 const _errs19 = errors;
 if((!(Array.isArray(data9))) && (data9 !== null)){
-validate1556.errors = [{instancePath:instancePath+"/tools",schemaPath:"#/properties/tools/type",keyword:"type",params:{type: schema611.properties.tools.type},message:"must be array,null",schema:schema611.properties.tools.type,parentSchema:schema611.properties.tools,data:data9}];
+validate1565.errors = [{instancePath:instancePath+"/tools",schemaPath:"#/properties/tools/type",keyword:"type",params:{type: schema618.properties.tools.type},message:"must be array,null",schema:schema618.properties.tools.type,parentSchema:schema618.properties.tools,data:data9}];
 return false;
 }
 if(errors === _errs19){
@@ -72965,7 +73635,7 @@ for(let i1=0; i1<len1; i1++){
 let data10 = data9[i1];
 const _errs21 = errors;
 if(typeof data10 !== "string"){
-validate1556.errors = [{instancePath:instancePath+"/tools/" + i1,schemaPath:"#/properties/tools/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema611.properties.tools.items.type,parentSchema:schema611.properties.tools.items,data:data10}];
+validate1565.errors = [{instancePath:instancePath+"/tools/" + i1,schemaPath:"#/properties/tools/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema618.properties.tools.items.type,parentSchema:schema618.properties.tools.items,data:data10}];
 return false;
 }
 var valid2 = _errs21 === errors;
@@ -72987,8 +73657,8 @@ const _errs23 = errors;
 const _errs24 = errors;
 let valid3 = false;
 const _errs25 = errors;
-if(!(validate1551(data11, {instancePath:instancePath+"/budget",parentData:data,parentDataProperty:"budget",rootData}))){
-vErrors = vErrors === null ? validate1551.errors : vErrors.concat(validate1551.errors);
+if(!(validate1560(data11, {instancePath:instancePath+"/budget",parentData:data,parentDataProperty:"budget",rootData}))){
+vErrors = vErrors === null ? validate1560.errors : vErrors.concat(validate1560.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs25 === errors;
@@ -72996,7 +73666,7 @@ valid3 = valid3 || _valid0;
 if(!valid3){
 const _errs26 = errors;
 if(data11 !== null){
-const err0 = {instancePath:instancePath+"/budget",schemaPath:"#/properties/budget/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema611.properties.budget.anyOf[1].type,parentSchema:schema611.properties.budget.anyOf[1],data:data11};
+const err0 = {instancePath:instancePath+"/budget",schemaPath:"#/properties/budget/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema618.properties.budget.anyOf[1].type,parentSchema:schema618.properties.budget.anyOf[1],data:data11};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -73009,7 +73679,7 @@ var _valid0 = _errs26 === errors;
 valid3 = valid3 || _valid0;
 }
 if(!valid3){
-const err1 = {instancePath:instancePath+"/budget",schemaPath:"#/properties/budget/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema611.properties.budget.anyOf,parentSchema:schema611.properties.budget,data:data11};
+const err1 = {instancePath:instancePath+"/budget",schemaPath:"#/properties/budget/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema618.properties.budget.anyOf,parentSchema:schema618.properties.budget,data:data11};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -73017,7 +73687,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1556.errors = vErrors;
+validate1565.errors = vErrors;
 return false;
 }
 else {
@@ -73043,8 +73713,8 @@ const _errs28 = errors;
 const _errs29 = errors;
 let valid4 = false;
 const _errs30 = errors;
-if(!(validate1552(data12, {instancePath:instancePath+"/spending",parentData:data,parentDataProperty:"spending",rootData}))){
-vErrors = vErrors === null ? validate1552.errors : vErrors.concat(validate1552.errors);
+if(!(validate1561(data12, {instancePath:instancePath+"/spending",parentData:data,parentDataProperty:"spending",rootData}))){
+vErrors = vErrors === null ? validate1561.errors : vErrors.concat(validate1561.errors);
 errors = vErrors.length;
 }
 var _valid1 = _errs30 === errors;
@@ -73052,7 +73722,7 @@ valid4 = valid4 || _valid1;
 if(!valid4){
 const _errs31 = errors;
 if(data12 !== null){
-const err2 = {instancePath:instancePath+"/spending",schemaPath:"#/properties/spending/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema611.properties.spending.anyOf[1].type,parentSchema:schema611.properties.spending.anyOf[1],data:data12};
+const err2 = {instancePath:instancePath+"/spending",schemaPath:"#/properties/spending/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema618.properties.spending.anyOf[1].type,parentSchema:schema618.properties.spending.anyOf[1],data:data12};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -73065,7 +73735,7 @@ var _valid1 = _errs31 === errors;
 valid4 = valid4 || _valid1;
 }
 if(!valid4){
-const err3 = {instancePath:instancePath+"/spending",schemaPath:"#/properties/spending/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema611.properties.spending.anyOf,parentSchema:schema611.properties.spending,data:data12};
+const err3 = {instancePath:instancePath+"/spending",schemaPath:"#/properties/spending/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema618.properties.spending.anyOf,parentSchema:schema618.properties.spending,data:data12};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -73073,7 +73743,7 @@ else {
 vErrors.push(err3);
 }
 errors++;
-validate1556.errors = vErrors;
+validate1565.errors = vErrors;
 return false;
 }
 else {
@@ -73097,7 +73767,7 @@ if(data.created_at !== undefined){
 let data13 = data.created_at;
 const _errs33 = errors;
 if(!(((typeof data13 == "number") && (!(data13 % 1) && !isNaN(data13))) && (isFinite(data13)))){
-validate1556.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema611.properties.created_at.type,parentSchema:schema611.properties.created_at,data:data13}];
+validate1565.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema618.properties.created_at.type,parentSchema:schema618.properties.created_at,data:data13}];
 return false;
 }
 var valid0 = _errs33 === errors;
@@ -73110,7 +73780,7 @@ if(data.expires_at !== undefined){
 let data14 = data.expires_at;
 const _errs35 = errors;
 if((!(((typeof data14 == "number") && (!(data14 % 1) && !isNaN(data14))) && (isFinite(data14)))) && (data14 !== null)){
-validate1556.errors = [{instancePath:instancePath+"/expires_at",schemaPath:"#/properties/expires_at/type",keyword:"type",params:{type: schema611.properties.expires_at.type},message:"must be integer,null",schema:schema611.properties.expires_at.type,parentSchema:schema611.properties.expires_at,data:data14}];
+validate1565.errors = [{instancePath:instancePath+"/expires_at",schemaPath:"#/properties/expires_at/type",keyword:"type",params:{type: schema618.properties.expires_at.type},message:"must be integer,null",schema:schema618.properties.expires_at.type,parentSchema:schema618.properties.expires_at,data:data14}];
 return false;
 }
 var valid0 = _errs35 === errors;
@@ -73123,7 +73793,7 @@ if(data.revoked_at !== undefined){
 let data15 = data.revoked_at;
 const _errs37 = errors;
 if((!(((typeof data15 == "number") && (!(data15 % 1) && !isNaN(data15))) && (isFinite(data15)))) && (data15 !== null)){
-validate1556.errors = [{instancePath:instancePath+"/revoked_at",schemaPath:"#/properties/revoked_at/type",keyword:"type",params:{type: schema611.properties.revoked_at.type},message:"must be integer,null",schema:schema611.properties.revoked_at.type,parentSchema:schema611.properties.revoked_at,data:data15}];
+validate1565.errors = [{instancePath:instancePath+"/revoked_at",schemaPath:"#/properties/revoked_at/type",keyword:"type",params:{type: schema618.properties.revoked_at.type},message:"must be integer,null",schema:schema618.properties.revoked_at.type,parentSchema:schema618.properties.revoked_at,data:data15}];
 return false;
 }
 var valid0 = _errs37 === errors;
@@ -73136,7 +73806,7 @@ if(data.value !== undefined){
 let data16 = data.value;
 const _errs39 = errors;
 if(typeof data16 !== "string"){
-validate1556.errors = [{instancePath:instancePath+"/value",schemaPath:"#/properties/value/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema611.properties.value.type,parentSchema:schema611.properties.value,data:data16}];
+validate1565.errors = [{instancePath:instancePath+"/value",schemaPath:"#/properties/value/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema618.properties.value.type,parentSchema:schema618.properties.value,data:data16}];
 return false;
 }
 var valid0 = _errs39 === errors;
@@ -73161,25 +73831,25 @@ var valid0 = true;
 }
 }
 else {
-validate1556.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema611.type,parentSchema:schema611,data}];
+validate1565.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema618.type,parentSchema:schema618,data}];
 return false;
 }
 }
-validate1556.errors = vErrors;
+validate1565.errors = vErrors;
 return errors === 0;
 }
 
-export const readKeyRecordList = validate1559;
-const schema612 = {"type":"object","required":["data"],"properties":{"object":{"type":"string","const":"list"},"data":{"type":"array","items":{"$ref":"#/components/schemas/KeyRecord"}},"first_id":{"type":["string","null"]},"has_more":{"type":"boolean"},"last_id":{"type":["string","null"]}}};
+export const readKeyRecordList = validate1568;
+const schema619 = {"type":"object","required":["data"],"properties":{"object":{"type":"string","const":"list"},"data":{"type":"array","items":{"$ref":"#/components/schemas/KeyRecord"}},"first_id":{"type":["string","null"]},"has_more":{"type":"boolean"},"last_id":{"type":["string","null"]}}};
 
-function validate1559(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1568(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.data === undefined) && (missing0 = "data")){
-validate1559.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema612.required,parentSchema:schema612,data}];
+validate1568.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema619.required,parentSchema:schema619,data}];
 return false;
 }
 else {
@@ -73187,11 +73857,11 @@ if(data.object !== undefined){
 let data0 = data.object;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate1559.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema612.properties.object.type,parentSchema:schema612.properties.object,data:data0}];
+validate1568.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema619.properties.object.type,parentSchema:schema619.properties.object,data:data0}];
 return false;
 }
 if("list" !== data0){
-validate1559.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "list"},message:"must be equal to constant",schema:"list",parentSchema:schema612.properties.object,data:data0}];
+validate1568.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "list"},message:"must be equal to constant",schema:"list",parentSchema:schema619.properties.object,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -73209,8 +73879,8 @@ var valid1 = true;
 const len0 = data1.length;
 for(let i0=0; i0<len0; i0++){
 const _errs5 = errors;
-if(!(validate1553(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate1553.errors : vErrors.concat(validate1553.errors);
+if(!(validate1562(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate1562.errors : vErrors.concat(validate1562.errors);
 errors = vErrors.length;
 }
 var valid1 = _errs5 === errors;
@@ -73220,7 +73890,7 @@ break;
 }
 }
 else {
-validate1559.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema612.properties.data.type,parentSchema:schema612.properties.data,data:data1}];
+validate1568.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema619.properties.data.type,parentSchema:schema619.properties.data,data:data1}];
 return false;
 }
 }
@@ -73234,7 +73904,7 @@ if(data.first_id !== undefined){
 let data3 = data.first_id;
 const _errs6 = errors;
 if((typeof data3 !== "string") && (data3 !== null)){
-validate1559.errors = [{instancePath:instancePath+"/first_id",schemaPath:"#/properties/first_id/type",keyword:"type",params:{type: schema612.properties.first_id.type},message:"must be string,null",schema:schema612.properties.first_id.type,parentSchema:schema612.properties.first_id,data:data3}];
+validate1568.errors = [{instancePath:instancePath+"/first_id",schemaPath:"#/properties/first_id/type",keyword:"type",params:{type: schema619.properties.first_id.type},message:"must be string,null",schema:schema619.properties.first_id.type,parentSchema:schema619.properties.first_id,data:data3}];
 return false;
 }
 var valid0 = _errs6 === errors;
@@ -73247,7 +73917,7 @@ if(data.has_more !== undefined){
 let data4 = data.has_more;
 const _errs8 = errors;
 if(typeof data4 !== "boolean"){
-validate1559.errors = [{instancePath:instancePath+"/has_more",schemaPath:"#/properties/has_more/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema612.properties.has_more.type,parentSchema:schema612.properties.has_more,data:data4}];
+validate1568.errors = [{instancePath:instancePath+"/has_more",schemaPath:"#/properties/has_more/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema619.properties.has_more.type,parentSchema:schema619.properties.has_more,data:data4}];
 return false;
 }
 var valid0 = _errs8 === errors;
@@ -73260,7 +73930,7 @@ if(data.last_id !== undefined){
 let data5 = data.last_id;
 const _errs10 = errors;
 if((typeof data5 !== "string") && (data5 !== null)){
-validate1559.errors = [{instancePath:instancePath+"/last_id",schemaPath:"#/properties/last_id/type",keyword:"type",params:{type: schema612.properties.last_id.type},message:"must be string,null",schema:schema612.properties.last_id.type,parentSchema:schema612.properties.last_id,data:data5}];
+validate1568.errors = [{instancePath:instancePath+"/last_id",schemaPath:"#/properties/last_id/type",keyword:"type",params:{type: schema619.properties.last_id.type},message:"must be string,null",schema:schema619.properties.last_id.type,parentSchema:schema619.properties.last_id,data:data5}];
 return false;
 }
 var valid0 = _errs10 === errors;
@@ -73275,33 +73945,33 @@ var valid0 = true;
 }
 }
 else {
-validate1559.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema612.type,parentSchema:schema612,data}];
+validate1568.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema619.type,parentSchema:schema619,data}];
 return false;
 }
 }
-validate1559.errors = vErrors;
+validate1568.errors = vErrors;
 return errors === 0;
 }
 
-export const readKeyCreateRequest = validate1561;
-const schema613 = {"type":"object","required":["name"],"properties":{"name":{"$ref":"#/components/schemas/KeyName"},"projects":{"type":"array","minItems":1,"maxItems":20,"items":{"type":"string","maxLength":129,"pattern":"^[A-Za-z0-9_.-]{1,64}/[A-Za-z0-9_.-]{1,64}$"}},"is_operator":{"type":["boolean","null"]},"requests_per_minute":{"type":["integer","null"],"minimum":1,"maximum":999999999999},"tokens_per_minute":{"type":["integer","null"],"minimum":1,"maximum":999999999999},"tools":{"type":["array","null"],"maxItems":20,"items":{"type":"string","maxLength":64}},"budget":{"anyOf":[{"$ref":"#/components/schemas/KeyBudget"},{"type":"null"}]},"expires_in_seconds":{"type":["integer","null"],"minimum":1,"maximum":3153600000}}};
+export const readKeyCreateRequest = validate1570;
+const schema620 = {"type":"object","required":["name"],"properties":{"name":{"$ref":"#/components/schemas/KeyName"},"projects":{"type":"array","minItems":1,"maxItems":20,"items":{"type":"string","maxLength":129,"pattern":"^[A-Za-z0-9_.-]{1,64}/[A-Za-z0-9_.-]{1,64}$"}},"is_operator":{"type":["boolean","null"]},"requests_per_minute":{"type":["integer","null"],"minimum":1,"maximum":999999999999},"tokens_per_minute":{"type":["integer","null"],"minimum":1,"maximum":999999999999},"tools":{"type":["array","null"],"maxItems":20,"items":{"type":"string","maxLength":64}},"budget":{"anyOf":[{"$ref":"#/components/schemas/KeyBudget"},{"type":"null"}]},"expires_in_seconds":{"type":["integer","null"],"minimum":1,"maximum":3153600000}}};
 const pattern13 = new RegExp("^[A-Za-z0-9_.-]{1,64}/[A-Za-z0-9_.-]{1,64}$", "u");
 
-function validate1561(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1570(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.name === undefined) && (missing0 = "name")){
-validate1561.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema613.required,parentSchema:schema613,data}];
+validate1570.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema620.required,parentSchema:schema620,data}];
 return false;
 }
 else {
 if(data.name !== undefined){
 const _errs1 = errors;
-if(!(validate1534(data.name, {instancePath:instancePath+"/name",parentData:data,parentDataProperty:"name",rootData}))){
-vErrors = vErrors === null ? validate1534.errors : vErrors.concat(validate1534.errors);
+if(!(validate1543(data.name, {instancePath:instancePath+"/name",parentData:data,parentDataProperty:"name",rootData}))){
+vErrors = vErrors === null ? validate1543.errors : vErrors.concat(validate1543.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs1 === errors;
@@ -73316,12 +73986,12 @@ const _errs2 = errors;
 if(errors === _errs2){
 if(Array.isArray(data1)){
 if(data1.length > 20){
-validate1561.errors = [{instancePath:instancePath+"/projects",schemaPath:"#/properties/projects/maxItems",keyword:"maxItems",params:{limit: 20},message:"must NOT have more than 20 items",schema:20,parentSchema:schema613.properties.projects,data:data1}];
+validate1570.errors = [{instancePath:instancePath+"/projects",schemaPath:"#/properties/projects/maxItems",keyword:"maxItems",params:{limit: 20},message:"must NOT have more than 20 items",schema:20,parentSchema:schema620.properties.projects,data:data1}];
 return false;
 }
 else {
 if(data1.length < 1){
-validate1561.errors = [{instancePath:instancePath+"/projects",schemaPath:"#/properties/projects/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema613.properties.projects,data:data1}];
+validate1570.errors = [{instancePath:instancePath+"/projects",schemaPath:"#/properties/projects/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema620.properties.projects,data:data1}];
 return false;
 }
 else {
@@ -73333,18 +74003,18 @@ const _errs4 = errors;
 if(errors === _errs4){
 if(typeof data2 === "string"){
 if(data2.length > 2 * 129 || (data2.length > 129 && func2(data2) > 129)){
-validate1561.errors = [{instancePath:instancePath+"/projects/" + i0,schemaPath:"#/properties/projects/items/maxLength",keyword:"maxLength",params:{limit: 129},message:"must NOT have more than 129 characters",schema:129,parentSchema:schema613.properties.projects.items,data:data2}];
+validate1570.errors = [{instancePath:instancePath+"/projects/" + i0,schemaPath:"#/properties/projects/items/maxLength",keyword:"maxLength",params:{limit: 129},message:"must NOT have more than 129 characters",schema:129,parentSchema:schema620.properties.projects.items,data:data2}];
 return false;
 }
 else {
 if(!pattern13.test(data2)){
-validate1561.errors = [{instancePath:instancePath+"/projects/" + i0,schemaPath:"#/properties/projects/items/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,64}/[A-Za-z0-9_.-]{1,64}$"},message:"must match pattern \""+"^[A-Za-z0-9_.-]{1,64}/[A-Za-z0-9_.-]{1,64}$"+"\"",schema:"^[A-Za-z0-9_.-]{1,64}/[A-Za-z0-9_.-]{1,64}$",parentSchema:schema613.properties.projects.items,data:data2}];
+validate1570.errors = [{instancePath:instancePath+"/projects/" + i0,schemaPath:"#/properties/projects/items/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,64}/[A-Za-z0-9_.-]{1,64}$"},message:"must match pattern \""+"^[A-Za-z0-9_.-]{1,64}/[A-Za-z0-9_.-]{1,64}$"+"\"",schema:"^[A-Za-z0-9_.-]{1,64}/[A-Za-z0-9_.-]{1,64}$",parentSchema:schema620.properties.projects.items,data:data2}];
 return false;
 }
 }
 }
 else {
-validate1561.errors = [{instancePath:instancePath+"/projects/" + i0,schemaPath:"#/properties/projects/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema613.properties.projects.items.type,parentSchema:schema613.properties.projects.items,data:data2}];
+validate1570.errors = [{instancePath:instancePath+"/projects/" + i0,schemaPath:"#/properties/projects/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema620.properties.projects.items.type,parentSchema:schema620.properties.projects.items,data:data2}];
 return false;
 }
 }
@@ -73357,7 +74027,7 @@ break;
 }
 }
 else {
-validate1561.errors = [{instancePath:instancePath+"/projects",schemaPath:"#/properties/projects/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema613.properties.projects.type,parentSchema:schema613.properties.projects,data:data1}];
+validate1570.errors = [{instancePath:instancePath+"/projects",schemaPath:"#/properties/projects/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema620.properties.projects.type,parentSchema:schema620.properties.projects,data:data1}];
 return false;
 }
 }
@@ -73371,7 +74041,7 @@ if(data.is_operator !== undefined){
 let data3 = data.is_operator;
 const _errs6 = errors;
 if((typeof data3 !== "boolean") && (data3 !== null)){
-validate1561.errors = [{instancePath:instancePath+"/is_operator",schemaPath:"#/properties/is_operator/type",keyword:"type",params:{type: schema613.properties.is_operator.type},message:"must be boolean,null",schema:schema613.properties.is_operator.type,parentSchema:schema613.properties.is_operator,data:data3}];
+validate1570.errors = [{instancePath:instancePath+"/is_operator",schemaPath:"#/properties/is_operator/type",keyword:"type",params:{type: schema620.properties.is_operator.type},message:"must be boolean,null",schema:schema620.properties.is_operator.type,parentSchema:schema620.properties.is_operator,data:data3}];
 return false;
 }
 var valid0 = _errs6 === errors;
@@ -73384,18 +74054,18 @@ if(data.requests_per_minute !== undefined){
 let data4 = data.requests_per_minute;
 const _errs8 = errors;
 if((!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))) && (data4 !== null)){
-validate1561.errors = [{instancePath:instancePath+"/requests_per_minute",schemaPath:"#/properties/requests_per_minute/type",keyword:"type",params:{type: schema613.properties.requests_per_minute.type},message:"must be integer,null",schema:schema613.properties.requests_per_minute.type,parentSchema:schema613.properties.requests_per_minute,data:data4}];
+validate1570.errors = [{instancePath:instancePath+"/requests_per_minute",schemaPath:"#/properties/requests_per_minute/type",keyword:"type",params:{type: schema620.properties.requests_per_minute.type},message:"must be integer,null",schema:schema620.properties.requests_per_minute.type,parentSchema:schema620.properties.requests_per_minute,data:data4}];
 return false;
 }
 if(errors === _errs8){
 if((typeof data4 == "number") && (isFinite(data4))){
 if(data4 > 999999999999 || isNaN(data4)){
-validate1561.errors = [{instancePath:instancePath+"/requests_per_minute",schemaPath:"#/properties/requests_per_minute/maximum",keyword:"maximum",params:{comparison: "<=", limit: 999999999999},message:"must be <= 999999999999",schema:999999999999,parentSchema:schema613.properties.requests_per_minute,data:data4}];
+validate1570.errors = [{instancePath:instancePath+"/requests_per_minute",schemaPath:"#/properties/requests_per_minute/maximum",keyword:"maximum",params:{comparison: "<=", limit: 999999999999},message:"must be <= 999999999999",schema:999999999999,parentSchema:schema620.properties.requests_per_minute,data:data4}];
 return false;
 }
 else {
 if(data4 < 1 || isNaN(data4)){
-validate1561.errors = [{instancePath:instancePath+"/requests_per_minute",schemaPath:"#/properties/requests_per_minute/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema613.properties.requests_per_minute,data:data4}];
+validate1570.errors = [{instancePath:instancePath+"/requests_per_minute",schemaPath:"#/properties/requests_per_minute/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema620.properties.requests_per_minute,data:data4}];
 return false;
 }
 }
@@ -73411,18 +74081,18 @@ if(data.tokens_per_minute !== undefined){
 let data5 = data.tokens_per_minute;
 const _errs10 = errors;
 if((!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))) && (data5 !== null)){
-validate1561.errors = [{instancePath:instancePath+"/tokens_per_minute",schemaPath:"#/properties/tokens_per_minute/type",keyword:"type",params:{type: schema613.properties.tokens_per_minute.type},message:"must be integer,null",schema:schema613.properties.tokens_per_minute.type,parentSchema:schema613.properties.tokens_per_minute,data:data5}];
+validate1570.errors = [{instancePath:instancePath+"/tokens_per_minute",schemaPath:"#/properties/tokens_per_minute/type",keyword:"type",params:{type: schema620.properties.tokens_per_minute.type},message:"must be integer,null",schema:schema620.properties.tokens_per_minute.type,parentSchema:schema620.properties.tokens_per_minute,data:data5}];
 return false;
 }
 if(errors === _errs10){
 if((typeof data5 == "number") && (isFinite(data5))){
 if(data5 > 999999999999 || isNaN(data5)){
-validate1561.errors = [{instancePath:instancePath+"/tokens_per_minute",schemaPath:"#/properties/tokens_per_minute/maximum",keyword:"maximum",params:{comparison: "<=", limit: 999999999999},message:"must be <= 999999999999",schema:999999999999,parentSchema:schema613.properties.tokens_per_minute,data:data5}];
+validate1570.errors = [{instancePath:instancePath+"/tokens_per_minute",schemaPath:"#/properties/tokens_per_minute/maximum",keyword:"maximum",params:{comparison: "<=", limit: 999999999999},message:"must be <= 999999999999",schema:999999999999,parentSchema:schema620.properties.tokens_per_minute,data:data5}];
 return false;
 }
 else {
 if(data5 < 1 || isNaN(data5)){
-validate1561.errors = [{instancePath:instancePath+"/tokens_per_minute",schemaPath:"#/properties/tokens_per_minute/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema613.properties.tokens_per_minute,data:data5}];
+validate1570.errors = [{instancePath:instancePath+"/tokens_per_minute",schemaPath:"#/properties/tokens_per_minute/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema620.properties.tokens_per_minute,data:data5}];
 return false;
 }
 }
@@ -73438,13 +74108,13 @@ if(data.tools !== undefined){
 let data6 = data.tools;
 const _errs12 = errors;
 if((!(Array.isArray(data6))) && (data6 !== null)){
-validate1561.errors = [{instancePath:instancePath+"/tools",schemaPath:"#/properties/tools/type",keyword:"type",params:{type: schema613.properties.tools.type},message:"must be array,null",schema:schema613.properties.tools.type,parentSchema:schema613.properties.tools,data:data6}];
+validate1570.errors = [{instancePath:instancePath+"/tools",schemaPath:"#/properties/tools/type",keyword:"type",params:{type: schema620.properties.tools.type},message:"must be array,null",schema:schema620.properties.tools.type,parentSchema:schema620.properties.tools,data:data6}];
 return false;
 }
 if(errors === _errs12){
 if(Array.isArray(data6)){
 if(data6.length > 20){
-validate1561.errors = [{instancePath:instancePath+"/tools",schemaPath:"#/properties/tools/maxItems",keyword:"maxItems",params:{limit: 20},message:"must NOT have more than 20 items",schema:20,parentSchema:schema613.properties.tools,data:data6}];
+validate1570.errors = [{instancePath:instancePath+"/tools",schemaPath:"#/properties/tools/maxItems",keyword:"maxItems",params:{limit: 20},message:"must NOT have more than 20 items",schema:20,parentSchema:schema620.properties.tools,data:data6}];
 return false;
 }
 else {
@@ -73456,12 +74126,12 @@ const _errs14 = errors;
 if(errors === _errs14){
 if(typeof data7 === "string"){
 if(data7.length > 2 * 64 || (data7.length > 64 && func2(data7) > 64)){
-validate1561.errors = [{instancePath:instancePath+"/tools/" + i1,schemaPath:"#/properties/tools/items/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema613.properties.tools.items,data:data7}];
+validate1570.errors = [{instancePath:instancePath+"/tools/" + i1,schemaPath:"#/properties/tools/items/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema620.properties.tools.items,data:data7}];
 return false;
 }
 }
 else {
-validate1561.errors = [{instancePath:instancePath+"/tools/" + i1,schemaPath:"#/properties/tools/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema613.properties.tools.items.type,parentSchema:schema613.properties.tools.items,data:data7}];
+validate1570.errors = [{instancePath:instancePath+"/tools/" + i1,schemaPath:"#/properties/tools/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema620.properties.tools.items.type,parentSchema:schema620.properties.tools.items,data:data7}];
 return false;
 }
 }
@@ -73485,8 +74155,8 @@ const _errs16 = errors;
 const _errs17 = errors;
 let valid3 = false;
 const _errs18 = errors;
-if(!(validate1551(data8, {instancePath:instancePath+"/budget",parentData:data,parentDataProperty:"budget",rootData}))){
-vErrors = vErrors === null ? validate1551.errors : vErrors.concat(validate1551.errors);
+if(!(validate1560(data8, {instancePath:instancePath+"/budget",parentData:data,parentDataProperty:"budget",rootData}))){
+vErrors = vErrors === null ? validate1560.errors : vErrors.concat(validate1560.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs18 === errors;
@@ -73494,7 +74164,7 @@ valid3 = valid3 || _valid0;
 if(!valid3){
 const _errs19 = errors;
 if(data8 !== null){
-const err0 = {instancePath:instancePath+"/budget",schemaPath:"#/properties/budget/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema613.properties.budget.anyOf[1].type,parentSchema:schema613.properties.budget.anyOf[1],data:data8};
+const err0 = {instancePath:instancePath+"/budget",schemaPath:"#/properties/budget/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema620.properties.budget.anyOf[1].type,parentSchema:schema620.properties.budget.anyOf[1],data:data8};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -73507,7 +74177,7 @@ var _valid0 = _errs19 === errors;
 valid3 = valid3 || _valid0;
 }
 if(!valid3){
-const err1 = {instancePath:instancePath+"/budget",schemaPath:"#/properties/budget/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema613.properties.budget.anyOf,parentSchema:schema613.properties.budget,data:data8};
+const err1 = {instancePath:instancePath+"/budget",schemaPath:"#/properties/budget/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema620.properties.budget.anyOf,parentSchema:schema620.properties.budget,data:data8};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -73515,7 +74185,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1561.errors = vErrors;
+validate1570.errors = vErrors;
 return false;
 }
 else {
@@ -73539,18 +74209,18 @@ if(data.expires_in_seconds !== undefined){
 let data9 = data.expires_in_seconds;
 const _errs21 = errors;
 if((!(((typeof data9 == "number") && (!(data9 % 1) && !isNaN(data9))) && (isFinite(data9)))) && (data9 !== null)){
-validate1561.errors = [{instancePath:instancePath+"/expires_in_seconds",schemaPath:"#/properties/expires_in_seconds/type",keyword:"type",params:{type: schema613.properties.expires_in_seconds.type},message:"must be integer,null",schema:schema613.properties.expires_in_seconds.type,parentSchema:schema613.properties.expires_in_seconds,data:data9}];
+validate1570.errors = [{instancePath:instancePath+"/expires_in_seconds",schemaPath:"#/properties/expires_in_seconds/type",keyword:"type",params:{type: schema620.properties.expires_in_seconds.type},message:"must be integer,null",schema:schema620.properties.expires_in_seconds.type,parentSchema:schema620.properties.expires_in_seconds,data:data9}];
 return false;
 }
 if(errors === _errs21){
 if((typeof data9 == "number") && (isFinite(data9))){
 if(data9 > 3153600000 || isNaN(data9)){
-validate1561.errors = [{instancePath:instancePath+"/expires_in_seconds",schemaPath:"#/properties/expires_in_seconds/maximum",keyword:"maximum",params:{comparison: "<=", limit: 3153600000},message:"must be <= 3153600000",schema:3153600000,parentSchema:schema613.properties.expires_in_seconds,data:data9}];
+validate1570.errors = [{instancePath:instancePath+"/expires_in_seconds",schemaPath:"#/properties/expires_in_seconds/maximum",keyword:"maximum",params:{comparison: "<=", limit: 3153600000},message:"must be <= 3153600000",schema:3153600000,parentSchema:schema620.properties.expires_in_seconds,data:data9}];
 return false;
 }
 else {
 if(data9 < 1 || isNaN(data9)){
-validate1561.errors = [{instancePath:instancePath+"/expires_in_seconds",schemaPath:"#/properties/expires_in_seconds/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema613.properties.expires_in_seconds,data:data9}];
+validate1570.errors = [{instancePath:instancePath+"/expires_in_seconds",schemaPath:"#/properties/expires_in_seconds/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema620.properties.expires_in_seconds,data:data9}];
 return false;
 }
 }
@@ -73571,26 +74241,26 @@ var valid0 = true;
 }
 }
 else {
-validate1561.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema613.type,parentSchema:schema613,data}];
+validate1570.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema620.type,parentSchema:schema620,data}];
 return false;
 }
 }
-validate1561.errors = vErrors;
+validate1570.errors = vErrors;
 return errors === 0;
 }
 
-export const readKeyUpdateRequest = validate1564;
-const schema614 = {"type":"object","properties":{"name":{"$ref":"#/components/schemas/KeyName"},"budget":{"anyOf":[{"$ref":"#/components/schemas/KeyBudget"},{"type":"null"}]}}};
+export const readKeyUpdateRequest = validate1573;
+const schema621 = {"type":"object","properties":{"name":{"$ref":"#/components/schemas/KeyName"},"budget":{"anyOf":[{"$ref":"#/components/schemas/KeyBudget"},{"type":"null"}]}}};
 
-function validate1564(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1573(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.name !== undefined){
 const _errs1 = errors;
-if(!(validate1534(data.name, {instancePath:instancePath+"/name",parentData:data,parentDataProperty:"name",rootData}))){
-vErrors = vErrors === null ? validate1534.errors : vErrors.concat(validate1534.errors);
+if(!(validate1543(data.name, {instancePath:instancePath+"/name",parentData:data,parentDataProperty:"name",rootData}))){
+vErrors = vErrors === null ? validate1543.errors : vErrors.concat(validate1543.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs1 === errors;
@@ -73605,8 +74275,8 @@ const _errs2 = errors;
 const _errs3 = errors;
 let valid1 = false;
 const _errs4 = errors;
-if(!(validate1551(data1, {instancePath:instancePath+"/budget",parentData:data,parentDataProperty:"budget",rootData}))){
-vErrors = vErrors === null ? validate1551.errors : vErrors.concat(validate1551.errors);
+if(!(validate1560(data1, {instancePath:instancePath+"/budget",parentData:data,parentDataProperty:"budget",rootData}))){
+vErrors = vErrors === null ? validate1560.errors : vErrors.concat(validate1560.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs4 === errors;
@@ -73614,7 +74284,7 @@ valid1 = valid1 || _valid0;
 if(!valid1){
 const _errs5 = errors;
 if(data1 !== null){
-const err0 = {instancePath:instancePath+"/budget",schemaPath:"#/properties/budget/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema614.properties.budget.anyOf[1].type,parentSchema:schema614.properties.budget.anyOf[1],data:data1};
+const err0 = {instancePath:instancePath+"/budget",schemaPath:"#/properties/budget/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema621.properties.budget.anyOf[1].type,parentSchema:schema621.properties.budget.anyOf[1],data:data1};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -73627,7 +74297,7 @@ var _valid0 = _errs5 === errors;
 valid1 = valid1 || _valid0;
 }
 if(!valid1){
-const err1 = {instancePath:instancePath+"/budget",schemaPath:"#/properties/budget/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema614.properties.budget.anyOf,parentSchema:schema614.properties.budget,data:data1};
+const err1 = {instancePath:instancePath+"/budget",schemaPath:"#/properties/budget/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema621.properties.budget.anyOf,parentSchema:schema621.properties.budget,data:data1};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -73635,7 +74305,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1564.errors = vErrors;
+validate1573.errors = vErrors;
 return false;
 }
 else {
@@ -73657,25 +74327,25 @@ var valid0 = true;
 }
 }
 else {
-validate1564.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema614.type,parentSchema:schema614,data}];
+validate1573.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema621.type,parentSchema:schema621,data}];
 return false;
 }
 }
-validate1564.errors = vErrors;
+validate1573.errors = vErrors;
 return errors === 0;
 }
 
-export const readKeyRevoked = validate1567;
-const schema615 = {"type":"object","required":["id"],"properties":{"object":{"type":"string","const":"key.deleted"},"id":{"type":"string"},"deleted":{"type":"boolean","const":true}}};
+export const readKeyRevoked = validate1576;
+const schema622 = {"type":"object","required":["id"],"properties":{"object":{"type":"string","const":"key.deleted"},"id":{"type":"string"},"deleted":{"type":"boolean","const":true}}};
 
-function validate1567(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1576(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.id === undefined) && (missing0 = "id")){
-validate1567.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema615.required,parentSchema:schema615,data}];
+validate1576.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema622.required,parentSchema:schema622,data}];
 return false;
 }
 else {
@@ -73683,11 +74353,11 @@ if(data.object !== undefined){
 let data0 = data.object;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate1567.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema615.properties.object.type,parentSchema:schema615.properties.object,data:data0}];
+validate1576.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema622.properties.object.type,parentSchema:schema622.properties.object,data:data0}];
 return false;
 }
 if("key.deleted" !== data0){
-validate1567.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "key.deleted"},message:"must be equal to constant",schema:"key.deleted",parentSchema:schema615.properties.object,data:data0}];
+validate1576.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "key.deleted"},message:"must be equal to constant",schema:"key.deleted",parentSchema:schema622.properties.object,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -73700,7 +74370,7 @@ if(data.id !== undefined){
 let data1 = data.id;
 const _errs3 = errors;
 if(typeof data1 !== "string"){
-validate1567.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema615.properties.id.type,parentSchema:schema615.properties.id,data:data1}];
+validate1576.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema622.properties.id.type,parentSchema:schema622.properties.id,data:data1}];
 return false;
 }
 var valid0 = _errs3 === errors;
@@ -73713,11 +74383,11 @@ if(data.deleted !== undefined){
 let data2 = data.deleted;
 const _errs5 = errors;
 if(typeof data2 !== "boolean"){
-validate1567.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema615.properties.deleted.type,parentSchema:schema615.properties.deleted,data:data2}];
+validate1576.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema622.properties.deleted.type,parentSchema:schema622.properties.deleted,data:data2}];
 return false;
 }
 if(true !== data2){
-validate1567.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/const",keyword:"const",params:{allowedValue: true},message:"must be equal to constant",schema:true,parentSchema:schema615.properties.deleted,data:data2}];
+validate1576.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/const",keyword:"const",params:{allowedValue: true},message:"must be equal to constant",schema:true,parentSchema:schema622.properties.deleted,data:data2}];
 return false;
 }
 var valid0 = _errs5 === errors;
@@ -73730,25 +74400,25 @@ var valid0 = true;
 }
 }
 else {
-validate1567.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema615.type,parentSchema:schema615,data}];
+validate1576.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema622.type,parentSchema:schema622,data}];
 return false;
 }
 }
-validate1567.errors = vErrors;
+validate1576.errors = vErrors;
 return errors === 0;
 }
 
-export const readModel = validate1568;
-const schema616 = {"type":"object","required":["id"],"properties":{"id":{"type":"string"},"object":{"type":"string","const":"model"},"created":{"type":"integer"},"owned_by":{"type":"string"},"shutdown_date":{"type":["string","null"]},"type":{"type":"string","const":"model"},"display_name":{"type":"string"},"created_at":{"type":"string"},"description":{"type":"string"}}};
+export const readModel = validate1577;
+const schema623 = {"type":"object","required":["id"],"properties":{"id":{"type":"string"},"object":{"type":"string","const":"model"},"created":{"type":"integer"},"owned_by":{"type":"string"},"shutdown_date":{"type":["string","null"]},"type":{"type":"string","const":"model"},"display_name":{"type":"string"},"created_at":{"type":"string"},"description":{"type":"string"}}};
 
-function validate1568(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1577(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.id === undefined) && (missing0 = "id")){
-validate1568.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema616.required,parentSchema:schema616,data}];
+validate1577.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema623.required,parentSchema:schema623,data}];
 return false;
 }
 else {
@@ -73756,7 +74426,7 @@ if(data.id !== undefined){
 let data0 = data.id;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate1568.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema616.properties.id.type,parentSchema:schema616.properties.id,data:data0}];
+validate1577.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema623.properties.id.type,parentSchema:schema623.properties.id,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -73769,11 +74439,11 @@ if(data.object !== undefined){
 let data1 = data.object;
 const _errs3 = errors;
 if(typeof data1 !== "string"){
-validate1568.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema616.properties.object.type,parentSchema:schema616.properties.object,data:data1}];
+validate1577.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema623.properties.object.type,parentSchema:schema623.properties.object,data:data1}];
 return false;
 }
 if("model" !== data1){
-validate1568.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "model"},message:"must be equal to constant",schema:"model",parentSchema:schema616.properties.object,data:data1}];
+validate1577.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "model"},message:"must be equal to constant",schema:"model",parentSchema:schema623.properties.object,data:data1}];
 return false;
 }
 var valid0 = _errs3 === errors;
@@ -73786,7 +74456,7 @@ if(data.created !== undefined){
 let data2 = data.created;
 const _errs5 = errors;
 if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate1568.errors = [{instancePath:instancePath+"/created",schemaPath:"#/properties/created/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema616.properties.created.type,parentSchema:schema616.properties.created,data:data2}];
+validate1577.errors = [{instancePath:instancePath+"/created",schemaPath:"#/properties/created/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema623.properties.created.type,parentSchema:schema623.properties.created,data:data2}];
 return false;
 }
 var valid0 = _errs5 === errors;
@@ -73799,7 +74469,7 @@ if(data.owned_by !== undefined){
 let data3 = data.owned_by;
 const _errs7 = errors;
 if(typeof data3 !== "string"){
-validate1568.errors = [{instancePath:instancePath+"/owned_by",schemaPath:"#/properties/owned_by/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema616.properties.owned_by.type,parentSchema:schema616.properties.owned_by,data:data3}];
+validate1577.errors = [{instancePath:instancePath+"/owned_by",schemaPath:"#/properties/owned_by/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema623.properties.owned_by.type,parentSchema:schema623.properties.owned_by,data:data3}];
 return false;
 }
 var valid0 = _errs7 === errors;
@@ -73812,7 +74482,7 @@ if(data.shutdown_date !== undefined){
 let data4 = data.shutdown_date;
 const _errs9 = errors;
 if((typeof data4 !== "string") && (data4 !== null)){
-validate1568.errors = [{instancePath:instancePath+"/shutdown_date",schemaPath:"#/properties/shutdown_date/type",keyword:"type",params:{type: schema616.properties.shutdown_date.type},message:"must be string,null",schema:schema616.properties.shutdown_date.type,parentSchema:schema616.properties.shutdown_date,data:data4}];
+validate1577.errors = [{instancePath:instancePath+"/shutdown_date",schemaPath:"#/properties/shutdown_date/type",keyword:"type",params:{type: schema623.properties.shutdown_date.type},message:"must be string,null",schema:schema623.properties.shutdown_date.type,parentSchema:schema623.properties.shutdown_date,data:data4}];
 return false;
 }
 var valid0 = _errs9 === errors;
@@ -73825,11 +74495,11 @@ if(data.type !== undefined){
 let data5 = data.type;
 const _errs11 = errors;
 if(typeof data5 !== "string"){
-validate1568.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema616.properties.type.type,parentSchema:schema616.properties.type,data:data5}];
+validate1577.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema623.properties.type.type,parentSchema:schema623.properties.type,data:data5}];
 return false;
 }
 if("model" !== data5){
-validate1568.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "model"},message:"must be equal to constant",schema:"model",parentSchema:schema616.properties.type,data:data5}];
+validate1577.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "model"},message:"must be equal to constant",schema:"model",parentSchema:schema623.properties.type,data:data5}];
 return false;
 }
 var valid0 = _errs11 === errors;
@@ -73842,7 +74512,7 @@ if(data.display_name !== undefined){
 let data6 = data.display_name;
 const _errs13 = errors;
 if(typeof data6 !== "string"){
-validate1568.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema616.properties.display_name.type,parentSchema:schema616.properties.display_name,data:data6}];
+validate1577.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema623.properties.display_name.type,parentSchema:schema623.properties.display_name,data:data6}];
 return false;
 }
 var valid0 = _errs13 === errors;
@@ -73855,7 +74525,7 @@ if(data.created_at !== undefined){
 let data7 = data.created_at;
 const _errs15 = errors;
 if(typeof data7 !== "string"){
-validate1568.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema616.properties.created_at.type,parentSchema:schema616.properties.created_at,data:data7}];
+validate1577.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema623.properties.created_at.type,parentSchema:schema623.properties.created_at,data:data7}];
 return false;
 }
 var valid0 = _errs15 === errors;
@@ -73868,7 +74538,7 @@ if(data.description !== undefined){
 let data8 = data.description;
 const _errs17 = errors;
 if(typeof data8 !== "string"){
-validate1568.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema616.properties.description.type,parentSchema:schema616.properties.description,data:data8}];
+validate1577.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema623.properties.description.type,parentSchema:schema623.properties.description,data:data8}];
 return false;
 }
 var valid0 = _errs17 === errors;
@@ -73887,25 +74557,25 @@ var valid0 = true;
 }
 }
 else {
-validate1568.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema616.type,parentSchema:schema616,data}];
+validate1577.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema623.type,parentSchema:schema623,data}];
 return false;
 }
 }
-validate1568.errors = vErrors;
+validate1577.errors = vErrors;
 return errors === 0;
 }
 
-export const readModelList = validate1569;
-const schema617 = {"type":"object","required":["data"],"properties":{"object":{"type":"string","const":"list"},"data":{"type":"array","items":{"$ref":"#/components/schemas/Model"}},"has_more":{"type":"boolean","const":false},"first_id":{"type":["string","null"]},"last_id":{"type":["string","null"]}}};
+export const readModelList = validate1578;
+const schema624 = {"type":"object","required":["data"],"properties":{"object":{"type":"string","const":"list"},"data":{"type":"array","items":{"$ref":"#/components/schemas/Model"}},"has_more":{"type":"boolean","const":false},"first_id":{"type":["string","null"]},"last_id":{"type":["string","null"]}}};
 
-function validate1569(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1578(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.data === undefined) && (missing0 = "data")){
-validate1569.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema617.required,parentSchema:schema617,data}];
+validate1578.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema624.required,parentSchema:schema624,data}];
 return false;
 }
 else {
@@ -73913,11 +74583,11 @@ if(data.object !== undefined){
 let data0 = data.object;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate1569.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema617.properties.object.type,parentSchema:schema617.properties.object,data:data0}];
+validate1578.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema624.properties.object.type,parentSchema:schema624.properties.object,data:data0}];
 return false;
 }
 if("list" !== data0){
-validate1569.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "list"},message:"must be equal to constant",schema:"list",parentSchema:schema617.properties.object,data:data0}];
+validate1578.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "list"},message:"must be equal to constant",schema:"list",parentSchema:schema624.properties.object,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -73935,8 +74605,8 @@ var valid1 = true;
 const len0 = data1.length;
 for(let i0=0; i0<len0; i0++){
 const _errs5 = errors;
-if(!(validate1568(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate1568.errors : vErrors.concat(validate1568.errors);
+if(!(validate1577(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate1577.errors : vErrors.concat(validate1577.errors);
 errors = vErrors.length;
 }
 var valid1 = _errs5 === errors;
@@ -73946,7 +74616,7 @@ break;
 }
 }
 else {
-validate1569.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema617.properties.data.type,parentSchema:schema617.properties.data,data:data1}];
+validate1578.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema624.properties.data.type,parentSchema:schema624.properties.data,data:data1}];
 return false;
 }
 }
@@ -73960,11 +74630,11 @@ if(data.has_more !== undefined){
 let data3 = data.has_more;
 const _errs6 = errors;
 if(typeof data3 !== "boolean"){
-validate1569.errors = [{instancePath:instancePath+"/has_more",schemaPath:"#/properties/has_more/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema617.properties.has_more.type,parentSchema:schema617.properties.has_more,data:data3}];
+validate1578.errors = [{instancePath:instancePath+"/has_more",schemaPath:"#/properties/has_more/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema624.properties.has_more.type,parentSchema:schema624.properties.has_more,data:data3}];
 return false;
 }
 if(false !== data3){
-validate1569.errors = [{instancePath:instancePath+"/has_more",schemaPath:"#/properties/has_more/const",keyword:"const",params:{allowedValue: false},message:"must be equal to constant",schema:false,parentSchema:schema617.properties.has_more,data:data3}];
+validate1578.errors = [{instancePath:instancePath+"/has_more",schemaPath:"#/properties/has_more/const",keyword:"const",params:{allowedValue: false},message:"must be equal to constant",schema:false,parentSchema:schema624.properties.has_more,data:data3}];
 return false;
 }
 var valid0 = _errs6 === errors;
@@ -73977,7 +74647,7 @@ if(data.first_id !== undefined){
 let data4 = data.first_id;
 const _errs8 = errors;
 if((typeof data4 !== "string") && (data4 !== null)){
-validate1569.errors = [{instancePath:instancePath+"/first_id",schemaPath:"#/properties/first_id/type",keyword:"type",params:{type: schema617.properties.first_id.type},message:"must be string,null",schema:schema617.properties.first_id.type,parentSchema:schema617.properties.first_id,data:data4}];
+validate1578.errors = [{instancePath:instancePath+"/first_id",schemaPath:"#/properties/first_id/type",keyword:"type",params:{type: schema624.properties.first_id.type},message:"must be string,null",schema:schema624.properties.first_id.type,parentSchema:schema624.properties.first_id,data:data4}];
 return false;
 }
 var valid0 = _errs8 === errors;
@@ -73990,7 +74660,7 @@ if(data.last_id !== undefined){
 let data5 = data.last_id;
 const _errs10 = errors;
 if((typeof data5 !== "string") && (data5 !== null)){
-validate1569.errors = [{instancePath:instancePath+"/last_id",schemaPath:"#/properties/last_id/type",keyword:"type",params:{type: schema617.properties.last_id.type},message:"must be string,null",schema:schema617.properties.last_id.type,parentSchema:schema617.properties.last_id,data:data5}];
+validate1578.errors = [{instancePath:instancePath+"/last_id",schemaPath:"#/properties/last_id/type",keyword:"type",params:{type: schema624.properties.last_id.type},message:"must be string,null",schema:schema624.properties.last_id.type,parentSchema:schema624.properties.last_id,data:data5}];
 return false;
 }
 var valid0 = _errs10 === errors;
@@ -74005,25 +74675,25 @@ var valid0 = true;
 }
 }
 else {
-validate1569.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema617.type,parentSchema:schema617,data}];
+validate1578.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema624.type,parentSchema:schema624,data}];
 return false;
 }
 }
-validate1569.errors = vErrors;
+validate1578.errors = vErrors;
 return errors === 0;
 }
 
-export const readModelDeleted = validate1571;
-const schema618 = {"type":"object","required":["id"],"properties":{"id":{"type":"string"},"object":{"type":"string","const":"model"},"deleted":{"type":"boolean","const":true}}};
+export const readModelDeleted = validate1580;
+const schema625 = {"type":"object","required":["id"],"properties":{"id":{"type":"string"},"object":{"type":"string","const":"model"},"deleted":{"type":"boolean","const":true}}};
 
-function validate1571(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1580(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.id === undefined) && (missing0 = "id")){
-validate1571.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema618.required,parentSchema:schema618,data}];
+validate1580.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema625.required,parentSchema:schema625,data}];
 return false;
 }
 else {
@@ -74031,7 +74701,7 @@ if(data.id !== undefined){
 let data0 = data.id;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate1571.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema618.properties.id.type,parentSchema:schema618.properties.id,data:data0}];
+validate1580.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema625.properties.id.type,parentSchema:schema625.properties.id,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -74044,11 +74714,11 @@ if(data.object !== undefined){
 let data1 = data.object;
 const _errs3 = errors;
 if(typeof data1 !== "string"){
-validate1571.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema618.properties.object.type,parentSchema:schema618.properties.object,data:data1}];
+validate1580.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema625.properties.object.type,parentSchema:schema625.properties.object,data:data1}];
 return false;
 }
 if("model" !== data1){
-validate1571.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "model"},message:"must be equal to constant",schema:"model",parentSchema:schema618.properties.object,data:data1}];
+validate1580.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "model"},message:"must be equal to constant",schema:"model",parentSchema:schema625.properties.object,data:data1}];
 return false;
 }
 var valid0 = _errs3 === errors;
@@ -74061,11 +74731,11 @@ if(data.deleted !== undefined){
 let data2 = data.deleted;
 const _errs5 = errors;
 if(typeof data2 !== "boolean"){
-validate1571.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema618.properties.deleted.type,parentSchema:schema618.properties.deleted,data:data2}];
+validate1580.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema625.properties.deleted.type,parentSchema:schema625.properties.deleted,data:data2}];
 return false;
 }
 if(true !== data2){
-validate1571.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/const",keyword:"const",params:{allowedValue: true},message:"must be equal to constant",schema:true,parentSchema:schema618.properties.deleted,data:data2}];
+validate1580.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/const",keyword:"const",params:{allowedValue: true},message:"must be equal to constant",schema:true,parentSchema:schema625.properties.deleted,data:data2}];
 return false;
 }
 var valid0 = _errs5 === errors;
@@ -74078,10 +74748,10 @@ var valid0 = true;
 }
 }
 else {
-validate1571.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema618.type,parentSchema:schema618,data}];
+validate1580.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema625.type,parentSchema:schema625,data}];
 return false;
 }
 }
-validate1571.errors = vErrors;
+validate1580.errors = vErrors;
 return errors === 0;
 }

@@ -68071,251 +68071,8 @@ validate1408.errors = vErrors;
 return errors === 0;
 }
 
-export const validateResponseSummary = validate1409;
-const schema532 = {"type":"object","additionalProperties":false,"required":["id","object","created_at","completed_at","status","is_live","kind","face","model","background","conversation","previous_response_id","metadata","usage","price","error","incomplete_details","input_preview","output_preview","tools","timing","key"],"properties":{"id":{"type":"string"},"object":{"type":"string","const":"response.summary"},"created_at":{"type":"integer"},"completed_at":{"type":["integer","null"]},"status":{"$ref":"#/components/schemas/ResponseStatus"},"is_live":{"type":"boolean"},"kind":{"$ref":"#/components/schemas/RunKind"},"face":{"type":["string","null"],"enum":["chat","completions","messages",null]},"model":{"type":"string"},"background":{"type":"boolean"},"conversation":{"anyOf":[{"$ref":"#/components/schemas/ConversationRef"},{"type":"null"}]},"previous_response_id":{"type":["string","null"]},"metadata":{"$ref":"#/components/schemas/Metadata"},"usage":{"anyOf":[{"$ref":"#/components/schemas/Usage"},{"type":"null"}]},"price":{"anyOf":[{"$ref":"#/components/schemas/Price"},{"type":"null"}]},"error":{"anyOf":[{"$ref":"#/components/schemas/ResponseErrorInfo"},{"type":"null"}]},"incomplete_details":{"anyOf":[{"$ref":"#/components/schemas/IncompleteDetails"},{"type":"null"}]},"input_preview":{"type":"string","maxLength":200},"output_preview":{"type":"string","maxLength":200},"tools":{"type":"array","items":{"type":"string"}},"timing":{"$ref":"#/components/schemas/RunTiming"},"key":{"anyOf":[{"$ref":"#/components/schemas/KeyRef"},{"type":"null"}]}}};
-const schema533 = {"type":"string","enum":["background","plain","streamed","websocket"]};
-
-function validate1411(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(typeof data !== "string"){
-validate1411.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema533.type,parentSchema:schema533,data}];
-return false;
-}
-if(!((((data === "background") || (data === "plain")) || (data === "streamed")) || (data === "websocket"))){
-validate1411.errors = [{instancePath,schemaPath:"#/enum",keyword:"enum",params:{allowedValues: schema533.enum},message:"must be equal to one of the allowed values",schema:schema533.enum,parentSchema:schema533,data}];
-return false;
-}
-validate1411.errors = vErrors;
-return errors === 0;
-}
-
-const schema534 = {"type":"object","additionalProperties":false,"required":["amount","currency"],"properties":{"amount":{"type":"number","minimum":0},"currency":{"type":"string"}}};
-
-function validate1416(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if(((data.amount === undefined) && (missing0 = "amount")) || ((data.currency === undefined) && (missing0 = "currency"))){
-validate1416.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema534.required,parentSchema:schema534,data}];
-return false;
-}
-else {
-const _errs1 = errors;
-for(const key0 in data){
-if(!((key0 === "amount") || (key0 === "currency"))){
-validate1416.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema534,data}];
-return false;
-break;
-}
-}
-if(_errs1 === errors){
-if(data.amount !== undefined){
-let data0 = data.amount;
-const _errs2 = errors;
-if(errors === _errs2){
-if((typeof data0 == "number") && (isFinite(data0))){
-if(data0 < 0 || isNaN(data0)){
-validate1416.errors = [{instancePath:instancePath+"/amount",schemaPath:"#/properties/amount/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema534.properties.amount,data:data0}];
-return false;
-}
-}
-else {
-validate1416.errors = [{instancePath:instancePath+"/amount",schemaPath:"#/properties/amount/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema534.properties.amount.type,parentSchema:schema534.properties.amount,data:data0}];
-return false;
-}
-}
-var valid0 = _errs2 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.currency !== undefined){
-let data1 = data.currency;
-const _errs4 = errors;
-if(typeof data1 !== "string"){
-validate1416.errors = [{instancePath:instancePath+"/currency",schemaPath:"#/properties/currency/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema534.properties.currency.type,parentSchema:schema534.properties.currency,data:data1}];
-return false;
-}
-var valid0 = _errs4 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-else {
-validate1416.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema534.type,parentSchema:schema534,data}];
-return false;
-}
-}
-validate1416.errors = vErrors;
-return errors === 0;
-}
-
-const schema535 = {"type":"object","additionalProperties":false,"required":["queued_ms","first_text_ms","duration_ms"],"properties":{"queued_ms":{"type":["integer","null"],"minimum":0},"first_text_ms":{"type":["integer","null"],"minimum":0},"duration_ms":{"type":["integer","null"],"minimum":0}}};
-
-function validate1420(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((((data.queued_ms === undefined) && (missing0 = "queued_ms")) || ((data.first_text_ms === undefined) && (missing0 = "first_text_ms"))) || ((data.duration_ms === undefined) && (missing0 = "duration_ms"))){
-validate1420.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema535.required,parentSchema:schema535,data}];
-return false;
-}
-else {
-const _errs1 = errors;
-for(const key0 in data){
-if(!(((key0 === "queued_ms") || (key0 === "first_text_ms")) || (key0 === "duration_ms"))){
-validate1420.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema535,data}];
-return false;
-break;
-}
-}
-if(_errs1 === errors){
-if(data.queued_ms !== undefined){
-let data0 = data.queued_ms;
-const _errs2 = errors;
-if((!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))) && (data0 !== null)){
-validate1420.errors = [{instancePath:instancePath+"/queued_ms",schemaPath:"#/properties/queued_ms/type",keyword:"type",params:{type: schema535.properties.queued_ms.type},message:"must be integer,null",schema:schema535.properties.queued_ms.type,parentSchema:schema535.properties.queued_ms,data:data0}];
-return false;
-}
-if(errors === _errs2){
-if((typeof data0 == "number") && (isFinite(data0))){
-if(data0 < 0 || isNaN(data0)){
-validate1420.errors = [{instancePath:instancePath+"/queued_ms",schemaPath:"#/properties/queued_ms/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema535.properties.queued_ms,data:data0}];
-return false;
-}
-}
-}
-var valid0 = _errs2 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.first_text_ms !== undefined){
-let data1 = data.first_text_ms;
-const _errs4 = errors;
-if((!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))) && (data1 !== null)){
-validate1420.errors = [{instancePath:instancePath+"/first_text_ms",schemaPath:"#/properties/first_text_ms/type",keyword:"type",params:{type: schema535.properties.first_text_ms.type},message:"must be integer,null",schema:schema535.properties.first_text_ms.type,parentSchema:schema535.properties.first_text_ms,data:data1}];
-return false;
-}
-if(errors === _errs4){
-if((typeof data1 == "number") && (isFinite(data1))){
-if(data1 < 0 || isNaN(data1)){
-validate1420.errors = [{instancePath:instancePath+"/first_text_ms",schemaPath:"#/properties/first_text_ms/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema535.properties.first_text_ms,data:data1}];
-return false;
-}
-}
-}
-var valid0 = _errs4 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.duration_ms !== undefined){
-let data2 = data.duration_ms;
-const _errs6 = errors;
-if((!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))) && (data2 !== null)){
-validate1420.errors = [{instancePath:instancePath+"/duration_ms",schemaPath:"#/properties/duration_ms/type",keyword:"type",params:{type: schema535.properties.duration_ms.type},message:"must be integer,null",schema:schema535.properties.duration_ms.type,parentSchema:schema535.properties.duration_ms,data:data2}];
-return false;
-}
-if(errors === _errs6){
-if((typeof data2 == "number") && (isFinite(data2))){
-if(data2 < 0 || isNaN(data2)){
-validate1420.errors = [{instancePath:instancePath+"/duration_ms",schemaPath:"#/properties/duration_ms/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema535.properties.duration_ms,data:data2}];
-return false;
-}
-}
-}
-var valid0 = _errs6 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
-else {
-validate1420.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema535.type,parentSchema:schema535,data}];
-return false;
-}
-}
-validate1420.errors = vErrors;
-return errors === 0;
-}
-
-const schema536 = {"type":"object","additionalProperties":false,"required":["id","name"],"properties":{"id":{"type":"string"},"name":{"type":["string","null"]}}};
-
-function validate1422(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if(((data.id === undefined) && (missing0 = "id")) || ((data.name === undefined) && (missing0 = "name"))){
-validate1422.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema536.required,parentSchema:schema536,data}];
-return false;
-}
-else {
-const _errs1 = errors;
-for(const key0 in data){
-if(!((key0 === "id") || (key0 === "name"))){
-validate1422.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema536,data}];
-return false;
-break;
-}
-}
-if(_errs1 === errors){
-if(data.id !== undefined){
-let data0 = data.id;
-const _errs2 = errors;
-if(typeof data0 !== "string"){
-validate1422.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema536.properties.id.type,parentSchema:schema536.properties.id,data:data0}];
-return false;
-}
-var valid0 = _errs2 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.name !== undefined){
-let data1 = data.name;
-const _errs4 = errors;
-if((typeof data1 !== "string") && (data1 !== null)){
-validate1422.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: schema536.properties.name.type},message:"must be string,null",schema:schema536.properties.name.type,parentSchema:schema536.properties.name,data:data1}];
-return false;
-}
-var valid0 = _errs4 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-else {
-validate1422.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema536.type,parentSchema:schema536,data}];
-return false;
-}
-}
-validate1422.errors = vErrors;
-return errors === 0;
-}
-
+export const validateSkill = validate1409;
+const schema532 = {"type":"object","additionalProperties":false,"required":["id","object","created_at","default_version","description","latest_version","name"],"properties":{"id":{"type":"string"},"object":{"type":"string","const":"skill"},"created_at":{"type":"integer"},"default_version":{"type":"string"},"description":{"type":"string"},"latest_version":{"type":"string"},"name":{"type":"string"}}};
 
 function validate1409(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -68323,14 +68080,14 @@ let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
-if(((((((((((((((((((((((data.id === undefined) && (missing0 = "id")) || ((data.object === undefined) && (missing0 = "object"))) || ((data.created_at === undefined) && (missing0 = "created_at"))) || ((data.completed_at === undefined) && (missing0 = "completed_at"))) || ((data.status === undefined) && (missing0 = "status"))) || ((data.is_live === undefined) && (missing0 = "is_live"))) || ((data.kind === undefined) && (missing0 = "kind"))) || ((data.face === undefined) && (missing0 = "face"))) || ((data.model === undefined) && (missing0 = "model"))) || ((data.background === undefined) && (missing0 = "background"))) || ((data.conversation === undefined) && (missing0 = "conversation"))) || ((data.previous_response_id === undefined) && (missing0 = "previous_response_id"))) || ((data.metadata === undefined) && (missing0 = "metadata"))) || ((data.usage === undefined) && (missing0 = "usage"))) || ((data.price === undefined) && (missing0 = "price"))) || ((data.error === undefined) && (missing0 = "error"))) || ((data.incomplete_details === undefined) && (missing0 = "incomplete_details"))) || ((data.input_preview === undefined) && (missing0 = "input_preview"))) || ((data.output_preview === undefined) && (missing0 = "output_preview"))) || ((data.tools === undefined) && (missing0 = "tools"))) || ((data.timing === undefined) && (missing0 = "timing"))) || ((data.key === undefined) && (missing0 = "key"))){
+if((((((((data.id === undefined) && (missing0 = "id")) || ((data.object === undefined) && (missing0 = "object"))) || ((data.created_at === undefined) && (missing0 = "created_at"))) || ((data.default_version === undefined) && (missing0 = "default_version"))) || ((data.description === undefined) && (missing0 = "description"))) || ((data.latest_version === undefined) && (missing0 = "latest_version"))) || ((data.name === undefined) && (missing0 = "name"))){
 validate1409.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema532.required,parentSchema:schema532,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
-if(!(func26.call(schema532.properties, key0))){
+if(!(((((((key0 === "id") || (key0 === "object")) || (key0 === "created_at")) || (key0 === "default_version")) || (key0 === "description")) || (key0 === "latest_version")) || (key0 === "name"))){
 validate1409.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema532,data}];
 return false;
 break;
@@ -68357,8 +68114,8 @@ if(typeof data1 !== "string"){
 validate1409.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema532.properties.object.type,parentSchema:schema532.properties.object,data:data1}];
 return false;
 }
-if("response.summary" !== data1){
-validate1409.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "response.summary"},message:"must be equal to constant",schema:"response.summary",parentSchema:schema532.properties.object,data:data1}];
+if("skill" !== data1){
+validate1409.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "skill"},message:"must be equal to constant",schema:"skill",parentSchema:schema532.properties.object,data:data1}];
 return false;
 }
 var valid0 = _errs4 === errors;
@@ -68380,11 +68137,994 @@ else {
 var valid0 = true;
 }
 if(valid0){
+if(data.default_version !== undefined){
+let data3 = data.default_version;
+const _errs8 = errors;
+if(typeof data3 !== "string"){
+validate1409.errors = [{instancePath:instancePath+"/default_version",schemaPath:"#/properties/default_version/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema532.properties.default_version.type,parentSchema:schema532.properties.default_version,data:data3}];
+return false;
+}
+var valid0 = _errs8 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.description !== undefined){
+let data4 = data.description;
+const _errs10 = errors;
+if(typeof data4 !== "string"){
+validate1409.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema532.properties.description.type,parentSchema:schema532.properties.description,data:data4}];
+return false;
+}
+var valid0 = _errs10 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.latest_version !== undefined){
+let data5 = data.latest_version;
+const _errs12 = errors;
+if(typeof data5 !== "string"){
+validate1409.errors = [{instancePath:instancePath+"/latest_version",schemaPath:"#/properties/latest_version/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema532.properties.latest_version.type,parentSchema:schema532.properties.latest_version,data:data5}];
+return false;
+}
+var valid0 = _errs12 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.name !== undefined){
+let data6 = data.name;
+const _errs14 = errors;
+if(typeof data6 !== "string"){
+validate1409.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema532.properties.name.type,parentSchema:schema532.properties.name,data:data6}];
+return false;
+}
+var valid0 = _errs14 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1409.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema532.type,parentSchema:schema532,data}];
+return false;
+}
+}
+validate1409.errors = vErrors;
+return errors === 0;
+}
+
+export const validateSkillList = validate1410;
+const schema533 = {"type":"object","additionalProperties":false,"required":["object","data","first_id","has_more","last_id"],"properties":{"object":{"type":"string","const":"list"},"data":{"type":"array","items":{"$ref":"#/components/schemas/Skill"}},"first_id":{"type":["string","null"]},"has_more":{"type":"boolean"},"last_id":{"type":["string","null"]}}};
+
+function validate1410(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((((((data.object === undefined) && (missing0 = "object")) || ((data.data === undefined) && (missing0 = "data"))) || ((data.first_id === undefined) && (missing0 = "first_id"))) || ((data.has_more === undefined) && (missing0 = "has_more"))) || ((data.last_id === undefined) && (missing0 = "last_id"))){
+validate1410.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema533.required,parentSchema:schema533,data}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!(((((key0 === "object") || (key0 === "data")) || (key0 === "first_id")) || (key0 === "has_more")) || (key0 === "last_id"))){
+validate1410.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema533,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.object !== undefined){
+let data0 = data.object;
+const _errs2 = errors;
+if(typeof data0 !== "string"){
+validate1410.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema533.properties.object.type,parentSchema:schema533.properties.object,data:data0}];
+return false;
+}
+if("list" !== data0){
+validate1410.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "list"},message:"must be equal to constant",schema:"list",parentSchema:schema533.properties.object,data:data0}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.data !== undefined){
+let data1 = data.data;
+const _errs4 = errors;
+if(errors === _errs4){
+if(Array.isArray(data1)){
+var valid1 = true;
+const len0 = data1.length;
+for(let i0=0; i0<len0; i0++){
+const _errs6 = errors;
+if(!(validate1409(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate1409.errors : vErrors.concat(validate1409.errors);
+errors = vErrors.length;
+}
+var valid1 = _errs6 === errors;
+if(!valid1){
+break;
+}
+}
+}
+else {
+validate1410.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema533.properties.data.type,parentSchema:schema533.properties.data,data:data1}];
+return false;
+}
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.first_id !== undefined){
+let data3 = data.first_id;
+const _errs7 = errors;
+if((typeof data3 !== "string") && (data3 !== null)){
+validate1410.errors = [{instancePath:instancePath+"/first_id",schemaPath:"#/properties/first_id/type",keyword:"type",params:{type: schema533.properties.first_id.type},message:"must be string,null",schema:schema533.properties.first_id.type,parentSchema:schema533.properties.first_id,data:data3}];
+return false;
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.has_more !== undefined){
+let data4 = data.has_more;
+const _errs9 = errors;
+if(typeof data4 !== "boolean"){
+validate1410.errors = [{instancePath:instancePath+"/has_more",schemaPath:"#/properties/has_more/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema533.properties.has_more.type,parentSchema:schema533.properties.has_more,data:data4}];
+return false;
+}
+var valid0 = _errs9 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.last_id !== undefined){
+let data5 = data.last_id;
+const _errs11 = errors;
+if((typeof data5 !== "string") && (data5 !== null)){
+validate1410.errors = [{instancePath:instancePath+"/last_id",schemaPath:"#/properties/last_id/type",keyword:"type",params:{type: schema533.properties.last_id.type},message:"must be string,null",schema:schema533.properties.last_id.type,parentSchema:schema533.properties.last_id,data:data5}];
+return false;
+}
+var valid0 = _errs11 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1410.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema533.type,parentSchema:schema533,data}];
+return false;
+}
+}
+validate1410.errors = vErrors;
+return errors === 0;
+}
+
+export const validateDeletedSkill = validate1412;
+const schema534 = {"type":"object","additionalProperties":false,"required":["id","object","deleted"],"properties":{"id":{"type":"string"},"object":{"type":"string","const":"skill.deleted"},"deleted":{"type":"boolean","const":true}}};
+
+function validate1412(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((((data.id === undefined) && (missing0 = "id")) || ((data.object === undefined) && (missing0 = "object"))) || ((data.deleted === undefined) && (missing0 = "deleted"))){
+validate1412.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema534.required,parentSchema:schema534,data}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!(((key0 === "id") || (key0 === "object")) || (key0 === "deleted"))){
+validate1412.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema534,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.id !== undefined){
+let data0 = data.id;
+const _errs2 = errors;
+if(typeof data0 !== "string"){
+validate1412.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema534.properties.id.type,parentSchema:schema534.properties.id,data:data0}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.object !== undefined){
+let data1 = data.object;
+const _errs4 = errors;
+if(typeof data1 !== "string"){
+validate1412.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema534.properties.object.type,parentSchema:schema534.properties.object,data:data1}];
+return false;
+}
+if("skill.deleted" !== data1){
+validate1412.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "skill.deleted"},message:"must be equal to constant",schema:"skill.deleted",parentSchema:schema534.properties.object,data:data1}];
+return false;
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.deleted !== undefined){
+let data2 = data.deleted;
+const _errs6 = errors;
+if(typeof data2 !== "boolean"){
+validate1412.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema534.properties.deleted.type,parentSchema:schema534.properties.deleted,data:data2}];
+return false;
+}
+if(true !== data2){
+validate1412.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/const",keyword:"const",params:{allowedValue: true},message:"must be equal to constant",schema:true,parentSchema:schema534.properties.deleted,data:data2}];
+return false;
+}
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+else {
+validate1412.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema534.type,parentSchema:schema534,data}];
+return false;
+}
+}
+validate1412.errors = vErrors;
+return errors === 0;
+}
+
+export const validateSkillVersion = validate1413;
+const schema535 = {"type":"object","additionalProperties":false,"required":["id","object","created_at","description","name","skill_id","version"],"properties":{"id":{"type":"string"},"object":{"type":"string","const":"skill.version"},"created_at":{"type":"integer"},"description":{"type":"string"},"name":{"type":"string"},"skill_id":{"type":"string"},"version":{"type":"string"}}};
+
+function validate1413(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((((((((data.id === undefined) && (missing0 = "id")) || ((data.object === undefined) && (missing0 = "object"))) || ((data.created_at === undefined) && (missing0 = "created_at"))) || ((data.description === undefined) && (missing0 = "description"))) || ((data.name === undefined) && (missing0 = "name"))) || ((data.skill_id === undefined) && (missing0 = "skill_id"))) || ((data.version === undefined) && (missing0 = "version"))){
+validate1413.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema535.required,parentSchema:schema535,data}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!(((((((key0 === "id") || (key0 === "object")) || (key0 === "created_at")) || (key0 === "description")) || (key0 === "name")) || (key0 === "skill_id")) || (key0 === "version"))){
+validate1413.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema535,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.id !== undefined){
+let data0 = data.id;
+const _errs2 = errors;
+if(typeof data0 !== "string"){
+validate1413.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema535.properties.id.type,parentSchema:schema535.properties.id,data:data0}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.object !== undefined){
+let data1 = data.object;
+const _errs4 = errors;
+if(typeof data1 !== "string"){
+validate1413.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema535.properties.object.type,parentSchema:schema535.properties.object,data:data1}];
+return false;
+}
+if("skill.version" !== data1){
+validate1413.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "skill.version"},message:"must be equal to constant",schema:"skill.version",parentSchema:schema535.properties.object,data:data1}];
+return false;
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.created_at !== undefined){
+let data2 = data.created_at;
+const _errs6 = errors;
+if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
+validate1413.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema535.properties.created_at.type,parentSchema:schema535.properties.created_at,data:data2}];
+return false;
+}
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.description !== undefined){
+let data3 = data.description;
+const _errs8 = errors;
+if(typeof data3 !== "string"){
+validate1413.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema535.properties.description.type,parentSchema:schema535.properties.description,data:data3}];
+return false;
+}
+var valid0 = _errs8 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.name !== undefined){
+let data4 = data.name;
+const _errs10 = errors;
+if(typeof data4 !== "string"){
+validate1413.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema535.properties.name.type,parentSchema:schema535.properties.name,data:data4}];
+return false;
+}
+var valid0 = _errs10 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.skill_id !== undefined){
+let data5 = data.skill_id;
+const _errs12 = errors;
+if(typeof data5 !== "string"){
+validate1413.errors = [{instancePath:instancePath+"/skill_id",schemaPath:"#/properties/skill_id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema535.properties.skill_id.type,parentSchema:schema535.properties.skill_id,data:data5}];
+return false;
+}
+var valid0 = _errs12 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.version !== undefined){
+let data6 = data.version;
+const _errs14 = errors;
+if(typeof data6 !== "string"){
+validate1413.errors = [{instancePath:instancePath+"/version",schemaPath:"#/properties/version/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema535.properties.version.type,parentSchema:schema535.properties.version,data:data6}];
+return false;
+}
+var valid0 = _errs14 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1413.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema535.type,parentSchema:schema535,data}];
+return false;
+}
+}
+validate1413.errors = vErrors;
+return errors === 0;
+}
+
+export const validateSkillVersionList = validate1414;
+const schema536 = {"type":"object","additionalProperties":false,"required":["object","data","first_id","has_more","last_id"],"properties":{"object":{"type":"string","const":"list"},"data":{"type":"array","items":{"$ref":"#/components/schemas/SkillVersion"}},"first_id":{"type":["string","null"]},"has_more":{"type":"boolean"},"last_id":{"type":["string","null"]}}};
+
+function validate1414(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((((((data.object === undefined) && (missing0 = "object")) || ((data.data === undefined) && (missing0 = "data"))) || ((data.first_id === undefined) && (missing0 = "first_id"))) || ((data.has_more === undefined) && (missing0 = "has_more"))) || ((data.last_id === undefined) && (missing0 = "last_id"))){
+validate1414.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema536.required,parentSchema:schema536,data}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!(((((key0 === "object") || (key0 === "data")) || (key0 === "first_id")) || (key0 === "has_more")) || (key0 === "last_id"))){
+validate1414.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema536,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.object !== undefined){
+let data0 = data.object;
+const _errs2 = errors;
+if(typeof data0 !== "string"){
+validate1414.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema536.properties.object.type,parentSchema:schema536.properties.object,data:data0}];
+return false;
+}
+if("list" !== data0){
+validate1414.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "list"},message:"must be equal to constant",schema:"list",parentSchema:schema536.properties.object,data:data0}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.data !== undefined){
+let data1 = data.data;
+const _errs4 = errors;
+if(errors === _errs4){
+if(Array.isArray(data1)){
+var valid1 = true;
+const len0 = data1.length;
+for(let i0=0; i0<len0; i0++){
+const _errs6 = errors;
+if(!(validate1413(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate1413.errors : vErrors.concat(validate1413.errors);
+errors = vErrors.length;
+}
+var valid1 = _errs6 === errors;
+if(!valid1){
+break;
+}
+}
+}
+else {
+validate1414.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema536.properties.data.type,parentSchema:schema536.properties.data,data:data1}];
+return false;
+}
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.first_id !== undefined){
+let data3 = data.first_id;
+const _errs7 = errors;
+if((typeof data3 !== "string") && (data3 !== null)){
+validate1414.errors = [{instancePath:instancePath+"/first_id",schemaPath:"#/properties/first_id/type",keyword:"type",params:{type: schema536.properties.first_id.type},message:"must be string,null",schema:schema536.properties.first_id.type,parentSchema:schema536.properties.first_id,data:data3}];
+return false;
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.has_more !== undefined){
+let data4 = data.has_more;
+const _errs9 = errors;
+if(typeof data4 !== "boolean"){
+validate1414.errors = [{instancePath:instancePath+"/has_more",schemaPath:"#/properties/has_more/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema536.properties.has_more.type,parentSchema:schema536.properties.has_more,data:data4}];
+return false;
+}
+var valid0 = _errs9 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.last_id !== undefined){
+let data5 = data.last_id;
+const _errs11 = errors;
+if((typeof data5 !== "string") && (data5 !== null)){
+validate1414.errors = [{instancePath:instancePath+"/last_id",schemaPath:"#/properties/last_id/type",keyword:"type",params:{type: schema536.properties.last_id.type},message:"must be string,null",schema:schema536.properties.last_id.type,parentSchema:schema536.properties.last_id,data:data5}];
+return false;
+}
+var valid0 = _errs11 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1414.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema536.type,parentSchema:schema536,data}];
+return false;
+}
+}
+validate1414.errors = vErrors;
+return errors === 0;
+}
+
+export const validateDeletedSkillVersion = validate1416;
+const schema537 = {"type":"object","additionalProperties":false,"required":["id","object","deleted","version"],"properties":{"id":{"type":"string"},"object":{"type":"string","const":"skill.version.deleted"},"deleted":{"type":"boolean","const":true},"version":{"type":"string"}}};
+
+function validate1416(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((((data.id === undefined) && (missing0 = "id")) || ((data.object === undefined) && (missing0 = "object"))) || ((data.deleted === undefined) && (missing0 = "deleted"))) || ((data.version === undefined) && (missing0 = "version"))){
+validate1416.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema537.required,parentSchema:schema537,data}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!((((key0 === "id") || (key0 === "object")) || (key0 === "deleted")) || (key0 === "version"))){
+validate1416.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema537,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.id !== undefined){
+let data0 = data.id;
+const _errs2 = errors;
+if(typeof data0 !== "string"){
+validate1416.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema537.properties.id.type,parentSchema:schema537.properties.id,data:data0}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.object !== undefined){
+let data1 = data.object;
+const _errs4 = errors;
+if(typeof data1 !== "string"){
+validate1416.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema537.properties.object.type,parentSchema:schema537.properties.object,data:data1}];
+return false;
+}
+if("skill.version.deleted" !== data1){
+validate1416.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "skill.version.deleted"},message:"must be equal to constant",schema:"skill.version.deleted",parentSchema:schema537.properties.object,data:data1}];
+return false;
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.deleted !== undefined){
+let data2 = data.deleted;
+const _errs6 = errors;
+if(typeof data2 !== "boolean"){
+validate1416.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema537.properties.deleted.type,parentSchema:schema537.properties.deleted,data:data2}];
+return false;
+}
+if(true !== data2){
+validate1416.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/const",keyword:"const",params:{allowedValue: true},message:"must be equal to constant",schema:true,parentSchema:schema537.properties.deleted,data:data2}];
+return false;
+}
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.version !== undefined){
+let data3 = data.version;
+const _errs8 = errors;
+if(typeof data3 !== "string"){
+validate1416.errors = [{instancePath:instancePath+"/version",schemaPath:"#/properties/version/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema537.properties.version.type,parentSchema:schema537.properties.version,data:data3}];
+return false;
+}
+var valid0 = _errs8 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1416.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema537.type,parentSchema:schema537,data}];
+return false;
+}
+}
+validate1416.errors = vErrors;
+return errors === 0;
+}
+
+export const validateUpdateSkillRequest = validate1417;
+const schema538 = {"type":"object","additionalProperties":false,"required":["default_version"],"properties":{"default_version":{"type":"string"}}};
+
+function validate1417(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.default_version === undefined) && (missing0 = "default_version")){
+validate1417.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema538.required,parentSchema:schema538,data}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!(key0 === "default_version")){
+validate1417.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema538,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.default_version !== undefined){
+let data0 = data.default_version;
+if(typeof data0 !== "string"){
+validate1417.errors = [{instancePath:instancePath+"/default_version",schemaPath:"#/properties/default_version/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema538.properties.default_version.type,parentSchema:schema538.properties.default_version,data:data0}];
+return false;
+}
+}
+}
+}
+}
+else {
+validate1417.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema538.type,parentSchema:schema538,data}];
+return false;
+}
+}
+validate1417.errors = vErrors;
+return errors === 0;
+}
+
+export const validateResponseSummary = validate1418;
+const schema539 = {"type":"object","additionalProperties":false,"required":["id","object","created_at","completed_at","status","is_live","kind","face","model","background","conversation","previous_response_id","metadata","usage","price","error","incomplete_details","input_preview","output_preview","tools","timing","key"],"properties":{"id":{"type":"string"},"object":{"type":"string","const":"response.summary"},"created_at":{"type":"integer"},"completed_at":{"type":["integer","null"]},"status":{"$ref":"#/components/schemas/ResponseStatus"},"is_live":{"type":"boolean"},"kind":{"$ref":"#/components/schemas/RunKind"},"face":{"type":["string","null"],"enum":["chat","completions","messages",null]},"model":{"type":"string"},"background":{"type":"boolean"},"conversation":{"anyOf":[{"$ref":"#/components/schemas/ConversationRef"},{"type":"null"}]},"previous_response_id":{"type":["string","null"]},"metadata":{"$ref":"#/components/schemas/Metadata"},"usage":{"anyOf":[{"$ref":"#/components/schemas/Usage"},{"type":"null"}]},"price":{"anyOf":[{"$ref":"#/components/schemas/Price"},{"type":"null"}]},"error":{"anyOf":[{"$ref":"#/components/schemas/ResponseErrorInfo"},{"type":"null"}]},"incomplete_details":{"anyOf":[{"$ref":"#/components/schemas/IncompleteDetails"},{"type":"null"}]},"input_preview":{"type":"string","maxLength":200},"output_preview":{"type":"string","maxLength":200},"tools":{"type":"array","items":{"type":"string"}},"timing":{"$ref":"#/components/schemas/RunTiming"},"key":{"anyOf":[{"$ref":"#/components/schemas/KeyRef"},{"type":"null"}]}}};
+const schema540 = {"type":"string","enum":["background","plain","streamed","websocket"]};
+
+function validate1420(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(typeof data !== "string"){
+validate1420.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema540.type,parentSchema:schema540,data}];
+return false;
+}
+if(!((((data === "background") || (data === "plain")) || (data === "streamed")) || (data === "websocket"))){
+validate1420.errors = [{instancePath,schemaPath:"#/enum",keyword:"enum",params:{allowedValues: schema540.enum},message:"must be equal to one of the allowed values",schema:schema540.enum,parentSchema:schema540,data}];
+return false;
+}
+validate1420.errors = vErrors;
+return errors === 0;
+}
+
+const schema541 = {"type":"object","additionalProperties":false,"required":["amount","currency"],"properties":{"amount":{"type":"number","minimum":0},"currency":{"type":"string"}}};
+
+function validate1425(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((data.amount === undefined) && (missing0 = "amount")) || ((data.currency === undefined) && (missing0 = "currency"))){
+validate1425.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema541.required,parentSchema:schema541,data}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!((key0 === "amount") || (key0 === "currency"))){
+validate1425.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema541,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.amount !== undefined){
+let data0 = data.amount;
+const _errs2 = errors;
+if(errors === _errs2){
+if((typeof data0 == "number") && (isFinite(data0))){
+if(data0 < 0 || isNaN(data0)){
+validate1425.errors = [{instancePath:instancePath+"/amount",schemaPath:"#/properties/amount/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema541.properties.amount,data:data0}];
+return false;
+}
+}
+else {
+validate1425.errors = [{instancePath:instancePath+"/amount",schemaPath:"#/properties/amount/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema541.properties.amount.type,parentSchema:schema541.properties.amount,data:data0}];
+return false;
+}
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.currency !== undefined){
+let data1 = data.currency;
+const _errs4 = errors;
+if(typeof data1 !== "string"){
+validate1425.errors = [{instancePath:instancePath+"/currency",schemaPath:"#/properties/currency/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema541.properties.currency.type,parentSchema:schema541.properties.currency,data:data1}];
+return false;
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+else {
+validate1425.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema541.type,parentSchema:schema541,data}];
+return false;
+}
+}
+validate1425.errors = vErrors;
+return errors === 0;
+}
+
+const schema542 = {"type":"object","additionalProperties":false,"required":["queued_ms","first_text_ms","duration_ms"],"properties":{"queued_ms":{"type":["integer","null"],"minimum":0},"first_text_ms":{"type":["integer","null"],"minimum":0},"duration_ms":{"type":["integer","null"],"minimum":0}}};
+
+function validate1429(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((((data.queued_ms === undefined) && (missing0 = "queued_ms")) || ((data.first_text_ms === undefined) && (missing0 = "first_text_ms"))) || ((data.duration_ms === undefined) && (missing0 = "duration_ms"))){
+validate1429.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema542.required,parentSchema:schema542,data}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!(((key0 === "queued_ms") || (key0 === "first_text_ms")) || (key0 === "duration_ms"))){
+validate1429.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema542,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.queued_ms !== undefined){
+let data0 = data.queued_ms;
+const _errs2 = errors;
+if((!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))) && (data0 !== null)){
+validate1429.errors = [{instancePath:instancePath+"/queued_ms",schemaPath:"#/properties/queued_ms/type",keyword:"type",params:{type: schema542.properties.queued_ms.type},message:"must be integer,null",schema:schema542.properties.queued_ms.type,parentSchema:schema542.properties.queued_ms,data:data0}];
+return false;
+}
+if(errors === _errs2){
+if((typeof data0 == "number") && (isFinite(data0))){
+if(data0 < 0 || isNaN(data0)){
+validate1429.errors = [{instancePath:instancePath+"/queued_ms",schemaPath:"#/properties/queued_ms/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema542.properties.queued_ms,data:data0}];
+return false;
+}
+}
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.first_text_ms !== undefined){
+let data1 = data.first_text_ms;
+const _errs4 = errors;
+if((!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))) && (data1 !== null)){
+validate1429.errors = [{instancePath:instancePath+"/first_text_ms",schemaPath:"#/properties/first_text_ms/type",keyword:"type",params:{type: schema542.properties.first_text_ms.type},message:"must be integer,null",schema:schema542.properties.first_text_ms.type,parentSchema:schema542.properties.first_text_ms,data:data1}];
+return false;
+}
+if(errors === _errs4){
+if((typeof data1 == "number") && (isFinite(data1))){
+if(data1 < 0 || isNaN(data1)){
+validate1429.errors = [{instancePath:instancePath+"/first_text_ms",schemaPath:"#/properties/first_text_ms/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema542.properties.first_text_ms,data:data1}];
+return false;
+}
+}
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.duration_ms !== undefined){
+let data2 = data.duration_ms;
+const _errs6 = errors;
+if((!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))) && (data2 !== null)){
+validate1429.errors = [{instancePath:instancePath+"/duration_ms",schemaPath:"#/properties/duration_ms/type",keyword:"type",params:{type: schema542.properties.duration_ms.type},message:"must be integer,null",schema:schema542.properties.duration_ms.type,parentSchema:schema542.properties.duration_ms,data:data2}];
+return false;
+}
+if(errors === _errs6){
+if((typeof data2 == "number") && (isFinite(data2))){
+if(data2 < 0 || isNaN(data2)){
+validate1429.errors = [{instancePath:instancePath+"/duration_ms",schemaPath:"#/properties/duration_ms/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema542.properties.duration_ms,data:data2}];
+return false;
+}
+}
+}
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+else {
+validate1429.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema542.type,parentSchema:schema542,data}];
+return false;
+}
+}
+validate1429.errors = vErrors;
+return errors === 0;
+}
+
+const schema543 = {"type":"object","additionalProperties":false,"required":["id","name"],"properties":{"id":{"type":"string"},"name":{"type":["string","null"]}}};
+
+function validate1431(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((data.id === undefined) && (missing0 = "id")) || ((data.name === undefined) && (missing0 = "name"))){
+validate1431.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema543.required,parentSchema:schema543,data}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!((key0 === "id") || (key0 === "name"))){
+validate1431.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema543,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.id !== undefined){
+let data0 = data.id;
+const _errs2 = errors;
+if(typeof data0 !== "string"){
+validate1431.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema543.properties.id.type,parentSchema:schema543.properties.id,data:data0}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.name !== undefined){
+let data1 = data.name;
+const _errs4 = errors;
+if((typeof data1 !== "string") && (data1 !== null)){
+validate1431.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: schema543.properties.name.type},message:"must be string,null",schema:schema543.properties.name.type,parentSchema:schema543.properties.name,data:data1}];
+return false;
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+else {
+validate1431.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema543.type,parentSchema:schema543,data}];
+return false;
+}
+}
+validate1431.errors = vErrors;
+return errors === 0;
+}
+
+
+function validate1418(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((((((((((((((((((((((data.id === undefined) && (missing0 = "id")) || ((data.object === undefined) && (missing0 = "object"))) || ((data.created_at === undefined) && (missing0 = "created_at"))) || ((data.completed_at === undefined) && (missing0 = "completed_at"))) || ((data.status === undefined) && (missing0 = "status"))) || ((data.is_live === undefined) && (missing0 = "is_live"))) || ((data.kind === undefined) && (missing0 = "kind"))) || ((data.face === undefined) && (missing0 = "face"))) || ((data.model === undefined) && (missing0 = "model"))) || ((data.background === undefined) && (missing0 = "background"))) || ((data.conversation === undefined) && (missing0 = "conversation"))) || ((data.previous_response_id === undefined) && (missing0 = "previous_response_id"))) || ((data.metadata === undefined) && (missing0 = "metadata"))) || ((data.usage === undefined) && (missing0 = "usage"))) || ((data.price === undefined) && (missing0 = "price"))) || ((data.error === undefined) && (missing0 = "error"))) || ((data.incomplete_details === undefined) && (missing0 = "incomplete_details"))) || ((data.input_preview === undefined) && (missing0 = "input_preview"))) || ((data.output_preview === undefined) && (missing0 = "output_preview"))) || ((data.tools === undefined) && (missing0 = "tools"))) || ((data.timing === undefined) && (missing0 = "timing"))) || ((data.key === undefined) && (missing0 = "key"))){
+validate1418.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema539.required,parentSchema:schema539,data}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!(func26.call(schema539.properties, key0))){
+validate1418.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema539,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.id !== undefined){
+let data0 = data.id;
+const _errs2 = errors;
+if(typeof data0 !== "string"){
+validate1418.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema539.properties.id.type,parentSchema:schema539.properties.id,data:data0}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.object !== undefined){
+let data1 = data.object;
+const _errs4 = errors;
+if(typeof data1 !== "string"){
+validate1418.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema539.properties.object.type,parentSchema:schema539.properties.object,data:data1}];
+return false;
+}
+if("response.summary" !== data1){
+validate1418.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "response.summary"},message:"must be equal to constant",schema:"response.summary",parentSchema:schema539.properties.object,data:data1}];
+return false;
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.created_at !== undefined){
+let data2 = data.created_at;
+const _errs6 = errors;
+if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
+validate1418.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema539.properties.created_at.type,parentSchema:schema539.properties.created_at,data:data2}];
+return false;
+}
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
 if(data.completed_at !== undefined){
 let data3 = data.completed_at;
 const _errs8 = errors;
 if((!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))) && (data3 !== null)){
-validate1409.errors = [{instancePath:instancePath+"/completed_at",schemaPath:"#/properties/completed_at/type",keyword:"type",params:{type: schema532.properties.completed_at.type},message:"must be integer,null",schema:schema532.properties.completed_at.type,parentSchema:schema532.properties.completed_at,data:data3}];
+validate1418.errors = [{instancePath:instancePath+"/completed_at",schemaPath:"#/properties/completed_at/type",keyword:"type",params:{type: schema539.properties.completed_at.type},message:"must be integer,null",schema:schema539.properties.completed_at.type,parentSchema:schema539.properties.completed_at,data:data3}];
 return false;
 }
 var valid0 = _errs8 === errors;
@@ -68409,7 +69149,7 @@ if(data.is_live !== undefined){
 let data5 = data.is_live;
 const _errs11 = errors;
 if(typeof data5 !== "boolean"){
-validate1409.errors = [{instancePath:instancePath+"/is_live",schemaPath:"#/properties/is_live/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema532.properties.is_live.type,parentSchema:schema532.properties.is_live,data:data5}];
+validate1418.errors = [{instancePath:instancePath+"/is_live",schemaPath:"#/properties/is_live/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema539.properties.is_live.type,parentSchema:schema539.properties.is_live,data:data5}];
 return false;
 }
 var valid0 = _errs11 === errors;
@@ -68420,8 +69160,8 @@ var valid0 = true;
 if(valid0){
 if(data.kind !== undefined){
 const _errs13 = errors;
-if(!(validate1411(data.kind, {instancePath:instancePath+"/kind",parentData:data,parentDataProperty:"kind",rootData}))){
-vErrors = vErrors === null ? validate1411.errors : vErrors.concat(validate1411.errors);
+if(!(validate1420(data.kind, {instancePath:instancePath+"/kind",parentData:data,parentDataProperty:"kind",rootData}))){
+vErrors = vErrors === null ? validate1420.errors : vErrors.concat(validate1420.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs13 === errors;
@@ -68434,11 +69174,11 @@ if(data.face !== undefined){
 let data7 = data.face;
 const _errs14 = errors;
 if((typeof data7 !== "string") && (data7 !== null)){
-validate1409.errors = [{instancePath:instancePath+"/face",schemaPath:"#/properties/face/type",keyword:"type",params:{type: schema532.properties.face.type},message:"must be string,null",schema:schema532.properties.face.type,parentSchema:schema532.properties.face,data:data7}];
+validate1418.errors = [{instancePath:instancePath+"/face",schemaPath:"#/properties/face/type",keyword:"type",params:{type: schema539.properties.face.type},message:"must be string,null",schema:schema539.properties.face.type,parentSchema:schema539.properties.face,data:data7}];
 return false;
 }
 if(!((((data7 === "chat") || (data7 === "completions")) || (data7 === "messages")) || (data7 === null))){
-validate1409.errors = [{instancePath:instancePath+"/face",schemaPath:"#/properties/face/enum",keyword:"enum",params:{allowedValues: schema532.properties.face.enum},message:"must be equal to one of the allowed values",schema:schema532.properties.face.enum,parentSchema:schema532.properties.face,data:data7}];
+validate1418.errors = [{instancePath:instancePath+"/face",schemaPath:"#/properties/face/enum",keyword:"enum",params:{allowedValues: schema539.properties.face.enum},message:"must be equal to one of the allowed values",schema:schema539.properties.face.enum,parentSchema:schema539.properties.face,data:data7}];
 return false;
 }
 var valid0 = _errs14 === errors;
@@ -68451,7 +69191,7 @@ if(data.model !== undefined){
 let data8 = data.model;
 const _errs16 = errors;
 if(typeof data8 !== "string"){
-validate1409.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema532.properties.model.type,parentSchema:schema532.properties.model,data:data8}];
+validate1418.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema539.properties.model.type,parentSchema:schema539.properties.model,data:data8}];
 return false;
 }
 var valid0 = _errs16 === errors;
@@ -68464,7 +69204,7 @@ if(data.background !== undefined){
 let data9 = data.background;
 const _errs18 = errors;
 if(typeof data9 !== "boolean"){
-validate1409.errors = [{instancePath:instancePath+"/background",schemaPath:"#/properties/background/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema532.properties.background.type,parentSchema:schema532.properties.background,data:data9}];
+validate1418.errors = [{instancePath:instancePath+"/background",schemaPath:"#/properties/background/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema539.properties.background.type,parentSchema:schema539.properties.background,data:data9}];
 return false;
 }
 var valid0 = _errs18 === errors;
@@ -68488,7 +69228,7 @@ valid1 = valid1 || _valid0;
 if(!valid1){
 const _errs23 = errors;
 if(data10 !== null){
-const err0 = {instancePath:instancePath+"/conversation",schemaPath:"#/properties/conversation/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema532.properties.conversation.anyOf[1].type,parentSchema:schema532.properties.conversation.anyOf[1],data:data10};
+const err0 = {instancePath:instancePath+"/conversation",schemaPath:"#/properties/conversation/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema539.properties.conversation.anyOf[1].type,parentSchema:schema539.properties.conversation.anyOf[1],data:data10};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -68501,7 +69241,7 @@ var _valid0 = _errs23 === errors;
 valid1 = valid1 || _valid0;
 }
 if(!valid1){
-const err1 = {instancePath:instancePath+"/conversation",schemaPath:"#/properties/conversation/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema532.properties.conversation.anyOf,parentSchema:schema532.properties.conversation,data:data10};
+const err1 = {instancePath:instancePath+"/conversation",schemaPath:"#/properties/conversation/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema539.properties.conversation.anyOf,parentSchema:schema539.properties.conversation,data:data10};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -68509,7 +69249,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1409.errors = vErrors;
+validate1418.errors = vErrors;
 return false;
 }
 else {
@@ -68533,7 +69273,7 @@ if(data.previous_response_id !== undefined){
 let data11 = data.previous_response_id;
 const _errs25 = errors;
 if((typeof data11 !== "string") && (data11 !== null)){
-validate1409.errors = [{instancePath:instancePath+"/previous_response_id",schemaPath:"#/properties/previous_response_id/type",keyword:"type",params:{type: schema532.properties.previous_response_id.type},message:"must be string,null",schema:schema532.properties.previous_response_id.type,parentSchema:schema532.properties.previous_response_id,data:data11}];
+validate1418.errors = [{instancePath:instancePath+"/previous_response_id",schemaPath:"#/properties/previous_response_id/type",keyword:"type",params:{type: schema539.properties.previous_response_id.type},message:"must be string,null",schema:schema539.properties.previous_response_id.type,parentSchema:schema539.properties.previous_response_id,data:data11}];
 return false;
 }
 var valid0 = _errs25 === errors;
@@ -68569,7 +69309,7 @@ valid2 = valid2 || _valid1;
 if(!valid2){
 const _errs31 = errors;
 if(data13 !== null){
-const err2 = {instancePath:instancePath+"/usage",schemaPath:"#/properties/usage/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema532.properties.usage.anyOf[1].type,parentSchema:schema532.properties.usage.anyOf[1],data:data13};
+const err2 = {instancePath:instancePath+"/usage",schemaPath:"#/properties/usage/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema539.properties.usage.anyOf[1].type,parentSchema:schema539.properties.usage.anyOf[1],data:data13};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -68582,7 +69322,7 @@ var _valid1 = _errs31 === errors;
 valid2 = valid2 || _valid1;
 }
 if(!valid2){
-const err3 = {instancePath:instancePath+"/usage",schemaPath:"#/properties/usage/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema532.properties.usage.anyOf,parentSchema:schema532.properties.usage,data:data13};
+const err3 = {instancePath:instancePath+"/usage",schemaPath:"#/properties/usage/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema539.properties.usage.anyOf,parentSchema:schema539.properties.usage,data:data13};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -68590,7 +69330,7 @@ else {
 vErrors.push(err3);
 }
 errors++;
-validate1409.errors = vErrors;
+validate1418.errors = vErrors;
 return false;
 }
 else {
@@ -68616,8 +69356,8 @@ const _errs33 = errors;
 const _errs34 = errors;
 let valid3 = false;
 const _errs35 = errors;
-if(!(validate1416(data14, {instancePath:instancePath+"/price",parentData:data,parentDataProperty:"price",rootData}))){
-vErrors = vErrors === null ? validate1416.errors : vErrors.concat(validate1416.errors);
+if(!(validate1425(data14, {instancePath:instancePath+"/price",parentData:data,parentDataProperty:"price",rootData}))){
+vErrors = vErrors === null ? validate1425.errors : vErrors.concat(validate1425.errors);
 errors = vErrors.length;
 }
 var _valid2 = _errs35 === errors;
@@ -68625,7 +69365,7 @@ valid3 = valid3 || _valid2;
 if(!valid3){
 const _errs36 = errors;
 if(data14 !== null){
-const err4 = {instancePath:instancePath+"/price",schemaPath:"#/properties/price/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema532.properties.price.anyOf[1].type,parentSchema:schema532.properties.price.anyOf[1],data:data14};
+const err4 = {instancePath:instancePath+"/price",schemaPath:"#/properties/price/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema539.properties.price.anyOf[1].type,parentSchema:schema539.properties.price.anyOf[1],data:data14};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -68638,7 +69378,7 @@ var _valid2 = _errs36 === errors;
 valid3 = valid3 || _valid2;
 }
 if(!valid3){
-const err5 = {instancePath:instancePath+"/price",schemaPath:"#/properties/price/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema532.properties.price.anyOf,parentSchema:schema532.properties.price,data:data14};
+const err5 = {instancePath:instancePath+"/price",schemaPath:"#/properties/price/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema539.properties.price.anyOf,parentSchema:schema539.properties.price,data:data14};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -68646,7 +69386,7 @@ else {
 vErrors.push(err5);
 }
 errors++;
-validate1409.errors = vErrors;
+validate1418.errors = vErrors;
 return false;
 }
 else {
@@ -68681,7 +69421,7 @@ valid4 = valid4 || _valid3;
 if(!valid4){
 const _errs41 = errors;
 if(data15 !== null){
-const err6 = {instancePath:instancePath+"/error",schemaPath:"#/properties/error/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema532.properties.error.anyOf[1].type,parentSchema:schema532.properties.error.anyOf[1],data:data15};
+const err6 = {instancePath:instancePath+"/error",schemaPath:"#/properties/error/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema539.properties.error.anyOf[1].type,parentSchema:schema539.properties.error.anyOf[1],data:data15};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -68694,7 +69434,7 @@ var _valid3 = _errs41 === errors;
 valid4 = valid4 || _valid3;
 }
 if(!valid4){
-const err7 = {instancePath:instancePath+"/error",schemaPath:"#/properties/error/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema532.properties.error.anyOf,parentSchema:schema532.properties.error,data:data15};
+const err7 = {instancePath:instancePath+"/error",schemaPath:"#/properties/error/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema539.properties.error.anyOf,parentSchema:schema539.properties.error,data:data15};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -68702,7 +69442,7 @@ else {
 vErrors.push(err7);
 }
 errors++;
-validate1409.errors = vErrors;
+validate1418.errors = vErrors;
 return false;
 }
 else {
@@ -68737,7 +69477,7 @@ valid5 = valid5 || _valid4;
 if(!valid5){
 const _errs46 = errors;
 if(data16 !== null){
-const err8 = {instancePath:instancePath+"/incomplete_details",schemaPath:"#/properties/incomplete_details/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema532.properties.incomplete_details.anyOf[1].type,parentSchema:schema532.properties.incomplete_details.anyOf[1],data:data16};
+const err8 = {instancePath:instancePath+"/incomplete_details",schemaPath:"#/properties/incomplete_details/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema539.properties.incomplete_details.anyOf[1].type,parentSchema:schema539.properties.incomplete_details.anyOf[1],data:data16};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -68750,7 +69490,7 @@ var _valid4 = _errs46 === errors;
 valid5 = valid5 || _valid4;
 }
 if(!valid5){
-const err9 = {instancePath:instancePath+"/incomplete_details",schemaPath:"#/properties/incomplete_details/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema532.properties.incomplete_details.anyOf,parentSchema:schema532.properties.incomplete_details,data:data16};
+const err9 = {instancePath:instancePath+"/incomplete_details",schemaPath:"#/properties/incomplete_details/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema539.properties.incomplete_details.anyOf,parentSchema:schema539.properties.incomplete_details,data:data16};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -68758,7 +69498,7 @@ else {
 vErrors.push(err9);
 }
 errors++;
-validate1409.errors = vErrors;
+validate1418.errors = vErrors;
 return false;
 }
 else {
@@ -68784,12 +69524,12 @@ const _errs48 = errors;
 if(errors === _errs48){
 if(typeof data17 === "string"){
 if(data17.length > 2 * 200 || (data17.length > 200 && func2(data17) > 200)){
-validate1409.errors = [{instancePath:instancePath+"/input_preview",schemaPath:"#/properties/input_preview/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters",schema:200,parentSchema:schema532.properties.input_preview,data:data17}];
+validate1418.errors = [{instancePath:instancePath+"/input_preview",schemaPath:"#/properties/input_preview/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters",schema:200,parentSchema:schema539.properties.input_preview,data:data17}];
 return false;
 }
 }
 else {
-validate1409.errors = [{instancePath:instancePath+"/input_preview",schemaPath:"#/properties/input_preview/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema532.properties.input_preview.type,parentSchema:schema532.properties.input_preview,data:data17}];
+validate1418.errors = [{instancePath:instancePath+"/input_preview",schemaPath:"#/properties/input_preview/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema539.properties.input_preview.type,parentSchema:schema539.properties.input_preview,data:data17}];
 return false;
 }
 }
@@ -68805,12 +69545,12 @@ const _errs50 = errors;
 if(errors === _errs50){
 if(typeof data18 === "string"){
 if(data18.length > 2 * 200 || (data18.length > 200 && func2(data18) > 200)){
-validate1409.errors = [{instancePath:instancePath+"/output_preview",schemaPath:"#/properties/output_preview/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters",schema:200,parentSchema:schema532.properties.output_preview,data:data18}];
+validate1418.errors = [{instancePath:instancePath+"/output_preview",schemaPath:"#/properties/output_preview/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters",schema:200,parentSchema:schema539.properties.output_preview,data:data18}];
 return false;
 }
 }
 else {
-validate1409.errors = [{instancePath:instancePath+"/output_preview",schemaPath:"#/properties/output_preview/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema532.properties.output_preview.type,parentSchema:schema532.properties.output_preview,data:data18}];
+validate1418.errors = [{instancePath:instancePath+"/output_preview",schemaPath:"#/properties/output_preview/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema539.properties.output_preview.type,parentSchema:schema539.properties.output_preview,data:data18}];
 return false;
 }
 }
@@ -68831,7 +69571,7 @@ for(let i0=0; i0<len0; i0++){
 let data20 = data19[i0];
 const _errs54 = errors;
 if(typeof data20 !== "string"){
-validate1409.errors = [{instancePath:instancePath+"/tools/" + i0,schemaPath:"#/properties/tools/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema532.properties.tools.items.type,parentSchema:schema532.properties.tools.items,data:data20}];
+validate1418.errors = [{instancePath:instancePath+"/tools/" + i0,schemaPath:"#/properties/tools/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema539.properties.tools.items.type,parentSchema:schema539.properties.tools.items,data:data20}];
 return false;
 }
 var valid6 = _errs54 === errors;
@@ -68841,7 +69581,7 @@ break;
 }
 }
 else {
-validate1409.errors = [{instancePath:instancePath+"/tools",schemaPath:"#/properties/tools/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema532.properties.tools.type,parentSchema:schema532.properties.tools,data:data19}];
+validate1418.errors = [{instancePath:instancePath+"/tools",schemaPath:"#/properties/tools/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema539.properties.tools.type,parentSchema:schema539.properties.tools,data:data19}];
 return false;
 }
 }
@@ -68853,8 +69593,8 @@ var valid0 = true;
 if(valid0){
 if(data.timing !== undefined){
 const _errs56 = errors;
-if(!(validate1420(data.timing, {instancePath:instancePath+"/timing",parentData:data,parentDataProperty:"timing",rootData}))){
-vErrors = vErrors === null ? validate1420.errors : vErrors.concat(validate1420.errors);
+if(!(validate1429(data.timing, {instancePath:instancePath+"/timing",parentData:data,parentDataProperty:"timing",rootData}))){
+vErrors = vErrors === null ? validate1429.errors : vErrors.concat(validate1429.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs56 === errors;
@@ -68869,8 +69609,8 @@ const _errs57 = errors;
 const _errs58 = errors;
 let valid7 = false;
 const _errs59 = errors;
-if(!(validate1422(data22, {instancePath:instancePath+"/key",parentData:data,parentDataProperty:"key",rootData}))){
-vErrors = vErrors === null ? validate1422.errors : vErrors.concat(validate1422.errors);
+if(!(validate1431(data22, {instancePath:instancePath+"/key",parentData:data,parentDataProperty:"key",rootData}))){
+vErrors = vErrors === null ? validate1431.errors : vErrors.concat(validate1431.errors);
 errors = vErrors.length;
 }
 var _valid5 = _errs59 === errors;
@@ -68878,7 +69618,7 @@ valid7 = valid7 || _valid5;
 if(!valid7){
 const _errs60 = errors;
 if(data22 !== null){
-const err10 = {instancePath:instancePath+"/key",schemaPath:"#/properties/key/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema532.properties.key.anyOf[1].type,parentSchema:schema532.properties.key.anyOf[1],data:data22};
+const err10 = {instancePath:instancePath+"/key",schemaPath:"#/properties/key/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema539.properties.key.anyOf[1].type,parentSchema:schema539.properties.key.anyOf[1],data:data22};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -68891,7 +69631,7 @@ var _valid5 = _errs60 === errors;
 valid7 = valid7 || _valid5;
 }
 if(!valid7){
-const err11 = {instancePath:instancePath+"/key",schemaPath:"#/properties/key/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema532.properties.key.anyOf,parentSchema:schema532.properties.key,data:data22};
+const err11 = {instancePath:instancePath+"/key",schemaPath:"#/properties/key/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema539.properties.key.anyOf,parentSchema:schema539.properties.key,data:data22};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -68899,7 +69639,7 @@ else {
 vErrors.push(err11);
 }
 errors++;
-validate1409.errors = vErrors;
+validate1418.errors = vErrors;
 return false;
 }
 else {
@@ -68943,48 +69683,48 @@ var valid0 = true;
 }
 }
 else {
-validate1409.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema532.type,parentSchema:schema532,data}];
+validate1418.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema539.type,parentSchema:schema539,data}];
 return false;
 }
 }
-validate1409.errors = vErrors;
+validate1418.errors = vErrors;
 return errors === 0;
 }
 
-export const validateRunKind = validate1424;
+export const validateRunKind = validate1433;
 
-function validate1424(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1433(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(typeof data !== "string"){
-validate1424.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema533.type,parentSchema:schema533,data}];
+validate1433.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema540.type,parentSchema:schema540,data}];
 return false;
 }
 if(!((((data === "background") || (data === "plain")) || (data === "streamed")) || (data === "websocket"))){
-validate1424.errors = [{instancePath,schemaPath:"#/enum",keyword:"enum",params:{allowedValues: schema533.enum},message:"must be equal to one of the allowed values",schema:schema533.enum,parentSchema:schema533,data}];
+validate1433.errors = [{instancePath,schemaPath:"#/enum",keyword:"enum",params:{allowedValues: schema540.enum},message:"must be equal to one of the allowed values",schema:schema540.enum,parentSchema:schema540,data}];
 return false;
 }
-validate1424.errors = vErrors;
+validate1433.errors = vErrors;
 return errors === 0;
 }
 
-export const validateRunTiming = validate1425;
+export const validateRunTiming = validate1434;
 
-function validate1425(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1434(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((((data.queued_ms === undefined) && (missing0 = "queued_ms")) || ((data.first_text_ms === undefined) && (missing0 = "first_text_ms"))) || ((data.duration_ms === undefined) && (missing0 = "duration_ms"))){
-validate1425.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema535.required,parentSchema:schema535,data}];
+validate1434.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema542.required,parentSchema:schema542,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
 if(!(((key0 === "queued_ms") || (key0 === "first_text_ms")) || (key0 === "duration_ms"))){
-validate1425.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema535,data}];
+validate1434.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema542,data}];
 return false;
 break;
 }
@@ -68994,13 +69734,13 @@ if(data.queued_ms !== undefined){
 let data0 = data.queued_ms;
 const _errs2 = errors;
 if((!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))) && (data0 !== null)){
-validate1425.errors = [{instancePath:instancePath+"/queued_ms",schemaPath:"#/properties/queued_ms/type",keyword:"type",params:{type: schema535.properties.queued_ms.type},message:"must be integer,null",schema:schema535.properties.queued_ms.type,parentSchema:schema535.properties.queued_ms,data:data0}];
+validate1434.errors = [{instancePath:instancePath+"/queued_ms",schemaPath:"#/properties/queued_ms/type",keyword:"type",params:{type: schema542.properties.queued_ms.type},message:"must be integer,null",schema:schema542.properties.queued_ms.type,parentSchema:schema542.properties.queued_ms,data:data0}];
 return false;
 }
 if(errors === _errs2){
 if((typeof data0 == "number") && (isFinite(data0))){
 if(data0 < 0 || isNaN(data0)){
-validate1425.errors = [{instancePath:instancePath+"/queued_ms",schemaPath:"#/properties/queued_ms/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema535.properties.queued_ms,data:data0}];
+validate1434.errors = [{instancePath:instancePath+"/queued_ms",schemaPath:"#/properties/queued_ms/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema542.properties.queued_ms,data:data0}];
 return false;
 }
 }
@@ -69015,13 +69755,13 @@ if(data.first_text_ms !== undefined){
 let data1 = data.first_text_ms;
 const _errs4 = errors;
 if((!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))) && (data1 !== null)){
-validate1425.errors = [{instancePath:instancePath+"/first_text_ms",schemaPath:"#/properties/first_text_ms/type",keyword:"type",params:{type: schema535.properties.first_text_ms.type},message:"must be integer,null",schema:schema535.properties.first_text_ms.type,parentSchema:schema535.properties.first_text_ms,data:data1}];
+validate1434.errors = [{instancePath:instancePath+"/first_text_ms",schemaPath:"#/properties/first_text_ms/type",keyword:"type",params:{type: schema542.properties.first_text_ms.type},message:"must be integer,null",schema:schema542.properties.first_text_ms.type,parentSchema:schema542.properties.first_text_ms,data:data1}];
 return false;
 }
 if(errors === _errs4){
 if((typeof data1 == "number") && (isFinite(data1))){
 if(data1 < 0 || isNaN(data1)){
-validate1425.errors = [{instancePath:instancePath+"/first_text_ms",schemaPath:"#/properties/first_text_ms/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema535.properties.first_text_ms,data:data1}];
+validate1434.errors = [{instancePath:instancePath+"/first_text_ms",schemaPath:"#/properties/first_text_ms/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema542.properties.first_text_ms,data:data1}];
 return false;
 }
 }
@@ -69036,13 +69776,13 @@ if(data.duration_ms !== undefined){
 let data2 = data.duration_ms;
 const _errs6 = errors;
 if((!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))) && (data2 !== null)){
-validate1425.errors = [{instancePath:instancePath+"/duration_ms",schemaPath:"#/properties/duration_ms/type",keyword:"type",params:{type: schema535.properties.duration_ms.type},message:"must be integer,null",schema:schema535.properties.duration_ms.type,parentSchema:schema535.properties.duration_ms,data:data2}];
+validate1434.errors = [{instancePath:instancePath+"/duration_ms",schemaPath:"#/properties/duration_ms/type",keyword:"type",params:{type: schema542.properties.duration_ms.type},message:"must be integer,null",schema:schema542.properties.duration_ms.type,parentSchema:schema542.properties.duration_ms,data:data2}];
 return false;
 }
 if(errors === _errs6){
 if((typeof data2 == "number") && (isFinite(data2))){
 if(data2 < 0 || isNaN(data2)){
-validate1425.errors = [{instancePath:instancePath+"/duration_ms",schemaPath:"#/properties/duration_ms/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema535.properties.duration_ms,data:data2}];
+validate1434.errors = [{instancePath:instancePath+"/duration_ms",schemaPath:"#/properties/duration_ms/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema542.properties.duration_ms,data:data2}];
 return false;
 }
 }
@@ -69058,31 +69798,31 @@ var valid0 = true;
 }
 }
 else {
-validate1425.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema535.type,parentSchema:schema535,data}];
+validate1434.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema542.type,parentSchema:schema542,data}];
 return false;
 }
 }
-validate1425.errors = vErrors;
+validate1434.errors = vErrors;
 return errors === 0;
 }
 
-export const validateKeyRef = validate1426;
+export const validateKeyRef = validate1435;
 
-function validate1426(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1435(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((data.id === undefined) && (missing0 = "id")) || ((data.name === undefined) && (missing0 = "name"))){
-validate1426.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema536.required,parentSchema:schema536,data}];
+validate1435.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema543.required,parentSchema:schema543,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
 if(!((key0 === "id") || (key0 === "name"))){
-validate1426.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema536,data}];
+validate1435.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema543,data}];
 return false;
 break;
 }
@@ -69092,7 +69832,7 @@ if(data.id !== undefined){
 let data0 = data.id;
 const _errs2 = errors;
 if(typeof data0 !== "string"){
-validate1426.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema536.properties.id.type,parentSchema:schema536.properties.id,data:data0}];
+validate1435.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema543.properties.id.type,parentSchema:schema543.properties.id,data:data0}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -69105,7 +69845,7 @@ if(data.name !== undefined){
 let data1 = data.name;
 const _errs4 = errors;
 if((typeof data1 !== "string") && (data1 !== null)){
-validate1426.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: schema536.properties.name.type},message:"must be string,null",schema:schema536.properties.name.type,parentSchema:schema536.properties.name,data:data1}];
+validate1435.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: schema543.properties.name.type},message:"must be string,null",schema:schema543.properties.name.type,parentSchema:schema543.properties.name,data:data1}];
 return false;
 }
 var valid0 = _errs4 === errors;
@@ -69118,31 +69858,31 @@ var valid0 = true;
 }
 }
 else {
-validate1426.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema536.type,parentSchema:schema536,data}];
+validate1435.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema543.type,parentSchema:schema543,data}];
 return false;
 }
 }
-validate1426.errors = vErrors;
+validate1435.errors = vErrors;
 return errors === 0;
 }
 
-export const validatePrice = validate1427;
+export const validatePrice = validate1436;
 
-function validate1427(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1436(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((data.amount === undefined) && (missing0 = "amount")) || ((data.currency === undefined) && (missing0 = "currency"))){
-validate1427.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema534.required,parentSchema:schema534,data}];
+validate1436.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema541.required,parentSchema:schema541,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
 if(!((key0 === "amount") || (key0 === "currency"))){
-validate1427.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema534,data}];
+validate1436.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema541,data}];
 return false;
 break;
 }
@@ -69154,12 +69894,12 @@ const _errs2 = errors;
 if(errors === _errs2){
 if((typeof data0 == "number") && (isFinite(data0))){
 if(data0 < 0 || isNaN(data0)){
-validate1427.errors = [{instancePath:instancePath+"/amount",schemaPath:"#/properties/amount/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema534.properties.amount,data:data0}];
+validate1436.errors = [{instancePath:instancePath+"/amount",schemaPath:"#/properties/amount/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema541.properties.amount,data:data0}];
 return false;
 }
 }
 else {
-validate1427.errors = [{instancePath:instancePath+"/amount",schemaPath:"#/properties/amount/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema534.properties.amount.type,parentSchema:schema534.properties.amount,data:data0}];
+validate1436.errors = [{instancePath:instancePath+"/amount",schemaPath:"#/properties/amount/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema541.properties.amount.type,parentSchema:schema541.properties.amount,data:data0}];
 return false;
 }
 }
@@ -69173,7 +69913,7 @@ if(data.currency !== undefined){
 let data1 = data.currency;
 const _errs4 = errors;
 if(typeof data1 !== "string"){
-validate1427.errors = [{instancePath:instancePath+"/currency",schemaPath:"#/properties/currency/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema534.properties.currency.type,parentSchema:schema534.properties.currency,data:data1}];
+validate1436.errors = [{instancePath:instancePath+"/currency",schemaPath:"#/properties/currency/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema541.properties.currency.type,parentSchema:schema541.properties.currency,data:data1}];
 return false;
 }
 var valid0 = _errs4 === errors;
@@ -69186,32 +69926,32 @@ var valid0 = true;
 }
 }
 else {
-validate1427.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema534.type,parentSchema:schema534,data}];
+validate1436.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema541.type,parentSchema:schema541,data}];
 return false;
 }
 }
-validate1427.errors = vErrors;
+validate1436.errors = vErrors;
 return errors === 0;
 }
 
-export const validateResponseSummaryList = validate1428;
-const schema541 = {"type":"object","additionalProperties":false,"required":["object","data","first_id","has_more","last_id"],"properties":{"object":{"type":"string","const":"list"},"data":{"type":"array","items":{"$ref":"#/components/schemas/ResponseSummary"}},"first_id":{"type":["string","null"]},"has_more":{"type":"boolean"},"last_id":{"type":["string","null"]}}};
+export const validateResponseSummaryList = validate1437;
+const schema548 = {"type":"object","additionalProperties":false,"required":["object","data","first_id","has_more","last_id"],"properties":{"object":{"type":"string","const":"list"},"data":{"type":"array","items":{"$ref":"#/components/schemas/ResponseSummary"}},"first_id":{"type":["string","null"]},"has_more":{"type":"boolean"},"last_id":{"type":["string","null"]}}};
 
-function validate1428(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1437(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((((((data.object === undefined) && (missing0 = "object")) || ((data.data === undefined) && (missing0 = "data"))) || ((data.first_id === undefined) && (missing0 = "first_id"))) || ((data.has_more === undefined) && (missing0 = "has_more"))) || ((data.last_id === undefined) && (missing0 = "last_id"))){
-validate1428.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema541.required,parentSchema:schema541,data}];
+validate1437.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema548.required,parentSchema:schema548,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
 if(!(((((key0 === "object") || (key0 === "data")) || (key0 === "first_id")) || (key0 === "has_more")) || (key0 === "last_id"))){
-validate1428.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema541,data}];
+validate1437.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema548,data}];
 return false;
 break;
 }
@@ -69221,11 +69961,11 @@ if(data.object !== undefined){
 let data0 = data.object;
 const _errs2 = errors;
 if(typeof data0 !== "string"){
-validate1428.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema541.properties.object.type,parentSchema:schema541.properties.object,data:data0}];
+validate1437.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema548.properties.object.type,parentSchema:schema548.properties.object,data:data0}];
 return false;
 }
 if("list" !== data0){
-validate1428.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "list"},message:"must be equal to constant",schema:"list",parentSchema:schema541.properties.object,data:data0}];
+validate1437.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "list"},message:"must be equal to constant",schema:"list",parentSchema:schema548.properties.object,data:data0}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -69243,8 +69983,8 @@ var valid1 = true;
 const len0 = data1.length;
 for(let i0=0; i0<len0; i0++){
 const _errs6 = errors;
-if(!(validate1409(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate1409.errors : vErrors.concat(validate1409.errors);
+if(!(validate1418(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate1418.errors : vErrors.concat(validate1418.errors);
 errors = vErrors.length;
 }
 var valid1 = _errs6 === errors;
@@ -69254,7 +69994,7 @@ break;
 }
 }
 else {
-validate1428.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema541.properties.data.type,parentSchema:schema541.properties.data,data:data1}];
+validate1437.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema548.properties.data.type,parentSchema:schema548.properties.data,data:data1}];
 return false;
 }
 }
@@ -69268,7 +70008,7 @@ if(data.first_id !== undefined){
 let data3 = data.first_id;
 const _errs7 = errors;
 if((typeof data3 !== "string") && (data3 !== null)){
-validate1428.errors = [{instancePath:instancePath+"/first_id",schemaPath:"#/properties/first_id/type",keyword:"type",params:{type: schema541.properties.first_id.type},message:"must be string,null",schema:schema541.properties.first_id.type,parentSchema:schema541.properties.first_id,data:data3}];
+validate1437.errors = [{instancePath:instancePath+"/first_id",schemaPath:"#/properties/first_id/type",keyword:"type",params:{type: schema548.properties.first_id.type},message:"must be string,null",schema:schema548.properties.first_id.type,parentSchema:schema548.properties.first_id,data:data3}];
 return false;
 }
 var valid0 = _errs7 === errors;
@@ -69281,7 +70021,7 @@ if(data.has_more !== undefined){
 let data4 = data.has_more;
 const _errs9 = errors;
 if(typeof data4 !== "boolean"){
-validate1428.errors = [{instancePath:instancePath+"/has_more",schemaPath:"#/properties/has_more/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema541.properties.has_more.type,parentSchema:schema541.properties.has_more,data:data4}];
+validate1437.errors = [{instancePath:instancePath+"/has_more",schemaPath:"#/properties/has_more/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema548.properties.has_more.type,parentSchema:schema548.properties.has_more,data:data4}];
 return false;
 }
 var valid0 = _errs9 === errors;
@@ -69294,7 +70034,7 @@ if(data.last_id !== undefined){
 let data5 = data.last_id;
 const _errs11 = errors;
 if((typeof data5 !== "string") && (data5 !== null)){
-validate1428.errors = [{instancePath:instancePath+"/last_id",schemaPath:"#/properties/last_id/type",keyword:"type",params:{type: schema541.properties.last_id.type},message:"must be string,null",schema:schema541.properties.last_id.type,parentSchema:schema541.properties.last_id,data:data5}];
+validate1437.errors = [{instancePath:instancePath+"/last_id",schemaPath:"#/properties/last_id/type",keyword:"type",params:{type: schema548.properties.last_id.type},message:"must be string,null",schema:schema548.properties.last_id.type,parentSchema:schema548.properties.last_id,data:data5}];
 return false;
 }
 var valid0 = _errs11 === errors;
@@ -69310,32 +70050,32 @@ var valid0 = true;
 }
 }
 else {
-validate1428.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema541.type,parentSchema:schema541,data}];
+validate1437.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema548.type,parentSchema:schema548,data}];
 return false;
 }
 }
-validate1428.errors = vErrors;
+validate1437.errors = vErrors;
 return errors === 0;
 }
 
-export const validateRefusedRequest = validate1430;
-const schema542 = {"type":"object","additionalProperties":false,"required":["object","created_at","status","code","message","param","model","kind","key_id","input_preview"],"properties":{"object":{"type":"string","const":"response.refused"},"created_at":{"type":"integer"},"status":{"type":"integer"},"code":{"type":["string","null"]},"message":{"type":"string","maxLength":1000},"param":{"type":["string","null"]},"model":{"type":"string","maxLength":200},"kind":{"$ref":"#/components/schemas/RunKind"},"key_id":{"type":"string"},"input_preview":{"type":"string","maxLength":200}}};
+export const validateRefusedRequest = validate1439;
+const schema549 = {"type":"object","additionalProperties":false,"required":["object","created_at","status","code","message","param","model","kind","key_id","input_preview"],"properties":{"object":{"type":"string","const":"response.refused"},"created_at":{"type":"integer"},"status":{"type":"integer"},"code":{"type":["string","null"]},"message":{"type":"string","maxLength":1000},"param":{"type":["string","null"]},"model":{"type":"string","maxLength":200},"kind":{"$ref":"#/components/schemas/RunKind"},"key_id":{"type":"string"},"input_preview":{"type":"string","maxLength":200}}};
 
-function validate1430(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1439(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((((((((((data.object === undefined) && (missing0 = "object")) || ((data.created_at === undefined) && (missing0 = "created_at"))) || ((data.status === undefined) && (missing0 = "status"))) || ((data.code === undefined) && (missing0 = "code"))) || ((data.message === undefined) && (missing0 = "message"))) || ((data.param === undefined) && (missing0 = "param"))) || ((data.model === undefined) && (missing0 = "model"))) || ((data.kind === undefined) && (missing0 = "kind"))) || ((data.key_id === undefined) && (missing0 = "key_id"))) || ((data.input_preview === undefined) && (missing0 = "input_preview"))){
-validate1430.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema542.required,parentSchema:schema542,data}];
+validate1439.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema549.required,parentSchema:schema549,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
-if(!(func26.call(schema542.properties, key0))){
-validate1430.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema542,data}];
+if(!(func26.call(schema549.properties, key0))){
+validate1439.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema549,data}];
 return false;
 break;
 }
@@ -69345,11 +70085,11 @@ if(data.object !== undefined){
 let data0 = data.object;
 const _errs2 = errors;
 if(typeof data0 !== "string"){
-validate1430.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema542.properties.object.type,parentSchema:schema542.properties.object,data:data0}];
+validate1439.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema549.properties.object.type,parentSchema:schema549.properties.object,data:data0}];
 return false;
 }
 if("response.refused" !== data0){
-validate1430.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "response.refused"},message:"must be equal to constant",schema:"response.refused",parentSchema:schema542.properties.object,data:data0}];
+validate1439.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "response.refused"},message:"must be equal to constant",schema:"response.refused",parentSchema:schema549.properties.object,data:data0}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -69362,7 +70102,7 @@ if(data.created_at !== undefined){
 let data1 = data.created_at;
 const _errs4 = errors;
 if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate1430.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema542.properties.created_at.type,parentSchema:schema542.properties.created_at,data:data1}];
+validate1439.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema549.properties.created_at.type,parentSchema:schema549.properties.created_at,data:data1}];
 return false;
 }
 var valid0 = _errs4 === errors;
@@ -69375,7 +70115,7 @@ if(data.status !== undefined){
 let data2 = data.status;
 const _errs6 = errors;
 if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate1430.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema542.properties.status.type,parentSchema:schema542.properties.status,data:data2}];
+validate1439.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema549.properties.status.type,parentSchema:schema549.properties.status,data:data2}];
 return false;
 }
 var valid0 = _errs6 === errors;
@@ -69388,7 +70128,7 @@ if(data.code !== undefined){
 let data3 = data.code;
 const _errs8 = errors;
 if((typeof data3 !== "string") && (data3 !== null)){
-validate1430.errors = [{instancePath:instancePath+"/code",schemaPath:"#/properties/code/type",keyword:"type",params:{type: schema542.properties.code.type},message:"must be string,null",schema:schema542.properties.code.type,parentSchema:schema542.properties.code,data:data3}];
+validate1439.errors = [{instancePath:instancePath+"/code",schemaPath:"#/properties/code/type",keyword:"type",params:{type: schema549.properties.code.type},message:"must be string,null",schema:schema549.properties.code.type,parentSchema:schema549.properties.code,data:data3}];
 return false;
 }
 var valid0 = _errs8 === errors;
@@ -69403,12 +70143,12 @@ const _errs10 = errors;
 if(errors === _errs10){
 if(typeof data4 === "string"){
 if(data4.length > 2 * 1000 || (data4.length > 1000 && func2(data4) > 1000)){
-validate1430.errors = [{instancePath:instancePath+"/message",schemaPath:"#/properties/message/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters",schema:1000,parentSchema:schema542.properties.message,data:data4}];
+validate1439.errors = [{instancePath:instancePath+"/message",schemaPath:"#/properties/message/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters",schema:1000,parentSchema:schema549.properties.message,data:data4}];
 return false;
 }
 }
 else {
-validate1430.errors = [{instancePath:instancePath+"/message",schemaPath:"#/properties/message/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema542.properties.message.type,parentSchema:schema542.properties.message,data:data4}];
+validate1439.errors = [{instancePath:instancePath+"/message",schemaPath:"#/properties/message/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema549.properties.message.type,parentSchema:schema549.properties.message,data:data4}];
 return false;
 }
 }
@@ -69422,7 +70162,7 @@ if(data.param !== undefined){
 let data5 = data.param;
 const _errs12 = errors;
 if((typeof data5 !== "string") && (data5 !== null)){
-validate1430.errors = [{instancePath:instancePath+"/param",schemaPath:"#/properties/param/type",keyword:"type",params:{type: schema542.properties.param.type},message:"must be string,null",schema:schema542.properties.param.type,parentSchema:schema542.properties.param,data:data5}];
+validate1439.errors = [{instancePath:instancePath+"/param",schemaPath:"#/properties/param/type",keyword:"type",params:{type: schema549.properties.param.type},message:"must be string,null",schema:schema549.properties.param.type,parentSchema:schema549.properties.param,data:data5}];
 return false;
 }
 var valid0 = _errs12 === errors;
@@ -69437,12 +70177,12 @@ const _errs14 = errors;
 if(errors === _errs14){
 if(typeof data6 === "string"){
 if(data6.length > 2 * 200 || (data6.length > 200 && func2(data6) > 200)){
-validate1430.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters",schema:200,parentSchema:schema542.properties.model,data:data6}];
+validate1439.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters",schema:200,parentSchema:schema549.properties.model,data:data6}];
 return false;
 }
 }
 else {
-validate1430.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema542.properties.model.type,parentSchema:schema542.properties.model,data:data6}];
+validate1439.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema549.properties.model.type,parentSchema:schema549.properties.model,data:data6}];
 return false;
 }
 }
@@ -69454,8 +70194,8 @@ var valid0 = true;
 if(valid0){
 if(data.kind !== undefined){
 const _errs16 = errors;
-if(!(validate1411(data.kind, {instancePath:instancePath+"/kind",parentData:data,parentDataProperty:"kind",rootData}))){
-vErrors = vErrors === null ? validate1411.errors : vErrors.concat(validate1411.errors);
+if(!(validate1420(data.kind, {instancePath:instancePath+"/kind",parentData:data,parentDataProperty:"kind",rootData}))){
+vErrors = vErrors === null ? validate1420.errors : vErrors.concat(validate1420.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs16 === errors;
@@ -69468,7 +70208,7 @@ if(data.key_id !== undefined){
 let data8 = data.key_id;
 const _errs17 = errors;
 if(typeof data8 !== "string"){
-validate1430.errors = [{instancePath:instancePath+"/key_id",schemaPath:"#/properties/key_id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema542.properties.key_id.type,parentSchema:schema542.properties.key_id,data:data8}];
+validate1439.errors = [{instancePath:instancePath+"/key_id",schemaPath:"#/properties/key_id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema549.properties.key_id.type,parentSchema:schema549.properties.key_id,data:data8}];
 return false;
 }
 var valid0 = _errs17 === errors;
@@ -69483,12 +70223,12 @@ const _errs19 = errors;
 if(errors === _errs19){
 if(typeof data9 === "string"){
 if(data9.length > 2 * 200 || (data9.length > 200 && func2(data9) > 200)){
-validate1430.errors = [{instancePath:instancePath+"/input_preview",schemaPath:"#/properties/input_preview/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters",schema:200,parentSchema:schema542.properties.input_preview,data:data9}];
+validate1439.errors = [{instancePath:instancePath+"/input_preview",schemaPath:"#/properties/input_preview/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters",schema:200,parentSchema:schema549.properties.input_preview,data:data9}];
 return false;
 }
 }
 else {
-validate1430.errors = [{instancePath:instancePath+"/input_preview",schemaPath:"#/properties/input_preview/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema542.properties.input_preview.type,parentSchema:schema542.properties.input_preview,data:data9}];
+validate1439.errors = [{instancePath:instancePath+"/input_preview",schemaPath:"#/properties/input_preview/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema549.properties.input_preview.type,parentSchema:schema549.properties.input_preview,data:data9}];
 return false;
 }
 }
@@ -69510,33 +70250,33 @@ var valid0 = true;
 }
 }
 else {
-validate1430.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema542.type,parentSchema:schema542,data}];
+validate1439.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema549.type,parentSchema:schema549,data}];
 return false;
 }
 }
-validate1430.errors = vErrors;
+validate1439.errors = vErrors;
 return errors === 0;
 }
 
-export const validateResponseStatistics = validate1432;
-const schema543 = {"type":"object","additionalProperties":false,"required":["object","from","to","bucket_seconds","is_partial","buckets","models"],"properties":{"refused":{"type":"array","maxItems":20,"items":{"$ref":"#/components/schemas/RefusedRequest"}},"object":{"type":"string","const":"response.statistics"},"from":{"type":"integer"},"to":{"type":"integer"},"bucket_seconds":{"type":"integer","minimum":1},"is_partial":{"type":"boolean"},"buckets":{"type":"array","items":{"$ref":"#/components/schemas/StatisticsBucket"}},"models":{"type":"array","items":{"$ref":"#/components/schemas/ModelStatistics"}}}};
-const schema544 = {"type":"object","additionalProperties":false,"required":["start","runs","failed","input_tokens","output_tokens","duration_ms_p50","duration_ms_p95","first_text_ms_p50"],"properties":{"start":{"type":"integer"},"runs":{"type":"integer","minimum":0},"failed":{"type":"integer","minimum":0},"input_tokens":{"type":"integer","minimum":0},"output_tokens":{"type":"integer","minimum":0},"duration_ms_p50":{"type":["integer","null"]},"duration_ms_p95":{"type":["integer","null"]},"first_text_ms_p50":{"type":["integer","null"]}}};
+export const validateResponseStatistics = validate1441;
+const schema550 = {"type":"object","additionalProperties":false,"required":["object","from","to","bucket_seconds","is_partial","buckets","models"],"properties":{"refused":{"type":"array","maxItems":20,"items":{"$ref":"#/components/schemas/RefusedRequest"}},"object":{"type":"string","const":"response.statistics"},"from":{"type":"integer"},"to":{"type":"integer"},"bucket_seconds":{"type":"integer","minimum":1},"is_partial":{"type":"boolean"},"buckets":{"type":"array","items":{"$ref":"#/components/schemas/StatisticsBucket"}},"models":{"type":"array","items":{"$ref":"#/components/schemas/ModelStatistics"}}}};
+const schema551 = {"type":"object","additionalProperties":false,"required":["start","runs","failed","input_tokens","output_tokens","duration_ms_p50","duration_ms_p95","first_text_ms_p50"],"properties":{"start":{"type":"integer"},"runs":{"type":"integer","minimum":0},"failed":{"type":"integer","minimum":0},"input_tokens":{"type":"integer","minimum":0},"output_tokens":{"type":"integer","minimum":0},"duration_ms_p50":{"type":["integer","null"]},"duration_ms_p95":{"type":["integer","null"]},"first_text_ms_p50":{"type":["integer","null"]}}};
 
-function validate1434(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1443(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((((((((data.start === undefined) && (missing0 = "start")) || ((data.runs === undefined) && (missing0 = "runs"))) || ((data.failed === undefined) && (missing0 = "failed"))) || ((data.input_tokens === undefined) && (missing0 = "input_tokens"))) || ((data.output_tokens === undefined) && (missing0 = "output_tokens"))) || ((data.duration_ms_p50 === undefined) && (missing0 = "duration_ms_p50"))) || ((data.duration_ms_p95 === undefined) && (missing0 = "duration_ms_p95"))) || ((data.first_text_ms_p50 === undefined) && (missing0 = "first_text_ms_p50"))){
-validate1434.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema544.required,parentSchema:schema544,data}];
+validate1443.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema551.required,parentSchema:schema551,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
 if(!((((((((key0 === "start") || (key0 === "runs")) || (key0 === "failed")) || (key0 === "input_tokens")) || (key0 === "output_tokens")) || (key0 === "duration_ms_p50")) || (key0 === "duration_ms_p95")) || (key0 === "first_text_ms_p50"))){
-validate1434.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema544,data}];
+validate1443.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema551,data}];
 return false;
 break;
 }
@@ -69546,7 +70286,7 @@ if(data.start !== undefined){
 let data0 = data.start;
 const _errs2 = errors;
 if(!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))){
-validate1434.errors = [{instancePath:instancePath+"/start",schemaPath:"#/properties/start/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema544.properties.start.type,parentSchema:schema544.properties.start,data:data0}];
+validate1443.errors = [{instancePath:instancePath+"/start",schemaPath:"#/properties/start/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema551.properties.start.type,parentSchema:schema551.properties.start,data:data0}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -69559,13 +70299,13 @@ if(data.runs !== undefined){
 let data1 = data.runs;
 const _errs4 = errors;
 if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate1434.errors = [{instancePath:instancePath+"/runs",schemaPath:"#/properties/runs/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema544.properties.runs.type,parentSchema:schema544.properties.runs,data:data1}];
+validate1443.errors = [{instancePath:instancePath+"/runs",schemaPath:"#/properties/runs/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema551.properties.runs.type,parentSchema:schema551.properties.runs,data:data1}];
 return false;
 }
 if(errors === _errs4){
 if((typeof data1 == "number") && (isFinite(data1))){
 if(data1 < 0 || isNaN(data1)){
-validate1434.errors = [{instancePath:instancePath+"/runs",schemaPath:"#/properties/runs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema544.properties.runs,data:data1}];
+validate1443.errors = [{instancePath:instancePath+"/runs",schemaPath:"#/properties/runs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema551.properties.runs,data:data1}];
 return false;
 }
 }
@@ -69580,13 +70320,13 @@ if(data.failed !== undefined){
 let data2 = data.failed;
 const _errs6 = errors;
 if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate1434.errors = [{instancePath:instancePath+"/failed",schemaPath:"#/properties/failed/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema544.properties.failed.type,parentSchema:schema544.properties.failed,data:data2}];
+validate1443.errors = [{instancePath:instancePath+"/failed",schemaPath:"#/properties/failed/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema551.properties.failed.type,parentSchema:schema551.properties.failed,data:data2}];
 return false;
 }
 if(errors === _errs6){
 if((typeof data2 == "number") && (isFinite(data2))){
 if(data2 < 0 || isNaN(data2)){
-validate1434.errors = [{instancePath:instancePath+"/failed",schemaPath:"#/properties/failed/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema544.properties.failed,data:data2}];
+validate1443.errors = [{instancePath:instancePath+"/failed",schemaPath:"#/properties/failed/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema551.properties.failed,data:data2}];
 return false;
 }
 }
@@ -69601,13 +70341,13 @@ if(data.input_tokens !== undefined){
 let data3 = data.input_tokens;
 const _errs8 = errors;
 if(!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))){
-validate1434.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema544.properties.input_tokens.type,parentSchema:schema544.properties.input_tokens,data:data3}];
+validate1443.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema551.properties.input_tokens.type,parentSchema:schema551.properties.input_tokens,data:data3}];
 return false;
 }
 if(errors === _errs8){
 if((typeof data3 == "number") && (isFinite(data3))){
 if(data3 < 0 || isNaN(data3)){
-validate1434.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema544.properties.input_tokens,data:data3}];
+validate1443.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema551.properties.input_tokens,data:data3}];
 return false;
 }
 }
@@ -69622,13 +70362,13 @@ if(data.output_tokens !== undefined){
 let data4 = data.output_tokens;
 const _errs10 = errors;
 if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
-validate1434.errors = [{instancePath:instancePath+"/output_tokens",schemaPath:"#/properties/output_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema544.properties.output_tokens.type,parentSchema:schema544.properties.output_tokens,data:data4}];
+validate1443.errors = [{instancePath:instancePath+"/output_tokens",schemaPath:"#/properties/output_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema551.properties.output_tokens.type,parentSchema:schema551.properties.output_tokens,data:data4}];
 return false;
 }
 if(errors === _errs10){
 if((typeof data4 == "number") && (isFinite(data4))){
 if(data4 < 0 || isNaN(data4)){
-validate1434.errors = [{instancePath:instancePath+"/output_tokens",schemaPath:"#/properties/output_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema544.properties.output_tokens,data:data4}];
+validate1443.errors = [{instancePath:instancePath+"/output_tokens",schemaPath:"#/properties/output_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema551.properties.output_tokens,data:data4}];
 return false;
 }
 }
@@ -69643,7 +70383,7 @@ if(data.duration_ms_p50 !== undefined){
 let data5 = data.duration_ms_p50;
 const _errs12 = errors;
 if((!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))) && (data5 !== null)){
-validate1434.errors = [{instancePath:instancePath+"/duration_ms_p50",schemaPath:"#/properties/duration_ms_p50/type",keyword:"type",params:{type: schema544.properties.duration_ms_p50.type},message:"must be integer,null",schema:schema544.properties.duration_ms_p50.type,parentSchema:schema544.properties.duration_ms_p50,data:data5}];
+validate1443.errors = [{instancePath:instancePath+"/duration_ms_p50",schemaPath:"#/properties/duration_ms_p50/type",keyword:"type",params:{type: schema551.properties.duration_ms_p50.type},message:"must be integer,null",schema:schema551.properties.duration_ms_p50.type,parentSchema:schema551.properties.duration_ms_p50,data:data5}];
 return false;
 }
 var valid0 = _errs12 === errors;
@@ -69656,7 +70396,7 @@ if(data.duration_ms_p95 !== undefined){
 let data6 = data.duration_ms_p95;
 const _errs14 = errors;
 if((!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinite(data6)))) && (data6 !== null)){
-validate1434.errors = [{instancePath:instancePath+"/duration_ms_p95",schemaPath:"#/properties/duration_ms_p95/type",keyword:"type",params:{type: schema544.properties.duration_ms_p95.type},message:"must be integer,null",schema:schema544.properties.duration_ms_p95.type,parentSchema:schema544.properties.duration_ms_p95,data:data6}];
+validate1443.errors = [{instancePath:instancePath+"/duration_ms_p95",schemaPath:"#/properties/duration_ms_p95/type",keyword:"type",params:{type: schema551.properties.duration_ms_p95.type},message:"must be integer,null",schema:schema551.properties.duration_ms_p95.type,parentSchema:schema551.properties.duration_ms_p95,data:data6}];
 return false;
 }
 var valid0 = _errs14 === errors;
@@ -69669,7 +70409,7 @@ if(data.first_text_ms_p50 !== undefined){
 let data7 = data.first_text_ms_p50;
 const _errs16 = errors;
 if((!(((typeof data7 == "number") && (!(data7 % 1) && !isNaN(data7))) && (isFinite(data7)))) && (data7 !== null)){
-validate1434.errors = [{instancePath:instancePath+"/first_text_ms_p50",schemaPath:"#/properties/first_text_ms_p50/type",keyword:"type",params:{type: schema544.properties.first_text_ms_p50.type},message:"must be integer,null",schema:schema544.properties.first_text_ms_p50.type,parentSchema:schema544.properties.first_text_ms_p50,data:data7}];
+validate1443.errors = [{instancePath:instancePath+"/first_text_ms_p50",schemaPath:"#/properties/first_text_ms_p50/type",keyword:"type",params:{type: schema551.properties.first_text_ms_p50.type},message:"must be integer,null",schema:schema551.properties.first_text_ms_p50.type,parentSchema:schema551.properties.first_text_ms_p50,data:data7}];
 return false;
 }
 var valid0 = _errs16 === errors;
@@ -69688,31 +70428,31 @@ var valid0 = true;
 }
 }
 else {
-validate1434.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema544.type,parentSchema:schema544,data}];
+validate1443.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema551.type,parentSchema:schema551,data}];
 return false;
 }
 }
-validate1434.errors = vErrors;
+validate1443.errors = vErrors;
 return errors === 0;
 }
 
-const schema545 = {"type":"object","additionalProperties":false,"required":["model","runs","failed","input_tokens","output_tokens","price","duration_ms_p50","duration_ms_p95","first_text_ms_p50"],"properties":{"model":{"type":"string"},"runs":{"type":"integer","minimum":0},"failed":{"type":"integer","minimum":0},"input_tokens":{"type":"integer","minimum":0},"output_tokens":{"type":"integer","minimum":0},"price":{"anyOf":[{"$ref":"#/components/schemas/Price"},{"type":"null"}]},"duration_ms_p50":{"type":["integer","null"]},"duration_ms_p95":{"type":["integer","null"]},"first_text_ms_p50":{"type":["integer","null"]}}};
+const schema552 = {"type":"object","additionalProperties":false,"required":["model","runs","failed","input_tokens","output_tokens","price","duration_ms_p50","duration_ms_p95","first_text_ms_p50"],"properties":{"model":{"type":"string"},"runs":{"type":"integer","minimum":0},"failed":{"type":"integer","minimum":0},"input_tokens":{"type":"integer","minimum":0},"output_tokens":{"type":"integer","minimum":0},"price":{"anyOf":[{"$ref":"#/components/schemas/Price"},{"type":"null"}]},"duration_ms_p50":{"type":["integer","null"]},"duration_ms_p95":{"type":["integer","null"]},"first_text_ms_p50":{"type":["integer","null"]}}};
 
-function validate1436(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1445(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((((((((((data.model === undefined) && (missing0 = "model")) || ((data.runs === undefined) && (missing0 = "runs"))) || ((data.failed === undefined) && (missing0 = "failed"))) || ((data.input_tokens === undefined) && (missing0 = "input_tokens"))) || ((data.output_tokens === undefined) && (missing0 = "output_tokens"))) || ((data.price === undefined) && (missing0 = "price"))) || ((data.duration_ms_p50 === undefined) && (missing0 = "duration_ms_p50"))) || ((data.duration_ms_p95 === undefined) && (missing0 = "duration_ms_p95"))) || ((data.first_text_ms_p50 === undefined) && (missing0 = "first_text_ms_p50"))){
-validate1436.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema545.required,parentSchema:schema545,data}];
+validate1445.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema552.required,parentSchema:schema552,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
-if(!(func26.call(schema545.properties, key0))){
-validate1436.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema545,data}];
+if(!(func26.call(schema552.properties, key0))){
+validate1445.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema552,data}];
 return false;
 break;
 }
@@ -69722,7 +70462,7 @@ if(data.model !== undefined){
 let data0 = data.model;
 const _errs2 = errors;
 if(typeof data0 !== "string"){
-validate1436.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema545.properties.model.type,parentSchema:schema545.properties.model,data:data0}];
+validate1445.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema552.properties.model.type,parentSchema:schema552.properties.model,data:data0}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -69735,13 +70475,13 @@ if(data.runs !== undefined){
 let data1 = data.runs;
 const _errs4 = errors;
 if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate1436.errors = [{instancePath:instancePath+"/runs",schemaPath:"#/properties/runs/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema545.properties.runs.type,parentSchema:schema545.properties.runs,data:data1}];
+validate1445.errors = [{instancePath:instancePath+"/runs",schemaPath:"#/properties/runs/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema552.properties.runs.type,parentSchema:schema552.properties.runs,data:data1}];
 return false;
 }
 if(errors === _errs4){
 if((typeof data1 == "number") && (isFinite(data1))){
 if(data1 < 0 || isNaN(data1)){
-validate1436.errors = [{instancePath:instancePath+"/runs",schemaPath:"#/properties/runs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema545.properties.runs,data:data1}];
+validate1445.errors = [{instancePath:instancePath+"/runs",schemaPath:"#/properties/runs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema552.properties.runs,data:data1}];
 return false;
 }
 }
@@ -69756,13 +70496,13 @@ if(data.failed !== undefined){
 let data2 = data.failed;
 const _errs6 = errors;
 if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate1436.errors = [{instancePath:instancePath+"/failed",schemaPath:"#/properties/failed/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema545.properties.failed.type,parentSchema:schema545.properties.failed,data:data2}];
+validate1445.errors = [{instancePath:instancePath+"/failed",schemaPath:"#/properties/failed/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema552.properties.failed.type,parentSchema:schema552.properties.failed,data:data2}];
 return false;
 }
 if(errors === _errs6){
 if((typeof data2 == "number") && (isFinite(data2))){
 if(data2 < 0 || isNaN(data2)){
-validate1436.errors = [{instancePath:instancePath+"/failed",schemaPath:"#/properties/failed/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema545.properties.failed,data:data2}];
+validate1445.errors = [{instancePath:instancePath+"/failed",schemaPath:"#/properties/failed/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema552.properties.failed,data:data2}];
 return false;
 }
 }
@@ -69777,13 +70517,13 @@ if(data.input_tokens !== undefined){
 let data3 = data.input_tokens;
 const _errs8 = errors;
 if(!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))){
-validate1436.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema545.properties.input_tokens.type,parentSchema:schema545.properties.input_tokens,data:data3}];
+validate1445.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema552.properties.input_tokens.type,parentSchema:schema552.properties.input_tokens,data:data3}];
 return false;
 }
 if(errors === _errs8){
 if((typeof data3 == "number") && (isFinite(data3))){
 if(data3 < 0 || isNaN(data3)){
-validate1436.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema545.properties.input_tokens,data:data3}];
+validate1445.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema552.properties.input_tokens,data:data3}];
 return false;
 }
 }
@@ -69798,13 +70538,13 @@ if(data.output_tokens !== undefined){
 let data4 = data.output_tokens;
 const _errs10 = errors;
 if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
-validate1436.errors = [{instancePath:instancePath+"/output_tokens",schemaPath:"#/properties/output_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema545.properties.output_tokens.type,parentSchema:schema545.properties.output_tokens,data:data4}];
+validate1445.errors = [{instancePath:instancePath+"/output_tokens",schemaPath:"#/properties/output_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema552.properties.output_tokens.type,parentSchema:schema552.properties.output_tokens,data:data4}];
 return false;
 }
 if(errors === _errs10){
 if((typeof data4 == "number") && (isFinite(data4))){
 if(data4 < 0 || isNaN(data4)){
-validate1436.errors = [{instancePath:instancePath+"/output_tokens",schemaPath:"#/properties/output_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema545.properties.output_tokens,data:data4}];
+validate1445.errors = [{instancePath:instancePath+"/output_tokens",schemaPath:"#/properties/output_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema552.properties.output_tokens,data:data4}];
 return false;
 }
 }
@@ -69821,8 +70561,8 @@ const _errs12 = errors;
 const _errs13 = errors;
 let valid1 = false;
 const _errs14 = errors;
-if(!(validate1416(data5, {instancePath:instancePath+"/price",parentData:data,parentDataProperty:"price",rootData}))){
-vErrors = vErrors === null ? validate1416.errors : vErrors.concat(validate1416.errors);
+if(!(validate1425(data5, {instancePath:instancePath+"/price",parentData:data,parentDataProperty:"price",rootData}))){
+vErrors = vErrors === null ? validate1425.errors : vErrors.concat(validate1425.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs14 === errors;
@@ -69830,7 +70570,7 @@ valid1 = valid1 || _valid0;
 if(!valid1){
 const _errs15 = errors;
 if(data5 !== null){
-const err0 = {instancePath:instancePath+"/price",schemaPath:"#/properties/price/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema545.properties.price.anyOf[1].type,parentSchema:schema545.properties.price.anyOf[1],data:data5};
+const err0 = {instancePath:instancePath+"/price",schemaPath:"#/properties/price/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema552.properties.price.anyOf[1].type,parentSchema:schema552.properties.price.anyOf[1],data:data5};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -69843,7 +70583,7 @@ var _valid0 = _errs15 === errors;
 valid1 = valid1 || _valid0;
 }
 if(!valid1){
-const err1 = {instancePath:instancePath+"/price",schemaPath:"#/properties/price/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema545.properties.price.anyOf,parentSchema:schema545.properties.price,data:data5};
+const err1 = {instancePath:instancePath+"/price",schemaPath:"#/properties/price/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema552.properties.price.anyOf,parentSchema:schema552.properties.price,data:data5};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -69851,7 +70591,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1436.errors = vErrors;
+validate1445.errors = vErrors;
 return false;
 }
 else {
@@ -69875,7 +70615,7 @@ if(data.duration_ms_p50 !== undefined){
 let data6 = data.duration_ms_p50;
 const _errs17 = errors;
 if((!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinite(data6)))) && (data6 !== null)){
-validate1436.errors = [{instancePath:instancePath+"/duration_ms_p50",schemaPath:"#/properties/duration_ms_p50/type",keyword:"type",params:{type: schema545.properties.duration_ms_p50.type},message:"must be integer,null",schema:schema545.properties.duration_ms_p50.type,parentSchema:schema545.properties.duration_ms_p50,data:data6}];
+validate1445.errors = [{instancePath:instancePath+"/duration_ms_p50",schemaPath:"#/properties/duration_ms_p50/type",keyword:"type",params:{type: schema552.properties.duration_ms_p50.type},message:"must be integer,null",schema:schema552.properties.duration_ms_p50.type,parentSchema:schema552.properties.duration_ms_p50,data:data6}];
 return false;
 }
 var valid0 = _errs17 === errors;
@@ -69888,7 +70628,7 @@ if(data.duration_ms_p95 !== undefined){
 let data7 = data.duration_ms_p95;
 const _errs19 = errors;
 if((!(((typeof data7 == "number") && (!(data7 % 1) && !isNaN(data7))) && (isFinite(data7)))) && (data7 !== null)){
-validate1436.errors = [{instancePath:instancePath+"/duration_ms_p95",schemaPath:"#/properties/duration_ms_p95/type",keyword:"type",params:{type: schema545.properties.duration_ms_p95.type},message:"must be integer,null",schema:schema545.properties.duration_ms_p95.type,parentSchema:schema545.properties.duration_ms_p95,data:data7}];
+validate1445.errors = [{instancePath:instancePath+"/duration_ms_p95",schemaPath:"#/properties/duration_ms_p95/type",keyword:"type",params:{type: schema552.properties.duration_ms_p95.type},message:"must be integer,null",schema:schema552.properties.duration_ms_p95.type,parentSchema:schema552.properties.duration_ms_p95,data:data7}];
 return false;
 }
 var valid0 = _errs19 === errors;
@@ -69901,7 +70641,7 @@ if(data.first_text_ms_p50 !== undefined){
 let data8 = data.first_text_ms_p50;
 const _errs21 = errors;
 if((!(((typeof data8 == "number") && (!(data8 % 1) && !isNaN(data8))) && (isFinite(data8)))) && (data8 !== null)){
-validate1436.errors = [{instancePath:instancePath+"/first_text_ms_p50",schemaPath:"#/properties/first_text_ms_p50/type",keyword:"type",params:{type: schema545.properties.first_text_ms_p50.type},message:"must be integer,null",schema:schema545.properties.first_text_ms_p50.type,parentSchema:schema545.properties.first_text_ms_p50,data:data8}];
+validate1445.errors = [{instancePath:instancePath+"/first_text_ms_p50",schemaPath:"#/properties/first_text_ms_p50/type",keyword:"type",params:{type: schema552.properties.first_text_ms_p50.type},message:"must be integer,null",schema:schema552.properties.first_text_ms_p50.type,parentSchema:schema552.properties.first_text_ms_p50,data:data8}];
 return false;
 }
 var valid0 = _errs21 === errors;
@@ -69921,30 +70661,30 @@ var valid0 = true;
 }
 }
 else {
-validate1436.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema545.type,parentSchema:schema545,data}];
+validate1445.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema552.type,parentSchema:schema552,data}];
 return false;
 }
 }
-validate1436.errors = vErrors;
+validate1445.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate1432(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1441(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((((((((data.object === undefined) && (missing0 = "object")) || ((data.from === undefined) && (missing0 = "from"))) || ((data.to === undefined) && (missing0 = "to"))) || ((data.bucket_seconds === undefined) && (missing0 = "bucket_seconds"))) || ((data.is_partial === undefined) && (missing0 = "is_partial"))) || ((data.buckets === undefined) && (missing0 = "buckets"))) || ((data.models === undefined) && (missing0 = "models"))){
-validate1432.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema543.required,parentSchema:schema543,data}];
+validate1441.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema550.required,parentSchema:schema550,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
 if(!((((((((key0 === "refused") || (key0 === "object")) || (key0 === "from")) || (key0 === "to")) || (key0 === "bucket_seconds")) || (key0 === "is_partial")) || (key0 === "buckets")) || (key0 === "models"))){
-validate1432.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema543,data}];
+validate1441.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema550,data}];
 return false;
 break;
 }
@@ -69956,7 +70696,7 @@ const _errs2 = errors;
 if(errors === _errs2){
 if(Array.isArray(data0)){
 if(data0.length > 20){
-validate1432.errors = [{instancePath:instancePath+"/refused",schemaPath:"#/properties/refused/maxItems",keyword:"maxItems",params:{limit: 20},message:"must NOT have more than 20 items",schema:20,parentSchema:schema543.properties.refused,data:data0}];
+validate1441.errors = [{instancePath:instancePath+"/refused",schemaPath:"#/properties/refused/maxItems",keyword:"maxItems",params:{limit: 20},message:"must NOT have more than 20 items",schema:20,parentSchema:schema550.properties.refused,data:data0}];
 return false;
 }
 else {
@@ -69964,8 +70704,8 @@ var valid1 = true;
 const len0 = data0.length;
 for(let i0=0; i0<len0; i0++){
 const _errs4 = errors;
-if(!(validate1430(data0[i0], {instancePath:instancePath+"/refused/" + i0,parentData:data0,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate1430.errors : vErrors.concat(validate1430.errors);
+if(!(validate1439(data0[i0], {instancePath:instancePath+"/refused/" + i0,parentData:data0,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate1439.errors : vErrors.concat(validate1439.errors);
 errors = vErrors.length;
 }
 var valid1 = _errs4 === errors;
@@ -69976,7 +70716,7 @@ break;
 }
 }
 else {
-validate1432.errors = [{instancePath:instancePath+"/refused",schemaPath:"#/properties/refused/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema543.properties.refused.type,parentSchema:schema543.properties.refused,data:data0}];
+validate1441.errors = [{instancePath:instancePath+"/refused",schemaPath:"#/properties/refused/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema550.properties.refused.type,parentSchema:schema550.properties.refused,data:data0}];
 return false;
 }
 }
@@ -69990,11 +70730,11 @@ if(data.object !== undefined){
 let data2 = data.object;
 const _errs5 = errors;
 if(typeof data2 !== "string"){
-validate1432.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema543.properties.object.type,parentSchema:schema543.properties.object,data:data2}];
+validate1441.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema550.properties.object.type,parentSchema:schema550.properties.object,data:data2}];
 return false;
 }
 if("response.statistics" !== data2){
-validate1432.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "response.statistics"},message:"must be equal to constant",schema:"response.statistics",parentSchema:schema543.properties.object,data:data2}];
+validate1441.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "response.statistics"},message:"must be equal to constant",schema:"response.statistics",parentSchema:schema550.properties.object,data:data2}];
 return false;
 }
 var valid0 = _errs5 === errors;
@@ -70007,7 +70747,7 @@ if(data.from !== undefined){
 let data3 = data.from;
 const _errs7 = errors;
 if(!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))){
-validate1432.errors = [{instancePath:instancePath+"/from",schemaPath:"#/properties/from/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema543.properties.from.type,parentSchema:schema543.properties.from,data:data3}];
+validate1441.errors = [{instancePath:instancePath+"/from",schemaPath:"#/properties/from/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema550.properties.from.type,parentSchema:schema550.properties.from,data:data3}];
 return false;
 }
 var valid0 = _errs7 === errors;
@@ -70020,7 +70760,7 @@ if(data.to !== undefined){
 let data4 = data.to;
 const _errs9 = errors;
 if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
-validate1432.errors = [{instancePath:instancePath+"/to",schemaPath:"#/properties/to/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema543.properties.to.type,parentSchema:schema543.properties.to,data:data4}];
+validate1441.errors = [{instancePath:instancePath+"/to",schemaPath:"#/properties/to/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema550.properties.to.type,parentSchema:schema550.properties.to,data:data4}];
 return false;
 }
 var valid0 = _errs9 === errors;
@@ -70033,13 +70773,13 @@ if(data.bucket_seconds !== undefined){
 let data5 = data.bucket_seconds;
 const _errs11 = errors;
 if(!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))){
-validate1432.errors = [{instancePath:instancePath+"/bucket_seconds",schemaPath:"#/properties/bucket_seconds/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema543.properties.bucket_seconds.type,parentSchema:schema543.properties.bucket_seconds,data:data5}];
+validate1441.errors = [{instancePath:instancePath+"/bucket_seconds",schemaPath:"#/properties/bucket_seconds/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema550.properties.bucket_seconds.type,parentSchema:schema550.properties.bucket_seconds,data:data5}];
 return false;
 }
 if(errors === _errs11){
 if((typeof data5 == "number") && (isFinite(data5))){
 if(data5 < 1 || isNaN(data5)){
-validate1432.errors = [{instancePath:instancePath+"/bucket_seconds",schemaPath:"#/properties/bucket_seconds/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema543.properties.bucket_seconds,data:data5}];
+validate1441.errors = [{instancePath:instancePath+"/bucket_seconds",schemaPath:"#/properties/bucket_seconds/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema550.properties.bucket_seconds,data:data5}];
 return false;
 }
 }
@@ -70054,7 +70794,7 @@ if(data.is_partial !== undefined){
 let data6 = data.is_partial;
 const _errs13 = errors;
 if(typeof data6 !== "boolean"){
-validate1432.errors = [{instancePath:instancePath+"/is_partial",schemaPath:"#/properties/is_partial/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema543.properties.is_partial.type,parentSchema:schema543.properties.is_partial,data:data6}];
+validate1441.errors = [{instancePath:instancePath+"/is_partial",schemaPath:"#/properties/is_partial/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema550.properties.is_partial.type,parentSchema:schema550.properties.is_partial,data:data6}];
 return false;
 }
 var valid0 = _errs13 === errors;
@@ -70072,8 +70812,8 @@ var valid2 = true;
 const len1 = data7.length;
 for(let i1=0; i1<len1; i1++){
 const _errs17 = errors;
-if(!(validate1434(data7[i1], {instancePath:instancePath+"/buckets/" + i1,parentData:data7,parentDataProperty:i1,rootData}))){
-vErrors = vErrors === null ? validate1434.errors : vErrors.concat(validate1434.errors);
+if(!(validate1443(data7[i1], {instancePath:instancePath+"/buckets/" + i1,parentData:data7,parentDataProperty:i1,rootData}))){
+vErrors = vErrors === null ? validate1443.errors : vErrors.concat(validate1443.errors);
 errors = vErrors.length;
 }
 var valid2 = _errs17 === errors;
@@ -70083,7 +70823,7 @@ break;
 }
 }
 else {
-validate1432.errors = [{instancePath:instancePath+"/buckets",schemaPath:"#/properties/buckets/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema543.properties.buckets.type,parentSchema:schema543.properties.buckets,data:data7}];
+validate1441.errors = [{instancePath:instancePath+"/buckets",schemaPath:"#/properties/buckets/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema550.properties.buckets.type,parentSchema:schema550.properties.buckets,data:data7}];
 return false;
 }
 }
@@ -70102,8 +70842,8 @@ var valid3 = true;
 const len2 = data9.length;
 for(let i2=0; i2<len2; i2++){
 const _errs20 = errors;
-if(!(validate1436(data9[i2], {instancePath:instancePath+"/models/" + i2,parentData:data9,parentDataProperty:i2,rootData}))){
-vErrors = vErrors === null ? validate1436.errors : vErrors.concat(validate1436.errors);
+if(!(validate1445(data9[i2], {instancePath:instancePath+"/models/" + i2,parentData:data9,parentDataProperty:i2,rootData}))){
+vErrors = vErrors === null ? validate1445.errors : vErrors.concat(validate1445.errors);
 errors = vErrors.length;
 }
 var valid3 = _errs20 === errors;
@@ -70113,7 +70853,7 @@ break;
 }
 }
 else {
-validate1432.errors = [{instancePath:instancePath+"/models",schemaPath:"#/properties/models/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema543.properties.models.type,parentSchema:schema543.properties.models,data:data9}];
+validate1441.errors = [{instancePath:instancePath+"/models",schemaPath:"#/properties/models/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema550.properties.models.type,parentSchema:schema550.properties.models,data:data9}];
 return false;
 }
 }
@@ -70133,31 +70873,31 @@ var valid0 = true;
 }
 }
 else {
-validate1432.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema543.type,parentSchema:schema543,data}];
+validate1441.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema550.type,parentSchema:schema550,data}];
 return false;
 }
 }
-validate1432.errors = vErrors;
+validate1441.errors = vErrors;
 return errors === 0;
 }
 
-export const validateStatisticsBucket = validate1439;
+export const validateStatisticsBucket = validate1448;
 
-function validate1439(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1448(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((((((((data.start === undefined) && (missing0 = "start")) || ((data.runs === undefined) && (missing0 = "runs"))) || ((data.failed === undefined) && (missing0 = "failed"))) || ((data.input_tokens === undefined) && (missing0 = "input_tokens"))) || ((data.output_tokens === undefined) && (missing0 = "output_tokens"))) || ((data.duration_ms_p50 === undefined) && (missing0 = "duration_ms_p50"))) || ((data.duration_ms_p95 === undefined) && (missing0 = "duration_ms_p95"))) || ((data.first_text_ms_p50 === undefined) && (missing0 = "first_text_ms_p50"))){
-validate1439.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema544.required,parentSchema:schema544,data}];
+validate1448.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema551.required,parentSchema:schema551,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
 if(!((((((((key0 === "start") || (key0 === "runs")) || (key0 === "failed")) || (key0 === "input_tokens")) || (key0 === "output_tokens")) || (key0 === "duration_ms_p50")) || (key0 === "duration_ms_p95")) || (key0 === "first_text_ms_p50"))){
-validate1439.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema544,data}];
+validate1448.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema551,data}];
 return false;
 break;
 }
@@ -70167,7 +70907,7 @@ if(data.start !== undefined){
 let data0 = data.start;
 const _errs2 = errors;
 if(!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))){
-validate1439.errors = [{instancePath:instancePath+"/start",schemaPath:"#/properties/start/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema544.properties.start.type,parentSchema:schema544.properties.start,data:data0}];
+validate1448.errors = [{instancePath:instancePath+"/start",schemaPath:"#/properties/start/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema551.properties.start.type,parentSchema:schema551.properties.start,data:data0}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -70180,13 +70920,13 @@ if(data.runs !== undefined){
 let data1 = data.runs;
 const _errs4 = errors;
 if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate1439.errors = [{instancePath:instancePath+"/runs",schemaPath:"#/properties/runs/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema544.properties.runs.type,parentSchema:schema544.properties.runs,data:data1}];
+validate1448.errors = [{instancePath:instancePath+"/runs",schemaPath:"#/properties/runs/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema551.properties.runs.type,parentSchema:schema551.properties.runs,data:data1}];
 return false;
 }
 if(errors === _errs4){
 if((typeof data1 == "number") && (isFinite(data1))){
 if(data1 < 0 || isNaN(data1)){
-validate1439.errors = [{instancePath:instancePath+"/runs",schemaPath:"#/properties/runs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema544.properties.runs,data:data1}];
+validate1448.errors = [{instancePath:instancePath+"/runs",schemaPath:"#/properties/runs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema551.properties.runs,data:data1}];
 return false;
 }
 }
@@ -70201,13 +70941,13 @@ if(data.failed !== undefined){
 let data2 = data.failed;
 const _errs6 = errors;
 if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate1439.errors = [{instancePath:instancePath+"/failed",schemaPath:"#/properties/failed/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema544.properties.failed.type,parentSchema:schema544.properties.failed,data:data2}];
+validate1448.errors = [{instancePath:instancePath+"/failed",schemaPath:"#/properties/failed/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema551.properties.failed.type,parentSchema:schema551.properties.failed,data:data2}];
 return false;
 }
 if(errors === _errs6){
 if((typeof data2 == "number") && (isFinite(data2))){
 if(data2 < 0 || isNaN(data2)){
-validate1439.errors = [{instancePath:instancePath+"/failed",schemaPath:"#/properties/failed/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema544.properties.failed,data:data2}];
+validate1448.errors = [{instancePath:instancePath+"/failed",schemaPath:"#/properties/failed/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema551.properties.failed,data:data2}];
 return false;
 }
 }
@@ -70222,13 +70962,13 @@ if(data.input_tokens !== undefined){
 let data3 = data.input_tokens;
 const _errs8 = errors;
 if(!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))){
-validate1439.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema544.properties.input_tokens.type,parentSchema:schema544.properties.input_tokens,data:data3}];
+validate1448.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema551.properties.input_tokens.type,parentSchema:schema551.properties.input_tokens,data:data3}];
 return false;
 }
 if(errors === _errs8){
 if((typeof data3 == "number") && (isFinite(data3))){
 if(data3 < 0 || isNaN(data3)){
-validate1439.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema544.properties.input_tokens,data:data3}];
+validate1448.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema551.properties.input_tokens,data:data3}];
 return false;
 }
 }
@@ -70243,13 +70983,13 @@ if(data.output_tokens !== undefined){
 let data4 = data.output_tokens;
 const _errs10 = errors;
 if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
-validate1439.errors = [{instancePath:instancePath+"/output_tokens",schemaPath:"#/properties/output_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema544.properties.output_tokens.type,parentSchema:schema544.properties.output_tokens,data:data4}];
+validate1448.errors = [{instancePath:instancePath+"/output_tokens",schemaPath:"#/properties/output_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema551.properties.output_tokens.type,parentSchema:schema551.properties.output_tokens,data:data4}];
 return false;
 }
 if(errors === _errs10){
 if((typeof data4 == "number") && (isFinite(data4))){
 if(data4 < 0 || isNaN(data4)){
-validate1439.errors = [{instancePath:instancePath+"/output_tokens",schemaPath:"#/properties/output_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema544.properties.output_tokens,data:data4}];
+validate1448.errors = [{instancePath:instancePath+"/output_tokens",schemaPath:"#/properties/output_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema551.properties.output_tokens,data:data4}];
 return false;
 }
 }
@@ -70264,7 +71004,7 @@ if(data.duration_ms_p50 !== undefined){
 let data5 = data.duration_ms_p50;
 const _errs12 = errors;
 if((!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))) && (data5 !== null)){
-validate1439.errors = [{instancePath:instancePath+"/duration_ms_p50",schemaPath:"#/properties/duration_ms_p50/type",keyword:"type",params:{type: schema544.properties.duration_ms_p50.type},message:"must be integer,null",schema:schema544.properties.duration_ms_p50.type,parentSchema:schema544.properties.duration_ms_p50,data:data5}];
+validate1448.errors = [{instancePath:instancePath+"/duration_ms_p50",schemaPath:"#/properties/duration_ms_p50/type",keyword:"type",params:{type: schema551.properties.duration_ms_p50.type},message:"must be integer,null",schema:schema551.properties.duration_ms_p50.type,parentSchema:schema551.properties.duration_ms_p50,data:data5}];
 return false;
 }
 var valid0 = _errs12 === errors;
@@ -70277,7 +71017,7 @@ if(data.duration_ms_p95 !== undefined){
 let data6 = data.duration_ms_p95;
 const _errs14 = errors;
 if((!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinite(data6)))) && (data6 !== null)){
-validate1439.errors = [{instancePath:instancePath+"/duration_ms_p95",schemaPath:"#/properties/duration_ms_p95/type",keyword:"type",params:{type: schema544.properties.duration_ms_p95.type},message:"must be integer,null",schema:schema544.properties.duration_ms_p95.type,parentSchema:schema544.properties.duration_ms_p95,data:data6}];
+validate1448.errors = [{instancePath:instancePath+"/duration_ms_p95",schemaPath:"#/properties/duration_ms_p95/type",keyword:"type",params:{type: schema551.properties.duration_ms_p95.type},message:"must be integer,null",schema:schema551.properties.duration_ms_p95.type,parentSchema:schema551.properties.duration_ms_p95,data:data6}];
 return false;
 }
 var valid0 = _errs14 === errors;
@@ -70290,7 +71030,7 @@ if(data.first_text_ms_p50 !== undefined){
 let data7 = data.first_text_ms_p50;
 const _errs16 = errors;
 if((!(((typeof data7 == "number") && (!(data7 % 1) && !isNaN(data7))) && (isFinite(data7)))) && (data7 !== null)){
-validate1439.errors = [{instancePath:instancePath+"/first_text_ms_p50",schemaPath:"#/properties/first_text_ms_p50/type",keyword:"type",params:{type: schema544.properties.first_text_ms_p50.type},message:"must be integer,null",schema:schema544.properties.first_text_ms_p50.type,parentSchema:schema544.properties.first_text_ms_p50,data:data7}];
+validate1448.errors = [{instancePath:instancePath+"/first_text_ms_p50",schemaPath:"#/properties/first_text_ms_p50/type",keyword:"type",params:{type: schema551.properties.first_text_ms_p50.type},message:"must be integer,null",schema:schema551.properties.first_text_ms_p50.type,parentSchema:schema551.properties.first_text_ms_p50,data:data7}];
 return false;
 }
 var valid0 = _errs16 === errors;
@@ -70309,31 +71049,31 @@ var valid0 = true;
 }
 }
 else {
-validate1439.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema544.type,parentSchema:schema544,data}];
+validate1448.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema551.type,parentSchema:schema551,data}];
 return false;
 }
 }
-validate1439.errors = vErrors;
+validate1448.errors = vErrors;
 return errors === 0;
 }
 
-export const validateModelStatistics = validate1440;
+export const validateModelStatistics = validate1449;
 
-function validate1440(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1449(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((((((((((data.model === undefined) && (missing0 = "model")) || ((data.runs === undefined) && (missing0 = "runs"))) || ((data.failed === undefined) && (missing0 = "failed"))) || ((data.input_tokens === undefined) && (missing0 = "input_tokens"))) || ((data.output_tokens === undefined) && (missing0 = "output_tokens"))) || ((data.price === undefined) && (missing0 = "price"))) || ((data.duration_ms_p50 === undefined) && (missing0 = "duration_ms_p50"))) || ((data.duration_ms_p95 === undefined) && (missing0 = "duration_ms_p95"))) || ((data.first_text_ms_p50 === undefined) && (missing0 = "first_text_ms_p50"))){
-validate1440.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema545.required,parentSchema:schema545,data}];
+validate1449.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema552.required,parentSchema:schema552,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
-if(!(func26.call(schema545.properties, key0))){
-validate1440.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema545,data}];
+if(!(func26.call(schema552.properties, key0))){
+validate1449.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema552,data}];
 return false;
 break;
 }
@@ -70343,7 +71083,7 @@ if(data.model !== undefined){
 let data0 = data.model;
 const _errs2 = errors;
 if(typeof data0 !== "string"){
-validate1440.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema545.properties.model.type,parentSchema:schema545.properties.model,data:data0}];
+validate1449.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema552.properties.model.type,parentSchema:schema552.properties.model,data:data0}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -70356,13 +71096,13 @@ if(data.runs !== undefined){
 let data1 = data.runs;
 const _errs4 = errors;
 if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate1440.errors = [{instancePath:instancePath+"/runs",schemaPath:"#/properties/runs/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema545.properties.runs.type,parentSchema:schema545.properties.runs,data:data1}];
+validate1449.errors = [{instancePath:instancePath+"/runs",schemaPath:"#/properties/runs/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema552.properties.runs.type,parentSchema:schema552.properties.runs,data:data1}];
 return false;
 }
 if(errors === _errs4){
 if((typeof data1 == "number") && (isFinite(data1))){
 if(data1 < 0 || isNaN(data1)){
-validate1440.errors = [{instancePath:instancePath+"/runs",schemaPath:"#/properties/runs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema545.properties.runs,data:data1}];
+validate1449.errors = [{instancePath:instancePath+"/runs",schemaPath:"#/properties/runs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema552.properties.runs,data:data1}];
 return false;
 }
 }
@@ -70377,13 +71117,13 @@ if(data.failed !== undefined){
 let data2 = data.failed;
 const _errs6 = errors;
 if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate1440.errors = [{instancePath:instancePath+"/failed",schemaPath:"#/properties/failed/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema545.properties.failed.type,parentSchema:schema545.properties.failed,data:data2}];
+validate1449.errors = [{instancePath:instancePath+"/failed",schemaPath:"#/properties/failed/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema552.properties.failed.type,parentSchema:schema552.properties.failed,data:data2}];
 return false;
 }
 if(errors === _errs6){
 if((typeof data2 == "number") && (isFinite(data2))){
 if(data2 < 0 || isNaN(data2)){
-validate1440.errors = [{instancePath:instancePath+"/failed",schemaPath:"#/properties/failed/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema545.properties.failed,data:data2}];
+validate1449.errors = [{instancePath:instancePath+"/failed",schemaPath:"#/properties/failed/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema552.properties.failed,data:data2}];
 return false;
 }
 }
@@ -70398,13 +71138,13 @@ if(data.input_tokens !== undefined){
 let data3 = data.input_tokens;
 const _errs8 = errors;
 if(!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))){
-validate1440.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema545.properties.input_tokens.type,parentSchema:schema545.properties.input_tokens,data:data3}];
+validate1449.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema552.properties.input_tokens.type,parentSchema:schema552.properties.input_tokens,data:data3}];
 return false;
 }
 if(errors === _errs8){
 if((typeof data3 == "number") && (isFinite(data3))){
 if(data3 < 0 || isNaN(data3)){
-validate1440.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema545.properties.input_tokens,data:data3}];
+validate1449.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema552.properties.input_tokens,data:data3}];
 return false;
 }
 }
@@ -70419,13 +71159,13 @@ if(data.output_tokens !== undefined){
 let data4 = data.output_tokens;
 const _errs10 = errors;
 if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
-validate1440.errors = [{instancePath:instancePath+"/output_tokens",schemaPath:"#/properties/output_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema545.properties.output_tokens.type,parentSchema:schema545.properties.output_tokens,data:data4}];
+validate1449.errors = [{instancePath:instancePath+"/output_tokens",schemaPath:"#/properties/output_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema552.properties.output_tokens.type,parentSchema:schema552.properties.output_tokens,data:data4}];
 return false;
 }
 if(errors === _errs10){
 if((typeof data4 == "number") && (isFinite(data4))){
 if(data4 < 0 || isNaN(data4)){
-validate1440.errors = [{instancePath:instancePath+"/output_tokens",schemaPath:"#/properties/output_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema545.properties.output_tokens,data:data4}];
+validate1449.errors = [{instancePath:instancePath+"/output_tokens",schemaPath:"#/properties/output_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema552.properties.output_tokens,data:data4}];
 return false;
 }
 }
@@ -70442,8 +71182,8 @@ const _errs12 = errors;
 const _errs13 = errors;
 let valid1 = false;
 const _errs14 = errors;
-if(!(validate1416(data5, {instancePath:instancePath+"/price",parentData:data,parentDataProperty:"price",rootData}))){
-vErrors = vErrors === null ? validate1416.errors : vErrors.concat(validate1416.errors);
+if(!(validate1425(data5, {instancePath:instancePath+"/price",parentData:data,parentDataProperty:"price",rootData}))){
+vErrors = vErrors === null ? validate1425.errors : vErrors.concat(validate1425.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs14 === errors;
@@ -70451,7 +71191,7 @@ valid1 = valid1 || _valid0;
 if(!valid1){
 const _errs15 = errors;
 if(data5 !== null){
-const err0 = {instancePath:instancePath+"/price",schemaPath:"#/properties/price/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema545.properties.price.anyOf[1].type,parentSchema:schema545.properties.price.anyOf[1],data:data5};
+const err0 = {instancePath:instancePath+"/price",schemaPath:"#/properties/price/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema552.properties.price.anyOf[1].type,parentSchema:schema552.properties.price.anyOf[1],data:data5};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -70464,7 +71204,7 @@ var _valid0 = _errs15 === errors;
 valid1 = valid1 || _valid0;
 }
 if(!valid1){
-const err1 = {instancePath:instancePath+"/price",schemaPath:"#/properties/price/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema545.properties.price.anyOf,parentSchema:schema545.properties.price,data:data5};
+const err1 = {instancePath:instancePath+"/price",schemaPath:"#/properties/price/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema552.properties.price.anyOf,parentSchema:schema552.properties.price,data:data5};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -70472,7 +71212,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1440.errors = vErrors;
+validate1449.errors = vErrors;
 return false;
 }
 else {
@@ -70496,7 +71236,7 @@ if(data.duration_ms_p50 !== undefined){
 let data6 = data.duration_ms_p50;
 const _errs17 = errors;
 if((!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinite(data6)))) && (data6 !== null)){
-validate1440.errors = [{instancePath:instancePath+"/duration_ms_p50",schemaPath:"#/properties/duration_ms_p50/type",keyword:"type",params:{type: schema545.properties.duration_ms_p50.type},message:"must be integer,null",schema:schema545.properties.duration_ms_p50.type,parentSchema:schema545.properties.duration_ms_p50,data:data6}];
+validate1449.errors = [{instancePath:instancePath+"/duration_ms_p50",schemaPath:"#/properties/duration_ms_p50/type",keyword:"type",params:{type: schema552.properties.duration_ms_p50.type},message:"must be integer,null",schema:schema552.properties.duration_ms_p50.type,parentSchema:schema552.properties.duration_ms_p50,data:data6}];
 return false;
 }
 var valid0 = _errs17 === errors;
@@ -70509,7 +71249,7 @@ if(data.duration_ms_p95 !== undefined){
 let data7 = data.duration_ms_p95;
 const _errs19 = errors;
 if((!(((typeof data7 == "number") && (!(data7 % 1) && !isNaN(data7))) && (isFinite(data7)))) && (data7 !== null)){
-validate1440.errors = [{instancePath:instancePath+"/duration_ms_p95",schemaPath:"#/properties/duration_ms_p95/type",keyword:"type",params:{type: schema545.properties.duration_ms_p95.type},message:"must be integer,null",schema:schema545.properties.duration_ms_p95.type,parentSchema:schema545.properties.duration_ms_p95,data:data7}];
+validate1449.errors = [{instancePath:instancePath+"/duration_ms_p95",schemaPath:"#/properties/duration_ms_p95/type",keyword:"type",params:{type: schema552.properties.duration_ms_p95.type},message:"must be integer,null",schema:schema552.properties.duration_ms_p95.type,parentSchema:schema552.properties.duration_ms_p95,data:data7}];
 return false;
 }
 var valid0 = _errs19 === errors;
@@ -70522,7 +71262,7 @@ if(data.first_text_ms_p50 !== undefined){
 let data8 = data.first_text_ms_p50;
 const _errs21 = errors;
 if((!(((typeof data8 == "number") && (!(data8 % 1) && !isNaN(data8))) && (isFinite(data8)))) && (data8 !== null)){
-validate1440.errors = [{instancePath:instancePath+"/first_text_ms_p50",schemaPath:"#/properties/first_text_ms_p50/type",keyword:"type",params:{type: schema545.properties.first_text_ms_p50.type},message:"must be integer,null",schema:schema545.properties.first_text_ms_p50.type,parentSchema:schema545.properties.first_text_ms_p50,data:data8}];
+validate1449.errors = [{instancePath:instancePath+"/first_text_ms_p50",schemaPath:"#/properties/first_text_ms_p50/type",keyword:"type",params:{type: schema552.properties.first_text_ms_p50.type},message:"must be integer,null",schema:schema552.properties.first_text_ms_p50.type,parentSchema:schema552.properties.first_text_ms_p50,data:data8}];
 return false;
 }
 var valid0 = _errs21 === errors;
@@ -70542,32 +71282,32 @@ var valid0 = true;
 }
 }
 else {
-validate1440.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema545.type,parentSchema:schema545,data}];
+validate1449.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema552.type,parentSchema:schema552,data}];
 return false;
 }
 }
-validate1440.errors = vErrors;
+validate1449.errors = vErrors;
 return errors === 0;
 }
 
-export const validateTimelineEvent = validate1442;
-const schema548 = {"type":"object","additionalProperties":false,"required":["sequence_number","type","at_ms","item_id","output_index"],"properties":{"sequence_number":{"type":"integer","minimum":0},"type":{"type":"string"},"at_ms":{"type":["integer","null"],"minimum":0},"item_id":{"type":["string","null"]},"output_index":{"type":["integer","null"],"minimum":0}}};
+export const validateTimelineEvent = validate1451;
+const schema555 = {"type":"object","additionalProperties":false,"required":["sequence_number","type","at_ms","item_id","output_index"],"properties":{"sequence_number":{"type":"integer","minimum":0},"type":{"type":"string"},"at_ms":{"type":["integer","null"],"minimum":0},"item_id":{"type":["string","null"]},"output_index":{"type":["integer","null"],"minimum":0}}};
 
-function validate1442(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1451(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((((((data.sequence_number === undefined) && (missing0 = "sequence_number")) || ((data.type === undefined) && (missing0 = "type"))) || ((data.at_ms === undefined) && (missing0 = "at_ms"))) || ((data.item_id === undefined) && (missing0 = "item_id"))) || ((data.output_index === undefined) && (missing0 = "output_index"))){
-validate1442.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema548.required,parentSchema:schema548,data}];
+validate1451.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema555.required,parentSchema:schema555,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
 if(!(((((key0 === "sequence_number") || (key0 === "type")) || (key0 === "at_ms")) || (key0 === "item_id")) || (key0 === "output_index"))){
-validate1442.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema548,data}];
+validate1451.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema555,data}];
 return false;
 break;
 }
@@ -70577,13 +71317,13 @@ if(data.sequence_number !== undefined){
 let data0 = data.sequence_number;
 const _errs2 = errors;
 if(!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))){
-validate1442.errors = [{instancePath:instancePath+"/sequence_number",schemaPath:"#/properties/sequence_number/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema548.properties.sequence_number.type,parentSchema:schema548.properties.sequence_number,data:data0}];
+validate1451.errors = [{instancePath:instancePath+"/sequence_number",schemaPath:"#/properties/sequence_number/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema555.properties.sequence_number.type,parentSchema:schema555.properties.sequence_number,data:data0}];
 return false;
 }
 if(errors === _errs2){
 if((typeof data0 == "number") && (isFinite(data0))){
 if(data0 < 0 || isNaN(data0)){
-validate1442.errors = [{instancePath:instancePath+"/sequence_number",schemaPath:"#/properties/sequence_number/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema548.properties.sequence_number,data:data0}];
+validate1451.errors = [{instancePath:instancePath+"/sequence_number",schemaPath:"#/properties/sequence_number/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema555.properties.sequence_number,data:data0}];
 return false;
 }
 }
@@ -70598,7 +71338,7 @@ if(data.type !== undefined){
 let data1 = data.type;
 const _errs4 = errors;
 if(typeof data1 !== "string"){
-validate1442.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema548.properties.type.type,parentSchema:schema548.properties.type,data:data1}];
+validate1451.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema555.properties.type.type,parentSchema:schema555.properties.type,data:data1}];
 return false;
 }
 var valid0 = _errs4 === errors;
@@ -70611,13 +71351,13 @@ if(data.at_ms !== undefined){
 let data2 = data.at_ms;
 const _errs6 = errors;
 if((!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))) && (data2 !== null)){
-validate1442.errors = [{instancePath:instancePath+"/at_ms",schemaPath:"#/properties/at_ms/type",keyword:"type",params:{type: schema548.properties.at_ms.type},message:"must be integer,null",schema:schema548.properties.at_ms.type,parentSchema:schema548.properties.at_ms,data:data2}];
+validate1451.errors = [{instancePath:instancePath+"/at_ms",schemaPath:"#/properties/at_ms/type",keyword:"type",params:{type: schema555.properties.at_ms.type},message:"must be integer,null",schema:schema555.properties.at_ms.type,parentSchema:schema555.properties.at_ms,data:data2}];
 return false;
 }
 if(errors === _errs6){
 if((typeof data2 == "number") && (isFinite(data2))){
 if(data2 < 0 || isNaN(data2)){
-validate1442.errors = [{instancePath:instancePath+"/at_ms",schemaPath:"#/properties/at_ms/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema548.properties.at_ms,data:data2}];
+validate1451.errors = [{instancePath:instancePath+"/at_ms",schemaPath:"#/properties/at_ms/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema555.properties.at_ms,data:data2}];
 return false;
 }
 }
@@ -70632,7 +71372,7 @@ if(data.item_id !== undefined){
 let data3 = data.item_id;
 const _errs8 = errors;
 if((typeof data3 !== "string") && (data3 !== null)){
-validate1442.errors = [{instancePath:instancePath+"/item_id",schemaPath:"#/properties/item_id/type",keyword:"type",params:{type: schema548.properties.item_id.type},message:"must be string,null",schema:schema548.properties.item_id.type,parentSchema:schema548.properties.item_id,data:data3}];
+validate1451.errors = [{instancePath:instancePath+"/item_id",schemaPath:"#/properties/item_id/type",keyword:"type",params:{type: schema555.properties.item_id.type},message:"must be string,null",schema:schema555.properties.item_id.type,parentSchema:schema555.properties.item_id,data:data3}];
 return false;
 }
 var valid0 = _errs8 === errors;
@@ -70645,13 +71385,13 @@ if(data.output_index !== undefined){
 let data4 = data.output_index;
 const _errs10 = errors;
 if((!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))) && (data4 !== null)){
-validate1442.errors = [{instancePath:instancePath+"/output_index",schemaPath:"#/properties/output_index/type",keyword:"type",params:{type: schema548.properties.output_index.type},message:"must be integer,null",schema:schema548.properties.output_index.type,parentSchema:schema548.properties.output_index,data:data4}];
+validate1451.errors = [{instancePath:instancePath+"/output_index",schemaPath:"#/properties/output_index/type",keyword:"type",params:{type: schema555.properties.output_index.type},message:"must be integer,null",schema:schema555.properties.output_index.type,parentSchema:schema555.properties.output_index,data:data4}];
 return false;
 }
 if(errors === _errs10){
 if((typeof data4 == "number") && (isFinite(data4))){
 if(data4 < 0 || isNaN(data4)){
-validate1442.errors = [{instancePath:instancePath+"/output_index",schemaPath:"#/properties/output_index/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema548.properties.output_index,data:data4}];
+validate1451.errors = [{instancePath:instancePath+"/output_index",schemaPath:"#/properties/output_index/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema555.properties.output_index,data:data4}];
 return false;
 }
 }
@@ -70669,32 +71409,32 @@ var valid0 = true;
 }
 }
 else {
-validate1442.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema548.type,parentSchema:schema548,data}];
+validate1451.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema555.type,parentSchema:schema555,data}];
 return false;
 }
 }
-validate1442.errors = vErrors;
+validate1451.errors = vErrors;
 return errors === 0;
 }
 
-export const validateResponseTimeline = validate1443;
-const schema549 = {"type":"object","additionalProperties":false,"required":["object","data","has_more"],"properties":{"object":{"type":"string","const":"list"},"data":{"type":"array","items":{"$ref":"#/components/schemas/TimelineEvent"}},"has_more":{"type":"boolean"}}};
+export const validateResponseTimeline = validate1452;
+const schema556 = {"type":"object","additionalProperties":false,"required":["object","data","has_more"],"properties":{"object":{"type":"string","const":"list"},"data":{"type":"array","items":{"$ref":"#/components/schemas/TimelineEvent"}},"has_more":{"type":"boolean"}}};
 
-function validate1443(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1452(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((((data.object === undefined) && (missing0 = "object")) || ((data.data === undefined) && (missing0 = "data"))) || ((data.has_more === undefined) && (missing0 = "has_more"))){
-validate1443.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema549.required,parentSchema:schema549,data}];
+validate1452.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema556.required,parentSchema:schema556,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
 if(!(((key0 === "object") || (key0 === "data")) || (key0 === "has_more"))){
-validate1443.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema549,data}];
+validate1452.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema556,data}];
 return false;
 break;
 }
@@ -70704,11 +71444,11 @@ if(data.object !== undefined){
 let data0 = data.object;
 const _errs2 = errors;
 if(typeof data0 !== "string"){
-validate1443.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema549.properties.object.type,parentSchema:schema549.properties.object,data:data0}];
+validate1452.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema556.properties.object.type,parentSchema:schema556.properties.object,data:data0}];
 return false;
 }
 if("list" !== data0){
-validate1443.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "list"},message:"must be equal to constant",schema:"list",parentSchema:schema549.properties.object,data:data0}];
+validate1452.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "list"},message:"must be equal to constant",schema:"list",parentSchema:schema556.properties.object,data:data0}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -70726,8 +71466,8 @@ var valid1 = true;
 const len0 = data1.length;
 for(let i0=0; i0<len0; i0++){
 const _errs6 = errors;
-if(!(validate1442(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate1442.errors : vErrors.concat(validate1442.errors);
+if(!(validate1451(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate1451.errors : vErrors.concat(validate1451.errors);
 errors = vErrors.length;
 }
 var valid1 = _errs6 === errors;
@@ -70737,7 +71477,7 @@ break;
 }
 }
 else {
-validate1443.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema549.properties.data.type,parentSchema:schema549.properties.data,data:data1}];
+validate1452.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema556.properties.data.type,parentSchema:schema556.properties.data,data:data1}];
 return false;
 }
 }
@@ -70751,7 +71491,7 @@ if(data.has_more !== undefined){
 let data3 = data.has_more;
 const _errs7 = errors;
 if(typeof data3 !== "boolean"){
-validate1443.errors = [{instancePath:instancePath+"/has_more",schemaPath:"#/properties/has_more/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema549.properties.has_more.type,parentSchema:schema549.properties.has_more,data:data3}];
+validate1452.errors = [{instancePath:instancePath+"/has_more",schemaPath:"#/properties/has_more/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema556.properties.has_more.type,parentSchema:schema556.properties.has_more,data:data3}];
 return false;
 }
 var valid0 = _errs7 === errors;
@@ -70765,20 +71505,20 @@ var valid0 = true;
 }
 }
 else {
-validate1443.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema549.type,parentSchema:schema549,data}];
+validate1452.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema556.type,parentSchema:schema556,data}];
 return false;
 }
 }
-validate1443.errors = vErrors;
+validate1452.errors = vErrors;
 return errors === 0;
 }
 
-export const validateResponseExchange = validate1445;
-const schema550 = {"type":"object","additionalProperties":false,"required":["id","object","kind","turn","created_at","request","response","first_byte_ms","duration_ms","error"],"properties":{"id":{"type":"string"},"object":{"type":"string","const":"response.exchange"},"kind":{"type":"string","enum":["embeddings","mcp","model","ranks","web_search"]},"turn":{"type":["integer","null"],"minimum":1},"created_at":{"type":"integer"},"request":{"$ref":"#/components/schemas/ExchangeRequest"},"response":{"anyOf":[{"$ref":"#/components/schemas/ExchangeReply"},{"type":"null"}]},"first_byte_ms":{"type":["integer","null"],"minimum":0},"duration_ms":{"type":["integer","null"],"minimum":0},"error":{"type":["string","null"]}}};
-const schema551 = {"type":"object","additionalProperties":false,"required":["method","url","headers","body"],"properties":{"method":{"type":"string"},"url":{"type":"string"},"headers":{"$ref":"#/components/schemas/ExchangeHeaders"},"body":{"$ref":"#/components/schemas/ExchangeBody"}}};
-const schema552 = {"type":"object","additionalProperties":{"type":"string"}};
+export const validateResponseExchange = validate1454;
+const schema557 = {"type":"object","additionalProperties":false,"required":["id","object","kind","turn","created_at","request","response","first_byte_ms","duration_ms","error"],"properties":{"id":{"type":"string"},"object":{"type":"string","const":"response.exchange"},"kind":{"type":"string","enum":["embeddings","mcp","model","ranks","web_search"]},"turn":{"type":["integer","null"],"minimum":1},"created_at":{"type":"integer"},"request":{"$ref":"#/components/schemas/ExchangeRequest"},"response":{"anyOf":[{"$ref":"#/components/schemas/ExchangeReply"},{"type":"null"}]},"first_byte_ms":{"type":["integer","null"],"minimum":0},"duration_ms":{"type":["integer","null"],"minimum":0},"error":{"type":["string","null"]}}};
+const schema558 = {"type":"object","additionalProperties":false,"required":["method","url","headers","body"],"properties":{"method":{"type":"string"},"url":{"type":"string"},"headers":{"$ref":"#/components/schemas/ExchangeHeaders"},"body":{"$ref":"#/components/schemas/ExchangeBody"}}};
+const schema559 = {"type":"object","additionalProperties":{"type":"string"}};
 
-function validate1447(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1456(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
@@ -70787,7 +71527,7 @@ for(const key0 in data){
 let data0 = data[key0];
 const _errs2 = errors;
 if(typeof data0 !== "string"){
-validate1447.errors = [{instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema552.additionalProperties.type,parentSchema:schema552.additionalProperties,data:data0}];
+validate1456.errors = [{instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema559.additionalProperties.type,parentSchema:schema559.additionalProperties,data:data0}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -70797,31 +71537,31 @@ break;
 }
 }
 else {
-validate1447.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema552.type,parentSchema:schema552,data}];
+validate1456.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema559.type,parentSchema:schema559,data}];
 return false;
 }
 }
-validate1447.errors = vErrors;
+validate1456.errors = vErrors;
 return errors === 0;
 }
 
-const schema553 = {"type":"object","additionalProperties":false,"required":["encoding","text","bytes","is_truncated"],"properties":{"encoding":{"type":"string","enum":["base64","utf-8"]},"text":{"type":"string"},"bytes":{"type":"integer","minimum":0},"is_truncated":{"type":"boolean"}}};
+const schema560 = {"type":"object","additionalProperties":false,"required":["encoding","text","bytes","is_truncated"],"properties":{"encoding":{"type":"string","enum":["base64","utf-8"]},"text":{"type":"string"},"bytes":{"type":"integer","minimum":0},"is_truncated":{"type":"boolean"}}};
 
-function validate1449(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1458(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((((data.encoding === undefined) && (missing0 = "encoding")) || ((data.text === undefined) && (missing0 = "text"))) || ((data.bytes === undefined) && (missing0 = "bytes"))) || ((data.is_truncated === undefined) && (missing0 = "is_truncated"))){
-validate1449.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema553.required,parentSchema:schema553,data}];
+validate1458.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema560.required,parentSchema:schema560,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
 if(!((((key0 === "encoding") || (key0 === "text")) || (key0 === "bytes")) || (key0 === "is_truncated"))){
-validate1449.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema553,data}];
+validate1458.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema560,data}];
 return false;
 break;
 }
@@ -70831,11 +71571,11 @@ if(data.encoding !== undefined){
 let data0 = data.encoding;
 const _errs2 = errors;
 if(typeof data0 !== "string"){
-validate1449.errors = [{instancePath:instancePath+"/encoding",schemaPath:"#/properties/encoding/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema553.properties.encoding.type,parentSchema:schema553.properties.encoding,data:data0}];
+validate1458.errors = [{instancePath:instancePath+"/encoding",schemaPath:"#/properties/encoding/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema560.properties.encoding.type,parentSchema:schema560.properties.encoding,data:data0}];
 return false;
 }
 if(!((data0 === "base64") || (data0 === "utf-8"))){
-validate1449.errors = [{instancePath:instancePath+"/encoding",schemaPath:"#/properties/encoding/enum",keyword:"enum",params:{allowedValues: schema553.properties.encoding.enum},message:"must be equal to one of the allowed values",schema:schema553.properties.encoding.enum,parentSchema:schema553.properties.encoding,data:data0}];
+validate1458.errors = [{instancePath:instancePath+"/encoding",schemaPath:"#/properties/encoding/enum",keyword:"enum",params:{allowedValues: schema560.properties.encoding.enum},message:"must be equal to one of the allowed values",schema:schema560.properties.encoding.enum,parentSchema:schema560.properties.encoding,data:data0}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -70848,7 +71588,7 @@ if(data.text !== undefined){
 let data1 = data.text;
 const _errs4 = errors;
 if(typeof data1 !== "string"){
-validate1449.errors = [{instancePath:instancePath+"/text",schemaPath:"#/properties/text/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema553.properties.text.type,parentSchema:schema553.properties.text,data:data1}];
+validate1458.errors = [{instancePath:instancePath+"/text",schemaPath:"#/properties/text/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema560.properties.text.type,parentSchema:schema560.properties.text,data:data1}];
 return false;
 }
 var valid0 = _errs4 === errors;
@@ -70861,13 +71601,13 @@ if(data.bytes !== undefined){
 let data2 = data.bytes;
 const _errs6 = errors;
 if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate1449.errors = [{instancePath:instancePath+"/bytes",schemaPath:"#/properties/bytes/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema553.properties.bytes.type,parentSchema:schema553.properties.bytes,data:data2}];
+validate1458.errors = [{instancePath:instancePath+"/bytes",schemaPath:"#/properties/bytes/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema560.properties.bytes.type,parentSchema:schema560.properties.bytes,data:data2}];
 return false;
 }
 if(errors === _errs6){
 if((typeof data2 == "number") && (isFinite(data2))){
 if(data2 < 0 || isNaN(data2)){
-validate1449.errors = [{instancePath:instancePath+"/bytes",schemaPath:"#/properties/bytes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema553.properties.bytes,data:data2}];
+validate1458.errors = [{instancePath:instancePath+"/bytes",schemaPath:"#/properties/bytes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema560.properties.bytes,data:data2}];
 return false;
 }
 }
@@ -70882,7 +71622,7 @@ if(data.is_truncated !== undefined){
 let data3 = data.is_truncated;
 const _errs8 = errors;
 if(typeof data3 !== "boolean"){
-validate1449.errors = [{instancePath:instancePath+"/is_truncated",schemaPath:"#/properties/is_truncated/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema553.properties.is_truncated.type,parentSchema:schema553.properties.is_truncated,data:data3}];
+validate1458.errors = [{instancePath:instancePath+"/is_truncated",schemaPath:"#/properties/is_truncated/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema560.properties.is_truncated.type,parentSchema:schema560.properties.is_truncated,data:data3}];
 return false;
 }
 var valid0 = _errs8 === errors;
@@ -70897,30 +71637,30 @@ var valid0 = true;
 }
 }
 else {
-validate1449.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema553.type,parentSchema:schema553,data}];
+validate1458.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema560.type,parentSchema:schema560,data}];
 return false;
 }
 }
-validate1449.errors = vErrors;
+validate1458.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate1446(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1455(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((((data.method === undefined) && (missing0 = "method")) || ((data.url === undefined) && (missing0 = "url"))) || ((data.headers === undefined) && (missing0 = "headers"))) || ((data.body === undefined) && (missing0 = "body"))){
-validate1446.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema551.required,parentSchema:schema551,data}];
+validate1455.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema558.required,parentSchema:schema558,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
 if(!((((key0 === "method") || (key0 === "url")) || (key0 === "headers")) || (key0 === "body"))){
-validate1446.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema551,data}];
+validate1455.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema558,data}];
 return false;
 break;
 }
@@ -70930,7 +71670,7 @@ if(data.method !== undefined){
 let data0 = data.method;
 const _errs2 = errors;
 if(typeof data0 !== "string"){
-validate1446.errors = [{instancePath:instancePath+"/method",schemaPath:"#/properties/method/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema551.properties.method.type,parentSchema:schema551.properties.method,data:data0}];
+validate1455.errors = [{instancePath:instancePath+"/method",schemaPath:"#/properties/method/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema558.properties.method.type,parentSchema:schema558.properties.method,data:data0}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -70943,7 +71683,7 @@ if(data.url !== undefined){
 let data1 = data.url;
 const _errs4 = errors;
 if(typeof data1 !== "string"){
-validate1446.errors = [{instancePath:instancePath+"/url",schemaPath:"#/properties/url/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema551.properties.url.type,parentSchema:schema551.properties.url,data:data1}];
+validate1455.errors = [{instancePath:instancePath+"/url",schemaPath:"#/properties/url/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema558.properties.url.type,parentSchema:schema558.properties.url,data:data1}];
 return false;
 }
 var valid0 = _errs4 === errors;
@@ -70954,8 +71694,8 @@ var valid0 = true;
 if(valid0){
 if(data.headers !== undefined){
 const _errs6 = errors;
-if(!(validate1447(data.headers, {instancePath:instancePath+"/headers",parentData:data,parentDataProperty:"headers",rootData}))){
-vErrors = vErrors === null ? validate1447.errors : vErrors.concat(validate1447.errors);
+if(!(validate1456(data.headers, {instancePath:instancePath+"/headers",parentData:data,parentDataProperty:"headers",rootData}))){
+vErrors = vErrors === null ? validate1456.errors : vErrors.concat(validate1456.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs6 === errors;
@@ -70966,8 +71706,8 @@ var valid0 = true;
 if(valid0){
 if(data.body !== undefined){
 const _errs7 = errors;
-if(!(validate1449(data.body, {instancePath:instancePath+"/body",parentData:data,parentDataProperty:"body",rootData}))){
-vErrors = vErrors === null ? validate1449.errors : vErrors.concat(validate1449.errors);
+if(!(validate1458(data.body, {instancePath:instancePath+"/body",parentData:data,parentDataProperty:"body",rootData}))){
+vErrors = vErrors === null ? validate1458.errors : vErrors.concat(validate1458.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs7 === errors;
@@ -70982,31 +71722,31 @@ var valid0 = true;
 }
 }
 else {
-validate1446.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema551.type,parentSchema:schema551,data}];
+validate1455.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema558.type,parentSchema:schema558,data}];
 return false;
 }
 }
-validate1446.errors = vErrors;
+validate1455.errors = vErrors;
 return errors === 0;
 }
 
-const schema554 = {"type":"object","additionalProperties":false,"required":["status","headers","body"],"properties":{"status":{"type":"integer"},"headers":{"$ref":"#/components/schemas/ExchangeHeaders"},"body":{"$ref":"#/components/schemas/ExchangeBody"}}};
+const schema561 = {"type":"object","additionalProperties":false,"required":["status","headers","body"],"properties":{"status":{"type":"integer"},"headers":{"$ref":"#/components/schemas/ExchangeHeaders"},"body":{"$ref":"#/components/schemas/ExchangeBody"}}};
 
-function validate1452(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1461(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((((data.status === undefined) && (missing0 = "status")) || ((data.headers === undefined) && (missing0 = "headers"))) || ((data.body === undefined) && (missing0 = "body"))){
-validate1452.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema554.required,parentSchema:schema554,data}];
+validate1461.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema561.required,parentSchema:schema561,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
 if(!(((key0 === "status") || (key0 === "headers")) || (key0 === "body"))){
-validate1452.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema554,data}];
+validate1461.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema561,data}];
 return false;
 break;
 }
@@ -71016,7 +71756,7 @@ if(data.status !== undefined){
 let data0 = data.status;
 const _errs2 = errors;
 if(!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))){
-validate1452.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema554.properties.status.type,parentSchema:schema554.properties.status,data:data0}];
+validate1461.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema561.properties.status.type,parentSchema:schema561.properties.status,data:data0}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -71027,8 +71767,8 @@ var valid0 = true;
 if(valid0){
 if(data.headers !== undefined){
 const _errs4 = errors;
-if(!(validate1447(data.headers, {instancePath:instancePath+"/headers",parentData:data,parentDataProperty:"headers",rootData}))){
-vErrors = vErrors === null ? validate1447.errors : vErrors.concat(validate1447.errors);
+if(!(validate1456(data.headers, {instancePath:instancePath+"/headers",parentData:data,parentDataProperty:"headers",rootData}))){
+vErrors = vErrors === null ? validate1456.errors : vErrors.concat(validate1456.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs4 === errors;
@@ -71039,8 +71779,8 @@ var valid0 = true;
 if(valid0){
 if(data.body !== undefined){
 const _errs5 = errors;
-if(!(validate1449(data.body, {instancePath:instancePath+"/body",parentData:data,parentDataProperty:"body",rootData}))){
-vErrors = vErrors === null ? validate1449.errors : vErrors.concat(validate1449.errors);
+if(!(validate1458(data.body, {instancePath:instancePath+"/body",parentData:data,parentDataProperty:"body",rootData}))){
+vErrors = vErrors === null ? validate1458.errors : vErrors.concat(validate1458.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs5 === errors;
@@ -71054,30 +71794,30 @@ var valid0 = true;
 }
 }
 else {
-validate1452.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema554.type,parentSchema:schema554,data}];
+validate1461.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema561.type,parentSchema:schema561,data}];
 return false;
 }
 }
-validate1452.errors = vErrors;
+validate1461.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate1445(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1454(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((((((((((data.id === undefined) && (missing0 = "id")) || ((data.object === undefined) && (missing0 = "object"))) || ((data.kind === undefined) && (missing0 = "kind"))) || ((data.turn === undefined) && (missing0 = "turn"))) || ((data.created_at === undefined) && (missing0 = "created_at"))) || ((data.request === undefined) && (missing0 = "request"))) || ((data.response === undefined) && (missing0 = "response"))) || ((data.first_byte_ms === undefined) && (missing0 = "first_byte_ms"))) || ((data.duration_ms === undefined) && (missing0 = "duration_ms"))) || ((data.error === undefined) && (missing0 = "error"))){
-validate1445.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema550.required,parentSchema:schema550,data}];
+validate1454.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema557.required,parentSchema:schema557,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
-if(!(func26.call(schema550.properties, key0))){
-validate1445.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema550,data}];
+if(!(func26.call(schema557.properties, key0))){
+validate1454.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema557,data}];
 return false;
 break;
 }
@@ -71087,7 +71827,7 @@ if(data.id !== undefined){
 let data0 = data.id;
 const _errs2 = errors;
 if(typeof data0 !== "string"){
-validate1445.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema550.properties.id.type,parentSchema:schema550.properties.id,data:data0}];
+validate1454.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema557.properties.id.type,parentSchema:schema557.properties.id,data:data0}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -71100,11 +71840,11 @@ if(data.object !== undefined){
 let data1 = data.object;
 const _errs4 = errors;
 if(typeof data1 !== "string"){
-validate1445.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema550.properties.object.type,parentSchema:schema550.properties.object,data:data1}];
+validate1454.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema557.properties.object.type,parentSchema:schema557.properties.object,data:data1}];
 return false;
 }
 if("response.exchange" !== data1){
-validate1445.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "response.exchange"},message:"must be equal to constant",schema:"response.exchange",parentSchema:schema550.properties.object,data:data1}];
+validate1454.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "response.exchange"},message:"must be equal to constant",schema:"response.exchange",parentSchema:schema557.properties.object,data:data1}];
 return false;
 }
 var valid0 = _errs4 === errors;
@@ -71117,11 +71857,11 @@ if(data.kind !== undefined){
 let data2 = data.kind;
 const _errs6 = errors;
 if(typeof data2 !== "string"){
-validate1445.errors = [{instancePath:instancePath+"/kind",schemaPath:"#/properties/kind/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema550.properties.kind.type,parentSchema:schema550.properties.kind,data:data2}];
+validate1454.errors = [{instancePath:instancePath+"/kind",schemaPath:"#/properties/kind/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema557.properties.kind.type,parentSchema:schema557.properties.kind,data:data2}];
 return false;
 }
 if(!(((((data2 === "embeddings") || (data2 === "mcp")) || (data2 === "model")) || (data2 === "ranks")) || (data2 === "web_search"))){
-validate1445.errors = [{instancePath:instancePath+"/kind",schemaPath:"#/properties/kind/enum",keyword:"enum",params:{allowedValues: schema550.properties.kind.enum},message:"must be equal to one of the allowed values",schema:schema550.properties.kind.enum,parentSchema:schema550.properties.kind,data:data2}];
+validate1454.errors = [{instancePath:instancePath+"/kind",schemaPath:"#/properties/kind/enum",keyword:"enum",params:{allowedValues: schema557.properties.kind.enum},message:"must be equal to one of the allowed values",schema:schema557.properties.kind.enum,parentSchema:schema557.properties.kind,data:data2}];
 return false;
 }
 var valid0 = _errs6 === errors;
@@ -71134,13 +71874,13 @@ if(data.turn !== undefined){
 let data3 = data.turn;
 const _errs8 = errors;
 if((!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))) && (data3 !== null)){
-validate1445.errors = [{instancePath:instancePath+"/turn",schemaPath:"#/properties/turn/type",keyword:"type",params:{type: schema550.properties.turn.type},message:"must be integer,null",schema:schema550.properties.turn.type,parentSchema:schema550.properties.turn,data:data3}];
+validate1454.errors = [{instancePath:instancePath+"/turn",schemaPath:"#/properties/turn/type",keyword:"type",params:{type: schema557.properties.turn.type},message:"must be integer,null",schema:schema557.properties.turn.type,parentSchema:schema557.properties.turn,data:data3}];
 return false;
 }
 if(errors === _errs8){
 if((typeof data3 == "number") && (isFinite(data3))){
 if(data3 < 1 || isNaN(data3)){
-validate1445.errors = [{instancePath:instancePath+"/turn",schemaPath:"#/properties/turn/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema550.properties.turn,data:data3}];
+validate1454.errors = [{instancePath:instancePath+"/turn",schemaPath:"#/properties/turn/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema557.properties.turn,data:data3}];
 return false;
 }
 }
@@ -71155,7 +71895,7 @@ if(data.created_at !== undefined){
 let data4 = data.created_at;
 const _errs10 = errors;
 if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
-validate1445.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema550.properties.created_at.type,parentSchema:schema550.properties.created_at,data:data4}];
+validate1454.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema557.properties.created_at.type,parentSchema:schema557.properties.created_at,data:data4}];
 return false;
 }
 var valid0 = _errs10 === errors;
@@ -71166,8 +71906,8 @@ var valid0 = true;
 if(valid0){
 if(data.request !== undefined){
 const _errs12 = errors;
-if(!(validate1446(data.request, {instancePath:instancePath+"/request",parentData:data,parentDataProperty:"request",rootData}))){
-vErrors = vErrors === null ? validate1446.errors : vErrors.concat(validate1446.errors);
+if(!(validate1455(data.request, {instancePath:instancePath+"/request",parentData:data,parentDataProperty:"request",rootData}))){
+vErrors = vErrors === null ? validate1455.errors : vErrors.concat(validate1455.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs12 === errors;
@@ -71182,8 +71922,8 @@ const _errs13 = errors;
 const _errs14 = errors;
 let valid1 = false;
 const _errs15 = errors;
-if(!(validate1452(data6, {instancePath:instancePath+"/response",parentData:data,parentDataProperty:"response",rootData}))){
-vErrors = vErrors === null ? validate1452.errors : vErrors.concat(validate1452.errors);
+if(!(validate1461(data6, {instancePath:instancePath+"/response",parentData:data,parentDataProperty:"response",rootData}))){
+vErrors = vErrors === null ? validate1461.errors : vErrors.concat(validate1461.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs15 === errors;
@@ -71191,7 +71931,7 @@ valid1 = valid1 || _valid0;
 if(!valid1){
 const _errs16 = errors;
 if(data6 !== null){
-const err0 = {instancePath:instancePath+"/response",schemaPath:"#/properties/response/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema550.properties.response.anyOf[1].type,parentSchema:schema550.properties.response.anyOf[1],data:data6};
+const err0 = {instancePath:instancePath+"/response",schemaPath:"#/properties/response/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema557.properties.response.anyOf[1].type,parentSchema:schema557.properties.response.anyOf[1],data:data6};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -71204,7 +71944,7 @@ var _valid0 = _errs16 === errors;
 valid1 = valid1 || _valid0;
 }
 if(!valid1){
-const err1 = {instancePath:instancePath+"/response",schemaPath:"#/properties/response/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema550.properties.response.anyOf,parentSchema:schema550.properties.response,data:data6};
+const err1 = {instancePath:instancePath+"/response",schemaPath:"#/properties/response/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema557.properties.response.anyOf,parentSchema:schema557.properties.response,data:data6};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -71212,7 +71952,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1445.errors = vErrors;
+validate1454.errors = vErrors;
 return false;
 }
 else {
@@ -71236,13 +71976,13 @@ if(data.first_byte_ms !== undefined){
 let data7 = data.first_byte_ms;
 const _errs18 = errors;
 if((!(((typeof data7 == "number") && (!(data7 % 1) && !isNaN(data7))) && (isFinite(data7)))) && (data7 !== null)){
-validate1445.errors = [{instancePath:instancePath+"/first_byte_ms",schemaPath:"#/properties/first_byte_ms/type",keyword:"type",params:{type: schema550.properties.first_byte_ms.type},message:"must be integer,null",schema:schema550.properties.first_byte_ms.type,parentSchema:schema550.properties.first_byte_ms,data:data7}];
+validate1454.errors = [{instancePath:instancePath+"/first_byte_ms",schemaPath:"#/properties/first_byte_ms/type",keyword:"type",params:{type: schema557.properties.first_byte_ms.type},message:"must be integer,null",schema:schema557.properties.first_byte_ms.type,parentSchema:schema557.properties.first_byte_ms,data:data7}];
 return false;
 }
 if(errors === _errs18){
 if((typeof data7 == "number") && (isFinite(data7))){
 if(data7 < 0 || isNaN(data7)){
-validate1445.errors = [{instancePath:instancePath+"/first_byte_ms",schemaPath:"#/properties/first_byte_ms/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema550.properties.first_byte_ms,data:data7}];
+validate1454.errors = [{instancePath:instancePath+"/first_byte_ms",schemaPath:"#/properties/first_byte_ms/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema557.properties.first_byte_ms,data:data7}];
 return false;
 }
 }
@@ -71257,13 +71997,13 @@ if(data.duration_ms !== undefined){
 let data8 = data.duration_ms;
 const _errs20 = errors;
 if((!(((typeof data8 == "number") && (!(data8 % 1) && !isNaN(data8))) && (isFinite(data8)))) && (data8 !== null)){
-validate1445.errors = [{instancePath:instancePath+"/duration_ms",schemaPath:"#/properties/duration_ms/type",keyword:"type",params:{type: schema550.properties.duration_ms.type},message:"must be integer,null",schema:schema550.properties.duration_ms.type,parentSchema:schema550.properties.duration_ms,data:data8}];
+validate1454.errors = [{instancePath:instancePath+"/duration_ms",schemaPath:"#/properties/duration_ms/type",keyword:"type",params:{type: schema557.properties.duration_ms.type},message:"must be integer,null",schema:schema557.properties.duration_ms.type,parentSchema:schema557.properties.duration_ms,data:data8}];
 return false;
 }
 if(errors === _errs20){
 if((typeof data8 == "number") && (isFinite(data8))){
 if(data8 < 0 || isNaN(data8)){
-validate1445.errors = [{instancePath:instancePath+"/duration_ms",schemaPath:"#/properties/duration_ms/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema550.properties.duration_ms,data:data8}];
+validate1454.errors = [{instancePath:instancePath+"/duration_ms",schemaPath:"#/properties/duration_ms/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema557.properties.duration_ms,data:data8}];
 return false;
 }
 }
@@ -71278,7 +72018,7 @@ if(data.error !== undefined){
 let data9 = data.error;
 const _errs22 = errors;
 if((typeof data9 !== "string") && (data9 !== null)){
-validate1445.errors = [{instancePath:instancePath+"/error",schemaPath:"#/properties/error/type",keyword:"type",params:{type: schema550.properties.error.type},message:"must be string,null",schema:schema550.properties.error.type,parentSchema:schema550.properties.error,data:data9}];
+validate1454.errors = [{instancePath:instancePath+"/error",schemaPath:"#/properties/error/type",keyword:"type",params:{type: schema557.properties.error.type},message:"must be string,null",schema:schema557.properties.error.type,parentSchema:schema557.properties.error,data:data9}];
 return false;
 }
 var valid0 = _errs22 === errors;
@@ -71299,31 +72039,31 @@ var valid0 = true;
 }
 }
 else {
-validate1445.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema550.type,parentSchema:schema550,data}];
+validate1454.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema557.type,parentSchema:schema557,data}];
 return false;
 }
 }
-validate1445.errors = vErrors;
+validate1454.errors = vErrors;
 return errors === 0;
 }
 
-export const validateExchangeRequest = validate1456;
+export const validateExchangeRequest = validate1465;
 
-function validate1456(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1465(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((((data.method === undefined) && (missing0 = "method")) || ((data.url === undefined) && (missing0 = "url"))) || ((data.headers === undefined) && (missing0 = "headers"))) || ((data.body === undefined) && (missing0 = "body"))){
-validate1456.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema551.required,parentSchema:schema551,data}];
+validate1465.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema558.required,parentSchema:schema558,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
 if(!((((key0 === "method") || (key0 === "url")) || (key0 === "headers")) || (key0 === "body"))){
-validate1456.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema551,data}];
+validate1465.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema558,data}];
 return false;
 break;
 }
@@ -71333,7 +72073,7 @@ if(data.method !== undefined){
 let data0 = data.method;
 const _errs2 = errors;
 if(typeof data0 !== "string"){
-validate1456.errors = [{instancePath:instancePath+"/method",schemaPath:"#/properties/method/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema551.properties.method.type,parentSchema:schema551.properties.method,data:data0}];
+validate1465.errors = [{instancePath:instancePath+"/method",schemaPath:"#/properties/method/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema558.properties.method.type,parentSchema:schema558.properties.method,data:data0}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -71346,7 +72086,7 @@ if(data.url !== undefined){
 let data1 = data.url;
 const _errs4 = errors;
 if(typeof data1 !== "string"){
-validate1456.errors = [{instancePath:instancePath+"/url",schemaPath:"#/properties/url/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema551.properties.url.type,parentSchema:schema551.properties.url,data:data1}];
+validate1465.errors = [{instancePath:instancePath+"/url",schemaPath:"#/properties/url/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema558.properties.url.type,parentSchema:schema558.properties.url,data:data1}];
 return false;
 }
 var valid0 = _errs4 === errors;
@@ -71357,8 +72097,8 @@ var valid0 = true;
 if(valid0){
 if(data.headers !== undefined){
 const _errs6 = errors;
-if(!(validate1447(data.headers, {instancePath:instancePath+"/headers",parentData:data,parentDataProperty:"headers",rootData}))){
-vErrors = vErrors === null ? validate1447.errors : vErrors.concat(validate1447.errors);
+if(!(validate1456(data.headers, {instancePath:instancePath+"/headers",parentData:data,parentDataProperty:"headers",rootData}))){
+vErrors = vErrors === null ? validate1456.errors : vErrors.concat(validate1456.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs6 === errors;
@@ -71369,8 +72109,8 @@ var valid0 = true;
 if(valid0){
 if(data.body !== undefined){
 const _errs7 = errors;
-if(!(validate1449(data.body, {instancePath:instancePath+"/body",parentData:data,parentDataProperty:"body",rootData}))){
-vErrors = vErrors === null ? validate1449.errors : vErrors.concat(validate1449.errors);
+if(!(validate1458(data.body, {instancePath:instancePath+"/body",parentData:data,parentDataProperty:"body",rootData}))){
+vErrors = vErrors === null ? validate1458.errors : vErrors.concat(validate1458.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs7 === errors;
@@ -71385,31 +72125,31 @@ var valid0 = true;
 }
 }
 else {
-validate1456.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema551.type,parentSchema:schema551,data}];
+validate1465.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema558.type,parentSchema:schema558,data}];
 return false;
 }
 }
-validate1456.errors = vErrors;
+validate1465.errors = vErrors;
 return errors === 0;
 }
 
-export const validateExchangeReply = validate1459;
+export const validateExchangeReply = validate1468;
 
-function validate1459(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1468(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((((data.status === undefined) && (missing0 = "status")) || ((data.headers === undefined) && (missing0 = "headers"))) || ((data.body === undefined) && (missing0 = "body"))){
-validate1459.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema554.required,parentSchema:schema554,data}];
+validate1468.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema561.required,parentSchema:schema561,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
 if(!(((key0 === "status") || (key0 === "headers")) || (key0 === "body"))){
-validate1459.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema554,data}];
+validate1468.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema561,data}];
 return false;
 break;
 }
@@ -71419,7 +72159,7 @@ if(data.status !== undefined){
 let data0 = data.status;
 const _errs2 = errors;
 if(!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))){
-validate1459.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema554.properties.status.type,parentSchema:schema554.properties.status,data:data0}];
+validate1468.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema561.properties.status.type,parentSchema:schema561.properties.status,data:data0}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -71430,8 +72170,8 @@ var valid0 = true;
 if(valid0){
 if(data.headers !== undefined){
 const _errs4 = errors;
-if(!(validate1447(data.headers, {instancePath:instancePath+"/headers",parentData:data,parentDataProperty:"headers",rootData}))){
-vErrors = vErrors === null ? validate1447.errors : vErrors.concat(validate1447.errors);
+if(!(validate1456(data.headers, {instancePath:instancePath+"/headers",parentData:data,parentDataProperty:"headers",rootData}))){
+vErrors = vErrors === null ? validate1456.errors : vErrors.concat(validate1456.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs4 === errors;
@@ -71442,8 +72182,8 @@ var valid0 = true;
 if(valid0){
 if(data.body !== undefined){
 const _errs5 = errors;
-if(!(validate1449(data.body, {instancePath:instancePath+"/body",parentData:data,parentDataProperty:"body",rootData}))){
-vErrors = vErrors === null ? validate1449.errors : vErrors.concat(validate1449.errors);
+if(!(validate1458(data.body, {instancePath:instancePath+"/body",parentData:data,parentDataProperty:"body",rootData}))){
+vErrors = vErrors === null ? validate1458.errors : vErrors.concat(validate1458.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs5 === errors;
@@ -71457,17 +72197,17 @@ var valid0 = true;
 }
 }
 else {
-validate1459.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema554.type,parentSchema:schema554,data}];
+validate1468.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema561.type,parentSchema:schema561,data}];
 return false;
 }
 }
-validate1459.errors = vErrors;
+validate1468.errors = vErrors;
 return errors === 0;
 }
 
-export const validateExchangeHeaders = validate1462;
+export const validateExchangeHeaders = validate1471;
 
-function validate1462(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1471(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
@@ -71476,7 +72216,7 @@ for(const key0 in data){
 let data0 = data[key0];
 const _errs2 = errors;
 if(typeof data0 !== "string"){
-validate1462.errors = [{instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema552.additionalProperties.type,parentSchema:schema552.additionalProperties,data:data0}];
+validate1471.errors = [{instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema559.additionalProperties.type,parentSchema:schema559.additionalProperties,data:data0}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -71486,31 +72226,31 @@ break;
 }
 }
 else {
-validate1462.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema552.type,parentSchema:schema552,data}];
+validate1471.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema559.type,parentSchema:schema559,data}];
 return false;
 }
 }
-validate1462.errors = vErrors;
+validate1471.errors = vErrors;
 return errors === 0;
 }
 
-export const validateExchangeBody = validate1463;
+export const validateExchangeBody = validate1472;
 
-function validate1463(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1472(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((((data.encoding === undefined) && (missing0 = "encoding")) || ((data.text === undefined) && (missing0 = "text"))) || ((data.bytes === undefined) && (missing0 = "bytes"))) || ((data.is_truncated === undefined) && (missing0 = "is_truncated"))){
-validate1463.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema553.required,parentSchema:schema553,data}];
+validate1472.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema560.required,parentSchema:schema560,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
 if(!((((key0 === "encoding") || (key0 === "text")) || (key0 === "bytes")) || (key0 === "is_truncated"))){
-validate1463.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema553,data}];
+validate1472.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema560,data}];
 return false;
 break;
 }
@@ -71520,11 +72260,11 @@ if(data.encoding !== undefined){
 let data0 = data.encoding;
 const _errs2 = errors;
 if(typeof data0 !== "string"){
-validate1463.errors = [{instancePath:instancePath+"/encoding",schemaPath:"#/properties/encoding/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema553.properties.encoding.type,parentSchema:schema553.properties.encoding,data:data0}];
+validate1472.errors = [{instancePath:instancePath+"/encoding",schemaPath:"#/properties/encoding/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema560.properties.encoding.type,parentSchema:schema560.properties.encoding,data:data0}];
 return false;
 }
 if(!((data0 === "base64") || (data0 === "utf-8"))){
-validate1463.errors = [{instancePath:instancePath+"/encoding",schemaPath:"#/properties/encoding/enum",keyword:"enum",params:{allowedValues: schema553.properties.encoding.enum},message:"must be equal to one of the allowed values",schema:schema553.properties.encoding.enum,parentSchema:schema553.properties.encoding,data:data0}];
+validate1472.errors = [{instancePath:instancePath+"/encoding",schemaPath:"#/properties/encoding/enum",keyword:"enum",params:{allowedValues: schema560.properties.encoding.enum},message:"must be equal to one of the allowed values",schema:schema560.properties.encoding.enum,parentSchema:schema560.properties.encoding,data:data0}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -71537,7 +72277,7 @@ if(data.text !== undefined){
 let data1 = data.text;
 const _errs4 = errors;
 if(typeof data1 !== "string"){
-validate1463.errors = [{instancePath:instancePath+"/text",schemaPath:"#/properties/text/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema553.properties.text.type,parentSchema:schema553.properties.text,data:data1}];
+validate1472.errors = [{instancePath:instancePath+"/text",schemaPath:"#/properties/text/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema560.properties.text.type,parentSchema:schema560.properties.text,data:data1}];
 return false;
 }
 var valid0 = _errs4 === errors;
@@ -71550,13 +72290,13 @@ if(data.bytes !== undefined){
 let data2 = data.bytes;
 const _errs6 = errors;
 if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate1463.errors = [{instancePath:instancePath+"/bytes",schemaPath:"#/properties/bytes/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema553.properties.bytes.type,parentSchema:schema553.properties.bytes,data:data2}];
+validate1472.errors = [{instancePath:instancePath+"/bytes",schemaPath:"#/properties/bytes/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema560.properties.bytes.type,parentSchema:schema560.properties.bytes,data:data2}];
 return false;
 }
 if(errors === _errs6){
 if((typeof data2 == "number") && (isFinite(data2))){
 if(data2 < 0 || isNaN(data2)){
-validate1463.errors = [{instancePath:instancePath+"/bytes",schemaPath:"#/properties/bytes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema553.properties.bytes,data:data2}];
+validate1472.errors = [{instancePath:instancePath+"/bytes",schemaPath:"#/properties/bytes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema560.properties.bytes,data:data2}];
 return false;
 }
 }
@@ -71571,7 +72311,7 @@ if(data.is_truncated !== undefined){
 let data3 = data.is_truncated;
 const _errs8 = errors;
 if(typeof data3 !== "boolean"){
-validate1463.errors = [{instancePath:instancePath+"/is_truncated",schemaPath:"#/properties/is_truncated/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema553.properties.is_truncated.type,parentSchema:schema553.properties.is_truncated,data:data3}];
+validate1472.errors = [{instancePath:instancePath+"/is_truncated",schemaPath:"#/properties/is_truncated/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema560.properties.is_truncated.type,parentSchema:schema560.properties.is_truncated,data:data3}];
 return false;
 }
 var valid0 = _errs8 === errors;
@@ -71586,32 +72326,32 @@ var valid0 = true;
 }
 }
 else {
-validate1463.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema553.type,parentSchema:schema553,data}];
+validate1472.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema560.type,parentSchema:schema560,data}];
 return false;
 }
 }
-validate1463.errors = vErrors;
+validate1472.errors = vErrors;
 return errors === 0;
 }
 
-export const validateResponseNote = validate1464;
-const schema559 = {"type":"object","additionalProperties":false,"required":["kind","what","why"],"properties":{"kind":{"type":"string","enum":["continued","emulated","interrupted","omitted","waited"]},"what":{"type":"string"},"why":{"type":"string"},"at":{"type":"integer"},"node":{"type":"string"}}};
+export const validateResponseNote = validate1473;
+const schema566 = {"type":"object","additionalProperties":false,"required":["kind","what","why"],"properties":{"kind":{"type":"string","enum":["continued","emulated","interrupted","omitted","waited"]},"what":{"type":"string"},"why":{"type":"string"},"at":{"type":"integer"},"node":{"type":"string"}}};
 
-function validate1464(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1473(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((((data.kind === undefined) && (missing0 = "kind")) || ((data.what === undefined) && (missing0 = "what"))) || ((data.why === undefined) && (missing0 = "why"))){
-validate1464.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema559.required,parentSchema:schema559,data}];
+validate1473.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema566.required,parentSchema:schema566,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
 if(!(((((key0 === "kind") || (key0 === "what")) || (key0 === "why")) || (key0 === "at")) || (key0 === "node"))){
-validate1464.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema559,data}];
+validate1473.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema566,data}];
 return false;
 break;
 }
@@ -71621,11 +72361,11 @@ if(data.kind !== undefined){
 let data0 = data.kind;
 const _errs2 = errors;
 if(typeof data0 !== "string"){
-validate1464.errors = [{instancePath:instancePath+"/kind",schemaPath:"#/properties/kind/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema559.properties.kind.type,parentSchema:schema559.properties.kind,data:data0}];
+validate1473.errors = [{instancePath:instancePath+"/kind",schemaPath:"#/properties/kind/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema566.properties.kind.type,parentSchema:schema566.properties.kind,data:data0}];
 return false;
 }
 if(!(((((data0 === "continued") || (data0 === "emulated")) || (data0 === "interrupted")) || (data0 === "omitted")) || (data0 === "waited"))){
-validate1464.errors = [{instancePath:instancePath+"/kind",schemaPath:"#/properties/kind/enum",keyword:"enum",params:{allowedValues: schema559.properties.kind.enum},message:"must be equal to one of the allowed values",schema:schema559.properties.kind.enum,parentSchema:schema559.properties.kind,data:data0}];
+validate1473.errors = [{instancePath:instancePath+"/kind",schemaPath:"#/properties/kind/enum",keyword:"enum",params:{allowedValues: schema566.properties.kind.enum},message:"must be equal to one of the allowed values",schema:schema566.properties.kind.enum,parentSchema:schema566.properties.kind,data:data0}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -71638,7 +72378,7 @@ if(data.what !== undefined){
 let data1 = data.what;
 const _errs4 = errors;
 if(typeof data1 !== "string"){
-validate1464.errors = [{instancePath:instancePath+"/what",schemaPath:"#/properties/what/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema559.properties.what.type,parentSchema:schema559.properties.what,data:data1}];
+validate1473.errors = [{instancePath:instancePath+"/what",schemaPath:"#/properties/what/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema566.properties.what.type,parentSchema:schema566.properties.what,data:data1}];
 return false;
 }
 var valid0 = _errs4 === errors;
@@ -71651,7 +72391,7 @@ if(data.why !== undefined){
 let data2 = data.why;
 const _errs6 = errors;
 if(typeof data2 !== "string"){
-validate1464.errors = [{instancePath:instancePath+"/why",schemaPath:"#/properties/why/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema559.properties.why.type,parentSchema:schema559.properties.why,data:data2}];
+validate1473.errors = [{instancePath:instancePath+"/why",schemaPath:"#/properties/why/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema566.properties.why.type,parentSchema:schema566.properties.why,data:data2}];
 return false;
 }
 var valid0 = _errs6 === errors;
@@ -71664,7 +72404,7 @@ if(data.at !== undefined){
 let data3 = data.at;
 const _errs8 = errors;
 if(!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))){
-validate1464.errors = [{instancePath:instancePath+"/at",schemaPath:"#/properties/at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema559.properties.at.type,parentSchema:schema559.properties.at,data:data3}];
+validate1473.errors = [{instancePath:instancePath+"/at",schemaPath:"#/properties/at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema566.properties.at.type,parentSchema:schema566.properties.at,data:data3}];
 return false;
 }
 var valid0 = _errs8 === errors;
@@ -71677,7 +72417,7 @@ if(data.node !== undefined){
 let data4 = data.node;
 const _errs10 = errors;
 if(typeof data4 !== "string"){
-validate1464.errors = [{instancePath:instancePath+"/node",schemaPath:"#/properties/node/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema559.properties.node.type,parentSchema:schema559.properties.node,data:data4}];
+validate1473.errors = [{instancePath:instancePath+"/node",schemaPath:"#/properties/node/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema566.properties.node.type,parentSchema:schema566.properties.node,data:data4}];
 return false;
 }
 var valid0 = _errs10 === errors;
@@ -71693,32 +72433,32 @@ var valid0 = true;
 }
 }
 else {
-validate1464.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema559.type,parentSchema:schema559,data}];
+validate1473.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema566.type,parentSchema:schema566,data}];
 return false;
 }
 }
-validate1464.errors = vErrors;
+validate1473.errors = vErrors;
 return errors === 0;
 }
 
-export const validateShownToolResult = validate1465;
-const schema560 = {"type":"object","additionalProperties":false,"required":["item_id","text","is_truncated"],"properties":{"item_id":{"type":"string"},"text":{"type":"string","maxLength":65536},"is_truncated":{"type":"boolean"}}};
+export const validateShownToolResult = validate1474;
+const schema567 = {"type":"object","additionalProperties":false,"required":["item_id","text","is_truncated"],"properties":{"item_id":{"type":"string"},"text":{"type":"string","maxLength":65536},"is_truncated":{"type":"boolean"}}};
 
-function validate1465(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1474(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((((data.item_id === undefined) && (missing0 = "item_id")) || ((data.text === undefined) && (missing0 = "text"))) || ((data.is_truncated === undefined) && (missing0 = "is_truncated"))){
-validate1465.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema560.required,parentSchema:schema560,data}];
+validate1474.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema567.required,parentSchema:schema567,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
 if(!(((key0 === "item_id") || (key0 === "text")) || (key0 === "is_truncated"))){
-validate1465.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema560,data}];
+validate1474.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema567,data}];
 return false;
 break;
 }
@@ -71728,7 +72468,7 @@ if(data.item_id !== undefined){
 let data0 = data.item_id;
 const _errs2 = errors;
 if(typeof data0 !== "string"){
-validate1465.errors = [{instancePath:instancePath+"/item_id",schemaPath:"#/properties/item_id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema560.properties.item_id.type,parentSchema:schema560.properties.item_id,data:data0}];
+validate1474.errors = [{instancePath:instancePath+"/item_id",schemaPath:"#/properties/item_id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema567.properties.item_id.type,parentSchema:schema567.properties.item_id,data:data0}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -71743,12 +72483,12 @@ const _errs4 = errors;
 if(errors === _errs4){
 if(typeof data1 === "string"){
 if(data1.length > 2 * 65536 || (data1.length > 65536 && func2(data1) > 65536)){
-validate1465.errors = [{instancePath:instancePath+"/text",schemaPath:"#/properties/text/maxLength",keyword:"maxLength",params:{limit: 65536},message:"must NOT have more than 65536 characters",schema:65536,parentSchema:schema560.properties.text,data:data1}];
+validate1474.errors = [{instancePath:instancePath+"/text",schemaPath:"#/properties/text/maxLength",keyword:"maxLength",params:{limit: 65536},message:"must NOT have more than 65536 characters",schema:65536,parentSchema:schema567.properties.text,data:data1}];
 return false;
 }
 }
 else {
-validate1465.errors = [{instancePath:instancePath+"/text",schemaPath:"#/properties/text/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema560.properties.text.type,parentSchema:schema560.properties.text,data:data1}];
+validate1474.errors = [{instancePath:instancePath+"/text",schemaPath:"#/properties/text/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema567.properties.text.type,parentSchema:schema567.properties.text,data:data1}];
 return false;
 }
 }
@@ -71762,7 +72502,7 @@ if(data.is_truncated !== undefined){
 let data2 = data.is_truncated;
 const _errs6 = errors;
 if(typeof data2 !== "boolean"){
-validate1465.errors = [{instancePath:instancePath+"/is_truncated",schemaPath:"#/properties/is_truncated/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema560.properties.is_truncated.type,parentSchema:schema560.properties.is_truncated,data:data2}];
+validate1474.errors = [{instancePath:instancePath+"/is_truncated",schemaPath:"#/properties/is_truncated/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema567.properties.is_truncated.type,parentSchema:schema567.properties.is_truncated,data:data2}];
 return false;
 }
 var valid0 = _errs6 === errors;
@@ -71776,32 +72516,32 @@ var valid0 = true;
 }
 }
 else {
-validate1465.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema560.type,parentSchema:schema560,data}];
+validate1474.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema567.type,parentSchema:schema567,data}];
 return false;
 }
 }
-validate1465.errors = vErrors;
+validate1474.errors = vErrors;
 return errors === 0;
 }
 
-export const validateResponseExchangeList = validate1466;
-const schema561 = {"type":"object","additionalProperties":false,"required":["object","data","notes","tool_results","is_kept","is_complete"],"properties":{"object":{"type":"string","const":"list"},"data":{"type":"array","items":{"$ref":"#/components/schemas/ResponseExchange"}},"notes":{"type":"array","items":{"$ref":"#/components/schemas/ResponseNote"}},"tool_results":{"type":"array","maxItems":64,"items":{"$ref":"#/components/schemas/ShownToolResult"}},"is_kept":{"type":"boolean"},"is_complete":{"type":"boolean"}}};
+export const validateResponseExchangeList = validate1475;
+const schema568 = {"type":"object","additionalProperties":false,"required":["object","data","notes","tool_results","is_kept","is_complete"],"properties":{"object":{"type":"string","const":"list"},"data":{"type":"array","items":{"$ref":"#/components/schemas/ResponseExchange"}},"notes":{"type":"array","items":{"$ref":"#/components/schemas/ResponseNote"}},"tool_results":{"type":"array","maxItems":64,"items":{"$ref":"#/components/schemas/ShownToolResult"}},"is_kept":{"type":"boolean"},"is_complete":{"type":"boolean"}}};
 
-function validate1466(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1475(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((((((data.object === undefined) && (missing0 = "object")) || ((data.data === undefined) && (missing0 = "data"))) || ((data.notes === undefined) && (missing0 = "notes"))) || ((data.tool_results === undefined) && (missing0 = "tool_results"))) || ((data.is_kept === undefined) && (missing0 = "is_kept"))) || ((data.is_complete === undefined) && (missing0 = "is_complete"))){
-validate1466.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema561.required,parentSchema:schema561,data}];
+validate1475.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema568.required,parentSchema:schema568,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
 if(!((((((key0 === "object") || (key0 === "data")) || (key0 === "notes")) || (key0 === "tool_results")) || (key0 === "is_kept")) || (key0 === "is_complete"))){
-validate1466.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema561,data}];
+validate1475.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema568,data}];
 return false;
 break;
 }
@@ -71811,11 +72551,11 @@ if(data.object !== undefined){
 let data0 = data.object;
 const _errs2 = errors;
 if(typeof data0 !== "string"){
-validate1466.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema561.properties.object.type,parentSchema:schema561.properties.object,data:data0}];
+validate1475.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema568.properties.object.type,parentSchema:schema568.properties.object,data:data0}];
 return false;
 }
 if("list" !== data0){
-validate1466.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "list"},message:"must be equal to constant",schema:"list",parentSchema:schema561.properties.object,data:data0}];
+validate1475.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "list"},message:"must be equal to constant",schema:"list",parentSchema:schema568.properties.object,data:data0}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -71833,8 +72573,8 @@ var valid1 = true;
 const len0 = data1.length;
 for(let i0=0; i0<len0; i0++){
 const _errs6 = errors;
-if(!(validate1445(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate1445.errors : vErrors.concat(validate1445.errors);
+if(!(validate1454(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate1454.errors : vErrors.concat(validate1454.errors);
 errors = vErrors.length;
 }
 var valid1 = _errs6 === errors;
@@ -71844,7 +72584,7 @@ break;
 }
 }
 else {
-validate1466.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema561.properties.data.type,parentSchema:schema561.properties.data,data:data1}];
+validate1475.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema568.properties.data.type,parentSchema:schema568.properties.data,data:data1}];
 return false;
 }
 }
@@ -71863,8 +72603,8 @@ var valid2 = true;
 const len1 = data3.length;
 for(let i1=0; i1<len1; i1++){
 const _errs9 = errors;
-if(!(validate1464(data3[i1], {instancePath:instancePath+"/notes/" + i1,parentData:data3,parentDataProperty:i1,rootData}))){
-vErrors = vErrors === null ? validate1464.errors : vErrors.concat(validate1464.errors);
+if(!(validate1473(data3[i1], {instancePath:instancePath+"/notes/" + i1,parentData:data3,parentDataProperty:i1,rootData}))){
+vErrors = vErrors === null ? validate1473.errors : vErrors.concat(validate1473.errors);
 errors = vErrors.length;
 }
 var valid2 = _errs9 === errors;
@@ -71874,7 +72614,7 @@ break;
 }
 }
 else {
-validate1466.errors = [{instancePath:instancePath+"/notes",schemaPath:"#/properties/notes/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema561.properties.notes.type,parentSchema:schema561.properties.notes,data:data3}];
+validate1475.errors = [{instancePath:instancePath+"/notes",schemaPath:"#/properties/notes/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema568.properties.notes.type,parentSchema:schema568.properties.notes,data:data3}];
 return false;
 }
 }
@@ -71890,7 +72630,7 @@ const _errs10 = errors;
 if(errors === _errs10){
 if(Array.isArray(data5)){
 if(data5.length > 64){
-validate1466.errors = [{instancePath:instancePath+"/tool_results",schemaPath:"#/properties/tool_results/maxItems",keyword:"maxItems",params:{limit: 64},message:"must NOT have more than 64 items",schema:64,parentSchema:schema561.properties.tool_results,data:data5}];
+validate1475.errors = [{instancePath:instancePath+"/tool_results",schemaPath:"#/properties/tool_results/maxItems",keyword:"maxItems",params:{limit: 64},message:"must NOT have more than 64 items",schema:64,parentSchema:schema568.properties.tool_results,data:data5}];
 return false;
 }
 else {
@@ -71898,8 +72638,8 @@ var valid3 = true;
 const len2 = data5.length;
 for(let i2=0; i2<len2; i2++){
 const _errs12 = errors;
-if(!(validate1465(data5[i2], {instancePath:instancePath+"/tool_results/" + i2,parentData:data5,parentDataProperty:i2,rootData}))){
-vErrors = vErrors === null ? validate1465.errors : vErrors.concat(validate1465.errors);
+if(!(validate1474(data5[i2], {instancePath:instancePath+"/tool_results/" + i2,parentData:data5,parentDataProperty:i2,rootData}))){
+vErrors = vErrors === null ? validate1474.errors : vErrors.concat(validate1474.errors);
 errors = vErrors.length;
 }
 var valid3 = _errs12 === errors;
@@ -71910,7 +72650,7 @@ break;
 }
 }
 else {
-validate1466.errors = [{instancePath:instancePath+"/tool_results",schemaPath:"#/properties/tool_results/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema561.properties.tool_results.type,parentSchema:schema561.properties.tool_results,data:data5}];
+validate1475.errors = [{instancePath:instancePath+"/tool_results",schemaPath:"#/properties/tool_results/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema568.properties.tool_results.type,parentSchema:schema568.properties.tool_results,data:data5}];
 return false;
 }
 }
@@ -71924,7 +72664,7 @@ if(data.is_kept !== undefined){
 let data7 = data.is_kept;
 const _errs13 = errors;
 if(typeof data7 !== "boolean"){
-validate1466.errors = [{instancePath:instancePath+"/is_kept",schemaPath:"#/properties/is_kept/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema561.properties.is_kept.type,parentSchema:schema561.properties.is_kept,data:data7}];
+validate1475.errors = [{instancePath:instancePath+"/is_kept",schemaPath:"#/properties/is_kept/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema568.properties.is_kept.type,parentSchema:schema568.properties.is_kept,data:data7}];
 return false;
 }
 var valid0 = _errs13 === errors;
@@ -71937,7 +72677,7 @@ if(data.is_complete !== undefined){
 let data8 = data.is_complete;
 const _errs15 = errors;
 if(typeof data8 !== "boolean"){
-validate1466.errors = [{instancePath:instancePath+"/is_complete",schemaPath:"#/properties/is_complete/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema561.properties.is_complete.type,parentSchema:schema561.properties.is_complete,data:data8}];
+validate1475.errors = [{instancePath:instancePath+"/is_complete",schemaPath:"#/properties/is_complete/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema568.properties.is_complete.type,parentSchema:schema568.properties.is_complete,data:data8}];
 return false;
 }
 var valid0 = _errs15 === errors;
@@ -71954,32 +72694,32 @@ var valid0 = true;
 }
 }
 else {
-validate1466.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema561.type,parentSchema:schema561,data}];
+validate1475.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema568.type,parentSchema:schema568,data}];
 return false;
 }
 }
-validate1466.errors = vErrors;
+validate1475.errors = vErrors;
 return errors === 0;
 }
 
-export const validateDeletedExchanges = validate1470;
-const schema562 = {"type":"object","additionalProperties":false,"required":["id","object","deleted"],"properties":{"id":{"type":"string"},"object":{"type":"string","const":"response.exchanges.deleted"},"deleted":{"type":"boolean","const":true}}};
+export const validateDeletedExchanges = validate1479;
+const schema569 = {"type":"object","additionalProperties":false,"required":["id","object","deleted"],"properties":{"id":{"type":"string"},"object":{"type":"string","const":"response.exchanges.deleted"},"deleted":{"type":"boolean","const":true}}};
 
-function validate1470(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1479(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((((data.id === undefined) && (missing0 = "id")) || ((data.object === undefined) && (missing0 = "object"))) || ((data.deleted === undefined) && (missing0 = "deleted"))){
-validate1470.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema562.required,parentSchema:schema562,data}];
+validate1479.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema569.required,parentSchema:schema569,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
 if(!(((key0 === "id") || (key0 === "object")) || (key0 === "deleted"))){
-validate1470.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema562,data}];
+validate1479.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema569,data}];
 return false;
 break;
 }
@@ -71989,7 +72729,7 @@ if(data.id !== undefined){
 let data0 = data.id;
 const _errs2 = errors;
 if(typeof data0 !== "string"){
-validate1470.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema562.properties.id.type,parentSchema:schema562.properties.id,data:data0}];
+validate1479.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema569.properties.id.type,parentSchema:schema569.properties.id,data:data0}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -72002,11 +72742,11 @@ if(data.object !== undefined){
 let data1 = data.object;
 const _errs4 = errors;
 if(typeof data1 !== "string"){
-validate1470.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema562.properties.object.type,parentSchema:schema562.properties.object,data:data1}];
+validate1479.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema569.properties.object.type,parentSchema:schema569.properties.object,data:data1}];
 return false;
 }
 if("response.exchanges.deleted" !== data1){
-validate1470.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "response.exchanges.deleted"},message:"must be equal to constant",schema:"response.exchanges.deleted",parentSchema:schema562.properties.object,data:data1}];
+validate1479.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "response.exchanges.deleted"},message:"must be equal to constant",schema:"response.exchanges.deleted",parentSchema:schema569.properties.object,data:data1}];
 return false;
 }
 var valid0 = _errs4 === errors;
@@ -72019,11 +72759,11 @@ if(data.deleted !== undefined){
 let data2 = data.deleted;
 const _errs6 = errors;
 if(typeof data2 !== "boolean"){
-validate1470.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema562.properties.deleted.type,parentSchema:schema562.properties.deleted,data:data2}];
+validate1479.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema569.properties.deleted.type,parentSchema:schema569.properties.deleted,data:data2}];
 return false;
 }
 if(true !== data2){
-validate1470.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/const",keyword:"const",params:{allowedValue: true},message:"must be equal to constant",schema:true,parentSchema:schema562.properties.deleted,data:data2}];
+validate1479.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/const",keyword:"const",params:{allowedValue: true},message:"must be equal to constant",schema:true,parentSchema:schema569.properties.deleted,data:data2}];
 return false;
 }
 var valid0 = _errs6 === errors;
@@ -72037,35 +72777,35 @@ var valid0 = true;
 }
 }
 else {
-validate1470.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema562.type,parentSchema:schema562,data}];
+validate1479.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema569.type,parentSchema:schema569,data}];
 return false;
 }
 }
-validate1470.errors = vErrors;
+validate1479.errors = vErrors;
 return errors === 0;
 }
 
-export const validateUsageResponse = validate1471;
-const schema563 = {"type":"object","additionalProperties":false,"required":["object","data","has_more","next_page"],"properties":{"object":{"type":"string","const":"page"},"data":{"type":"array","items":{"$ref":"#/components/schemas/UsageTimeBucket"}},"has_more":{"type":"boolean"},"next_page":{"type":["string","null"]}}};
-const schema564 = {"type":"object","additionalProperties":false,"required":["object","start_time","end_time","results"],"properties":{"object":{"type":"string","const":"bucket"},"start_time":{"type":"integer"},"end_time":{"type":"integer"},"results":{"type":"array","items":{"$ref":"#/components/schemas/UsageResult"}}}};
-const schema565 = {"type":"object","required":["object"],"discriminator":{"propertyName":"object"},"oneOf":[{"$ref":"#/components/schemas/UsageCompletionsResult"},{"$ref":"#/components/schemas/UsageEmbeddingsResult"},{"$ref":"#/components/schemas/UsageModerationsResult"},{"$ref":"#/components/schemas/UsageImagesResult"},{"$ref":"#/components/schemas/UsageAudioSpeechesResult"},{"$ref":"#/components/schemas/UsageAudioTranscriptionsResult"},{"$ref":"#/components/schemas/UsageVectorStoresResult"},{"$ref":"#/components/schemas/UsageCodeInterpreterSessionsResult"},{"$ref":"#/components/schemas/UsageFileSearchCallsResult"},{"$ref":"#/components/schemas/UsageWebSearchCallsResult"},{"$ref":"#/components/schemas/CostsResult"}],"x-tags":["organization.usage.completions.result","organization.usage.embeddings.result","organization.usage.moderations.result","organization.usage.images.result","organization.usage.audio_speeches.result","organization.usage.audio_transcriptions.result","organization.usage.vector_stores.result","organization.usage.code_interpreter_sessions.result","organization.usage.file_searches.result","organization.usage.web_searches.result","organization.costs.result"]};
-const schema566 = {"type":"object","additionalProperties":false,"required":["object","input_tokens","input_cached_tokens","input_cache_write_tokens","input_uncached_tokens","output_tokens","num_model_requests","project_id","user_id","api_key_id","model","batch","service_tier"],"properties":{"object":{"type":"string","const":"organization.usage.completions.result"},"input_tokens":{"type":"integer","minimum":0},"input_cached_tokens":{"type":"integer","minimum":0},"input_cache_write_tokens":{"type":"integer","minimum":0},"input_uncached_tokens":{"type":"integer","minimum":0},"output_tokens":{"type":"integer","minimum":0},"num_model_requests":{"type":"integer","minimum":0},"project_id":{"type":["string","null"]},"user_id":{"type":["string","null"]},"api_key_id":{"type":["string","null"]},"model":{"type":["string","null"]},"batch":{"type":["boolean","null"]},"service_tier":{"type":["string","null"]}}};
+export const validateUsageResponse = validate1480;
+const schema570 = {"type":"object","additionalProperties":false,"required":["object","data","has_more","next_page"],"properties":{"object":{"type":"string","const":"page"},"data":{"type":"array","items":{"$ref":"#/components/schemas/UsageTimeBucket"}},"has_more":{"type":"boolean"},"next_page":{"type":["string","null"]}}};
+const schema571 = {"type":"object","additionalProperties":false,"required":["object","start_time","end_time","results"],"properties":{"object":{"type":"string","const":"bucket"},"start_time":{"type":"integer"},"end_time":{"type":"integer"},"results":{"type":"array","items":{"$ref":"#/components/schemas/UsageResult"}}}};
+const schema572 = {"type":"object","required":["object"],"discriminator":{"propertyName":"object"},"oneOf":[{"$ref":"#/components/schemas/UsageCompletionsResult"},{"$ref":"#/components/schemas/UsageEmbeddingsResult"},{"$ref":"#/components/schemas/UsageModerationsResult"},{"$ref":"#/components/schemas/UsageImagesResult"},{"$ref":"#/components/schemas/UsageAudioSpeechesResult"},{"$ref":"#/components/schemas/UsageAudioTranscriptionsResult"},{"$ref":"#/components/schemas/UsageVectorStoresResult"},{"$ref":"#/components/schemas/UsageCodeInterpreterSessionsResult"},{"$ref":"#/components/schemas/UsageFileSearchCallsResult"},{"$ref":"#/components/schemas/UsageWebSearchCallsResult"},{"$ref":"#/components/schemas/CostsResult"}],"x-tags":["organization.usage.completions.result","organization.usage.embeddings.result","organization.usage.moderations.result","organization.usage.images.result","organization.usage.audio_speeches.result","organization.usage.audio_transcriptions.result","organization.usage.vector_stores.result","organization.usage.code_interpreter_sessions.result","organization.usage.file_searches.result","organization.usage.web_searches.result","organization.costs.result"]};
+const schema573 = {"type":"object","additionalProperties":false,"required":["object","input_tokens","input_cached_tokens","input_cache_write_tokens","input_uncached_tokens","output_tokens","num_model_requests","project_id","user_id","api_key_id","model","batch","service_tier"],"properties":{"object":{"type":"string","const":"organization.usage.completions.result"},"input_tokens":{"type":"integer","minimum":0},"input_cached_tokens":{"type":"integer","minimum":0},"input_cache_write_tokens":{"type":"integer","minimum":0},"input_uncached_tokens":{"type":"integer","minimum":0},"output_tokens":{"type":"integer","minimum":0},"num_model_requests":{"type":"integer","minimum":0},"project_id":{"type":["string","null"]},"user_id":{"type":["string","null"]},"api_key_id":{"type":["string","null"]},"model":{"type":["string","null"]},"batch":{"type":["boolean","null"]},"service_tier":{"type":["string","null"]}}};
 
-function validate1474(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1483(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((((((((((((((data.object === undefined) && (missing0 = "object")) || ((data.input_tokens === undefined) && (missing0 = "input_tokens"))) || ((data.input_cached_tokens === undefined) && (missing0 = "input_cached_tokens"))) || ((data.input_cache_write_tokens === undefined) && (missing0 = "input_cache_write_tokens"))) || ((data.input_uncached_tokens === undefined) && (missing0 = "input_uncached_tokens"))) || ((data.output_tokens === undefined) && (missing0 = "output_tokens"))) || ((data.num_model_requests === undefined) && (missing0 = "num_model_requests"))) || ((data.project_id === undefined) && (missing0 = "project_id"))) || ((data.user_id === undefined) && (missing0 = "user_id"))) || ((data.api_key_id === undefined) && (missing0 = "api_key_id"))) || ((data.model === undefined) && (missing0 = "model"))) || ((data.batch === undefined) && (missing0 = "batch"))) || ((data.service_tier === undefined) && (missing0 = "service_tier"))){
-validate1474.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema566.required,parentSchema:schema566,data}];
+validate1483.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema573.required,parentSchema:schema573,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
-if(!(func26.call(schema566.properties, key0))){
-validate1474.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema566,data}];
+if(!(func26.call(schema573.properties, key0))){
+validate1483.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema573,data}];
 return false;
 break;
 }
@@ -72075,11 +72815,11 @@ if(data.object !== undefined){
 let data0 = data.object;
 const _errs2 = errors;
 if(typeof data0 !== "string"){
-validate1474.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema566.properties.object.type,parentSchema:schema566.properties.object,data:data0}];
+validate1483.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema573.properties.object.type,parentSchema:schema573.properties.object,data:data0}];
 return false;
 }
 if("organization.usage.completions.result" !== data0){
-validate1474.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.completions.result"},message:"must be equal to constant",schema:"organization.usage.completions.result",parentSchema:schema566.properties.object,data:data0}];
+validate1483.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.completions.result"},message:"must be equal to constant",schema:"organization.usage.completions.result",parentSchema:schema573.properties.object,data:data0}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -72092,13 +72832,13 @@ if(data.input_tokens !== undefined){
 let data1 = data.input_tokens;
 const _errs4 = errors;
 if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate1474.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema566.properties.input_tokens.type,parentSchema:schema566.properties.input_tokens,data:data1}];
+validate1483.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema573.properties.input_tokens.type,parentSchema:schema573.properties.input_tokens,data:data1}];
 return false;
 }
 if(errors === _errs4){
 if((typeof data1 == "number") && (isFinite(data1))){
 if(data1 < 0 || isNaN(data1)){
-validate1474.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema566.properties.input_tokens,data:data1}];
+validate1483.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema573.properties.input_tokens,data:data1}];
 return false;
 }
 }
@@ -72113,13 +72853,13 @@ if(data.input_cached_tokens !== undefined){
 let data2 = data.input_cached_tokens;
 const _errs6 = errors;
 if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate1474.errors = [{instancePath:instancePath+"/input_cached_tokens",schemaPath:"#/properties/input_cached_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema566.properties.input_cached_tokens.type,parentSchema:schema566.properties.input_cached_tokens,data:data2}];
+validate1483.errors = [{instancePath:instancePath+"/input_cached_tokens",schemaPath:"#/properties/input_cached_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema573.properties.input_cached_tokens.type,parentSchema:schema573.properties.input_cached_tokens,data:data2}];
 return false;
 }
 if(errors === _errs6){
 if((typeof data2 == "number") && (isFinite(data2))){
 if(data2 < 0 || isNaN(data2)){
-validate1474.errors = [{instancePath:instancePath+"/input_cached_tokens",schemaPath:"#/properties/input_cached_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema566.properties.input_cached_tokens,data:data2}];
+validate1483.errors = [{instancePath:instancePath+"/input_cached_tokens",schemaPath:"#/properties/input_cached_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema573.properties.input_cached_tokens,data:data2}];
 return false;
 }
 }
@@ -72134,13 +72874,13 @@ if(data.input_cache_write_tokens !== undefined){
 let data3 = data.input_cache_write_tokens;
 const _errs8 = errors;
 if(!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))){
-validate1474.errors = [{instancePath:instancePath+"/input_cache_write_tokens",schemaPath:"#/properties/input_cache_write_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema566.properties.input_cache_write_tokens.type,parentSchema:schema566.properties.input_cache_write_tokens,data:data3}];
+validate1483.errors = [{instancePath:instancePath+"/input_cache_write_tokens",schemaPath:"#/properties/input_cache_write_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema573.properties.input_cache_write_tokens.type,parentSchema:schema573.properties.input_cache_write_tokens,data:data3}];
 return false;
 }
 if(errors === _errs8){
 if((typeof data3 == "number") && (isFinite(data3))){
 if(data3 < 0 || isNaN(data3)){
-validate1474.errors = [{instancePath:instancePath+"/input_cache_write_tokens",schemaPath:"#/properties/input_cache_write_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema566.properties.input_cache_write_tokens,data:data3}];
+validate1483.errors = [{instancePath:instancePath+"/input_cache_write_tokens",schemaPath:"#/properties/input_cache_write_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema573.properties.input_cache_write_tokens,data:data3}];
 return false;
 }
 }
@@ -72155,13 +72895,13 @@ if(data.input_uncached_tokens !== undefined){
 let data4 = data.input_uncached_tokens;
 const _errs10 = errors;
 if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
-validate1474.errors = [{instancePath:instancePath+"/input_uncached_tokens",schemaPath:"#/properties/input_uncached_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema566.properties.input_uncached_tokens.type,parentSchema:schema566.properties.input_uncached_tokens,data:data4}];
+validate1483.errors = [{instancePath:instancePath+"/input_uncached_tokens",schemaPath:"#/properties/input_uncached_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema573.properties.input_uncached_tokens.type,parentSchema:schema573.properties.input_uncached_tokens,data:data4}];
 return false;
 }
 if(errors === _errs10){
 if((typeof data4 == "number") && (isFinite(data4))){
 if(data4 < 0 || isNaN(data4)){
-validate1474.errors = [{instancePath:instancePath+"/input_uncached_tokens",schemaPath:"#/properties/input_uncached_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema566.properties.input_uncached_tokens,data:data4}];
+validate1483.errors = [{instancePath:instancePath+"/input_uncached_tokens",schemaPath:"#/properties/input_uncached_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema573.properties.input_uncached_tokens,data:data4}];
 return false;
 }
 }
@@ -72176,13 +72916,13 @@ if(data.output_tokens !== undefined){
 let data5 = data.output_tokens;
 const _errs12 = errors;
 if(!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))){
-validate1474.errors = [{instancePath:instancePath+"/output_tokens",schemaPath:"#/properties/output_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema566.properties.output_tokens.type,parentSchema:schema566.properties.output_tokens,data:data5}];
+validate1483.errors = [{instancePath:instancePath+"/output_tokens",schemaPath:"#/properties/output_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema573.properties.output_tokens.type,parentSchema:schema573.properties.output_tokens,data:data5}];
 return false;
 }
 if(errors === _errs12){
 if((typeof data5 == "number") && (isFinite(data5))){
 if(data5 < 0 || isNaN(data5)){
-validate1474.errors = [{instancePath:instancePath+"/output_tokens",schemaPath:"#/properties/output_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema566.properties.output_tokens,data:data5}];
+validate1483.errors = [{instancePath:instancePath+"/output_tokens",schemaPath:"#/properties/output_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema573.properties.output_tokens,data:data5}];
 return false;
 }
 }
@@ -72197,13 +72937,13 @@ if(data.num_model_requests !== undefined){
 let data6 = data.num_model_requests;
 const _errs14 = errors;
 if(!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinite(data6)))){
-validate1474.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema566.properties.num_model_requests.type,parentSchema:schema566.properties.num_model_requests,data:data6}];
+validate1483.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema573.properties.num_model_requests.type,parentSchema:schema573.properties.num_model_requests,data:data6}];
 return false;
 }
 if(errors === _errs14){
 if((typeof data6 == "number") && (isFinite(data6))){
 if(data6 < 0 || isNaN(data6)){
-validate1474.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema566.properties.num_model_requests,data:data6}];
+validate1483.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema573.properties.num_model_requests,data:data6}];
 return false;
 }
 }
@@ -72218,7 +72958,7 @@ if(data.project_id !== undefined){
 let data7 = data.project_id;
 const _errs16 = errors;
 if((typeof data7 !== "string") && (data7 !== null)){
-validate1474.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema566.properties.project_id.type},message:"must be string,null",schema:schema566.properties.project_id.type,parentSchema:schema566.properties.project_id,data:data7}];
+validate1483.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema573.properties.project_id.type},message:"must be string,null",schema:schema573.properties.project_id.type,parentSchema:schema573.properties.project_id,data:data7}];
 return false;
 }
 var valid0 = _errs16 === errors;
@@ -72231,7 +72971,7 @@ if(data.user_id !== undefined){
 let data8 = data.user_id;
 const _errs18 = errors;
 if((typeof data8 !== "string") && (data8 !== null)){
-validate1474.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema566.properties.user_id.type},message:"must be string,null",schema:schema566.properties.user_id.type,parentSchema:schema566.properties.user_id,data:data8}];
+validate1483.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema573.properties.user_id.type},message:"must be string,null",schema:schema573.properties.user_id.type,parentSchema:schema573.properties.user_id,data:data8}];
 return false;
 }
 var valid0 = _errs18 === errors;
@@ -72244,7 +72984,7 @@ if(data.api_key_id !== undefined){
 let data9 = data.api_key_id;
 const _errs20 = errors;
 if((typeof data9 !== "string") && (data9 !== null)){
-validate1474.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema566.properties.api_key_id.type},message:"must be string,null",schema:schema566.properties.api_key_id.type,parentSchema:schema566.properties.api_key_id,data:data9}];
+validate1483.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema573.properties.api_key_id.type},message:"must be string,null",schema:schema573.properties.api_key_id.type,parentSchema:schema573.properties.api_key_id,data:data9}];
 return false;
 }
 var valid0 = _errs20 === errors;
@@ -72257,7 +72997,7 @@ if(data.model !== undefined){
 let data10 = data.model;
 const _errs22 = errors;
 if((typeof data10 !== "string") && (data10 !== null)){
-validate1474.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema566.properties.model.type},message:"must be string,null",schema:schema566.properties.model.type,parentSchema:schema566.properties.model,data:data10}];
+validate1483.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema573.properties.model.type},message:"must be string,null",schema:schema573.properties.model.type,parentSchema:schema573.properties.model,data:data10}];
 return false;
 }
 var valid0 = _errs22 === errors;
@@ -72270,7 +73010,7 @@ if(data.batch !== undefined){
 let data11 = data.batch;
 const _errs24 = errors;
 if((typeof data11 !== "boolean") && (data11 !== null)){
-validate1474.errors = [{instancePath:instancePath+"/batch",schemaPath:"#/properties/batch/type",keyword:"type",params:{type: schema566.properties.batch.type},message:"must be boolean,null",schema:schema566.properties.batch.type,parentSchema:schema566.properties.batch,data:data11}];
+validate1483.errors = [{instancePath:instancePath+"/batch",schemaPath:"#/properties/batch/type",keyword:"type",params:{type: schema573.properties.batch.type},message:"must be boolean,null",schema:schema573.properties.batch.type,parentSchema:schema573.properties.batch,data:data11}];
 return false;
 }
 var valid0 = _errs24 === errors;
@@ -72283,7 +73023,7 @@ if(data.service_tier !== undefined){
 let data12 = data.service_tier;
 const _errs26 = errors;
 if((typeof data12 !== "string") && (data12 !== null)){
-validate1474.errors = [{instancePath:instancePath+"/service_tier",schemaPath:"#/properties/service_tier/type",keyword:"type",params:{type: schema566.properties.service_tier.type},message:"must be string,null",schema:schema566.properties.service_tier.type,parentSchema:schema566.properties.service_tier,data:data12}];
+validate1483.errors = [{instancePath:instancePath+"/service_tier",schemaPath:"#/properties/service_tier/type",keyword:"type",params:{type: schema573.properties.service_tier.type},message:"must be string,null",schema:schema573.properties.service_tier.type,parentSchema:schema573.properties.service_tier,data:data12}];
 return false;
 }
 var valid0 = _errs26 === errors;
@@ -72307,31 +73047,31 @@ var valid0 = true;
 }
 }
 else {
-validate1474.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema566.type,parentSchema:schema566,data}];
+validate1483.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema573.type,parentSchema:schema573,data}];
 return false;
 }
 }
-validate1474.errors = vErrors;
+validate1483.errors = vErrors;
 return errors === 0;
 }
 
-const schema567 = {"type":"object","additionalProperties":false,"required":["object","input_tokens","num_model_requests","project_id","user_id","api_key_id","model"],"properties":{"object":{"type":"string","const":"organization.usage.embeddings.result"},"input_tokens":{"type":"integer","minimum":0},"num_model_requests":{"type":"integer","minimum":0},"project_id":{"type":["string","null"]},"user_id":{"type":["string","null"]},"api_key_id":{"type":["string","null"]},"model":{"type":["string","null"]}}};
+const schema574 = {"type":"object","additionalProperties":false,"required":["object","input_tokens","num_model_requests","project_id","user_id","api_key_id","model"],"properties":{"object":{"type":"string","const":"organization.usage.embeddings.result"},"input_tokens":{"type":"integer","minimum":0},"num_model_requests":{"type":"integer","minimum":0},"project_id":{"type":["string","null"]},"user_id":{"type":["string","null"]},"api_key_id":{"type":["string","null"]},"model":{"type":["string","null"]}}};
 
-function validate1475(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1484(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((((((((data.object === undefined) && (missing0 = "object")) || ((data.input_tokens === undefined) && (missing0 = "input_tokens"))) || ((data.num_model_requests === undefined) && (missing0 = "num_model_requests"))) || ((data.project_id === undefined) && (missing0 = "project_id"))) || ((data.user_id === undefined) && (missing0 = "user_id"))) || ((data.api_key_id === undefined) && (missing0 = "api_key_id"))) || ((data.model === undefined) && (missing0 = "model"))){
-validate1475.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema567.required,parentSchema:schema567,data}];
+validate1484.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema574.required,parentSchema:schema574,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
 if(!(((((((key0 === "object") || (key0 === "input_tokens")) || (key0 === "num_model_requests")) || (key0 === "project_id")) || (key0 === "user_id")) || (key0 === "api_key_id")) || (key0 === "model"))){
-validate1475.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema567,data}];
+validate1484.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema574,data}];
 return false;
 break;
 }
@@ -72341,11 +73081,11 @@ if(data.object !== undefined){
 let data0 = data.object;
 const _errs2 = errors;
 if(typeof data0 !== "string"){
-validate1475.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema567.properties.object.type,parentSchema:schema567.properties.object,data:data0}];
+validate1484.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema574.properties.object.type,parentSchema:schema574.properties.object,data:data0}];
 return false;
 }
 if("organization.usage.embeddings.result" !== data0){
-validate1475.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.embeddings.result"},message:"must be equal to constant",schema:"organization.usage.embeddings.result",parentSchema:schema567.properties.object,data:data0}];
+validate1484.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.embeddings.result"},message:"must be equal to constant",schema:"organization.usage.embeddings.result",parentSchema:schema574.properties.object,data:data0}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -72358,13 +73098,13 @@ if(data.input_tokens !== undefined){
 let data1 = data.input_tokens;
 const _errs4 = errors;
 if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate1475.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema567.properties.input_tokens.type,parentSchema:schema567.properties.input_tokens,data:data1}];
+validate1484.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema574.properties.input_tokens.type,parentSchema:schema574.properties.input_tokens,data:data1}];
 return false;
 }
 if(errors === _errs4){
 if((typeof data1 == "number") && (isFinite(data1))){
 if(data1 < 0 || isNaN(data1)){
-validate1475.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema567.properties.input_tokens,data:data1}];
+validate1484.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema574.properties.input_tokens,data:data1}];
 return false;
 }
 }
@@ -72379,13 +73119,13 @@ if(data.num_model_requests !== undefined){
 let data2 = data.num_model_requests;
 const _errs6 = errors;
 if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate1475.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema567.properties.num_model_requests.type,parentSchema:schema567.properties.num_model_requests,data:data2}];
+validate1484.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema574.properties.num_model_requests.type,parentSchema:schema574.properties.num_model_requests,data:data2}];
 return false;
 }
 if(errors === _errs6){
 if((typeof data2 == "number") && (isFinite(data2))){
 if(data2 < 0 || isNaN(data2)){
-validate1475.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema567.properties.num_model_requests,data:data2}];
+validate1484.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema574.properties.num_model_requests,data:data2}];
 return false;
 }
 }
@@ -72400,7 +73140,7 @@ if(data.project_id !== undefined){
 let data3 = data.project_id;
 const _errs8 = errors;
 if((typeof data3 !== "string") && (data3 !== null)){
-validate1475.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema567.properties.project_id.type},message:"must be string,null",schema:schema567.properties.project_id.type,parentSchema:schema567.properties.project_id,data:data3}];
+validate1484.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema574.properties.project_id.type},message:"must be string,null",schema:schema574.properties.project_id.type,parentSchema:schema574.properties.project_id,data:data3}];
 return false;
 }
 var valid0 = _errs8 === errors;
@@ -72413,7 +73153,7 @@ if(data.user_id !== undefined){
 let data4 = data.user_id;
 const _errs10 = errors;
 if((typeof data4 !== "string") && (data4 !== null)){
-validate1475.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema567.properties.user_id.type},message:"must be string,null",schema:schema567.properties.user_id.type,parentSchema:schema567.properties.user_id,data:data4}];
+validate1484.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema574.properties.user_id.type},message:"must be string,null",schema:schema574.properties.user_id.type,parentSchema:schema574.properties.user_id,data:data4}];
 return false;
 }
 var valid0 = _errs10 === errors;
@@ -72426,7 +73166,7 @@ if(data.api_key_id !== undefined){
 let data5 = data.api_key_id;
 const _errs12 = errors;
 if((typeof data5 !== "string") && (data5 !== null)){
-validate1475.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema567.properties.api_key_id.type},message:"must be string,null",schema:schema567.properties.api_key_id.type,parentSchema:schema567.properties.api_key_id,data:data5}];
+validate1484.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema574.properties.api_key_id.type},message:"must be string,null",schema:schema574.properties.api_key_id.type,parentSchema:schema574.properties.api_key_id,data:data5}];
 return false;
 }
 var valid0 = _errs12 === errors;
@@ -72439,7 +73179,7 @@ if(data.model !== undefined){
 let data6 = data.model;
 const _errs14 = errors;
 if((typeof data6 !== "string") && (data6 !== null)){
-validate1475.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema567.properties.model.type},message:"must be string,null",schema:schema567.properties.model.type,parentSchema:schema567.properties.model,data:data6}];
+validate1484.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema574.properties.model.type},message:"must be string,null",schema:schema574.properties.model.type,parentSchema:schema574.properties.model,data:data6}];
 return false;
 }
 var valid0 = _errs14 === errors;
@@ -72457,31 +73197,31 @@ var valid0 = true;
 }
 }
 else {
-validate1475.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema567.type,parentSchema:schema567,data}];
+validate1484.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema574.type,parentSchema:schema574,data}];
 return false;
 }
 }
-validate1475.errors = vErrors;
+validate1484.errors = vErrors;
 return errors === 0;
 }
 
-const schema568 = {"type":"object","additionalProperties":false,"required":["object","input_tokens","num_model_requests","project_id","user_id","api_key_id","model"],"properties":{"object":{"type":"string","const":"organization.usage.moderations.result"},"input_tokens":{"type":"integer","minimum":0},"num_model_requests":{"type":"integer","minimum":0},"project_id":{"type":["string","null"]},"user_id":{"type":["string","null"]},"api_key_id":{"type":["string","null"]},"model":{"type":["string","null"]}}};
+const schema575 = {"type":"object","additionalProperties":false,"required":["object","input_tokens","num_model_requests","project_id","user_id","api_key_id","model"],"properties":{"object":{"type":"string","const":"organization.usage.moderations.result"},"input_tokens":{"type":"integer","minimum":0},"num_model_requests":{"type":"integer","minimum":0},"project_id":{"type":["string","null"]},"user_id":{"type":["string","null"]},"api_key_id":{"type":["string","null"]},"model":{"type":["string","null"]}}};
 
-function validate1476(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1485(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((((((((data.object === undefined) && (missing0 = "object")) || ((data.input_tokens === undefined) && (missing0 = "input_tokens"))) || ((data.num_model_requests === undefined) && (missing0 = "num_model_requests"))) || ((data.project_id === undefined) && (missing0 = "project_id"))) || ((data.user_id === undefined) && (missing0 = "user_id"))) || ((data.api_key_id === undefined) && (missing0 = "api_key_id"))) || ((data.model === undefined) && (missing0 = "model"))){
-validate1476.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema568.required,parentSchema:schema568,data}];
+validate1485.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema575.required,parentSchema:schema575,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
 if(!(((((((key0 === "object") || (key0 === "input_tokens")) || (key0 === "num_model_requests")) || (key0 === "project_id")) || (key0 === "user_id")) || (key0 === "api_key_id")) || (key0 === "model"))){
-validate1476.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema568,data}];
+validate1485.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema575,data}];
 return false;
 break;
 }
@@ -72491,11 +73231,11 @@ if(data.object !== undefined){
 let data0 = data.object;
 const _errs2 = errors;
 if(typeof data0 !== "string"){
-validate1476.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema568.properties.object.type,parentSchema:schema568.properties.object,data:data0}];
+validate1485.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema575.properties.object.type,parentSchema:schema575.properties.object,data:data0}];
 return false;
 }
 if("organization.usage.moderations.result" !== data0){
-validate1476.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.moderations.result"},message:"must be equal to constant",schema:"organization.usage.moderations.result",parentSchema:schema568.properties.object,data:data0}];
+validate1485.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.moderations.result"},message:"must be equal to constant",schema:"organization.usage.moderations.result",parentSchema:schema575.properties.object,data:data0}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -72508,13 +73248,13 @@ if(data.input_tokens !== undefined){
 let data1 = data.input_tokens;
 const _errs4 = errors;
 if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate1476.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema568.properties.input_tokens.type,parentSchema:schema568.properties.input_tokens,data:data1}];
+validate1485.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema575.properties.input_tokens.type,parentSchema:schema575.properties.input_tokens,data:data1}];
 return false;
 }
 if(errors === _errs4){
 if((typeof data1 == "number") && (isFinite(data1))){
 if(data1 < 0 || isNaN(data1)){
-validate1476.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema568.properties.input_tokens,data:data1}];
+validate1485.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema575.properties.input_tokens,data:data1}];
 return false;
 }
 }
@@ -72529,13 +73269,13 @@ if(data.num_model_requests !== undefined){
 let data2 = data.num_model_requests;
 const _errs6 = errors;
 if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate1476.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema568.properties.num_model_requests.type,parentSchema:schema568.properties.num_model_requests,data:data2}];
+validate1485.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema575.properties.num_model_requests.type,parentSchema:schema575.properties.num_model_requests,data:data2}];
 return false;
 }
 if(errors === _errs6){
 if((typeof data2 == "number") && (isFinite(data2))){
 if(data2 < 0 || isNaN(data2)){
-validate1476.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema568.properties.num_model_requests,data:data2}];
+validate1485.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema575.properties.num_model_requests,data:data2}];
 return false;
 }
 }
@@ -72550,7 +73290,7 @@ if(data.project_id !== undefined){
 let data3 = data.project_id;
 const _errs8 = errors;
 if((typeof data3 !== "string") && (data3 !== null)){
-validate1476.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema568.properties.project_id.type},message:"must be string,null",schema:schema568.properties.project_id.type,parentSchema:schema568.properties.project_id,data:data3}];
+validate1485.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema575.properties.project_id.type},message:"must be string,null",schema:schema575.properties.project_id.type,parentSchema:schema575.properties.project_id,data:data3}];
 return false;
 }
 var valid0 = _errs8 === errors;
@@ -72563,7 +73303,7 @@ if(data.user_id !== undefined){
 let data4 = data.user_id;
 const _errs10 = errors;
 if((typeof data4 !== "string") && (data4 !== null)){
-validate1476.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema568.properties.user_id.type},message:"must be string,null",schema:schema568.properties.user_id.type,parentSchema:schema568.properties.user_id,data:data4}];
+validate1485.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema575.properties.user_id.type},message:"must be string,null",schema:schema575.properties.user_id.type,parentSchema:schema575.properties.user_id,data:data4}];
 return false;
 }
 var valid0 = _errs10 === errors;
@@ -72576,7 +73316,7 @@ if(data.api_key_id !== undefined){
 let data5 = data.api_key_id;
 const _errs12 = errors;
 if((typeof data5 !== "string") && (data5 !== null)){
-validate1476.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema568.properties.api_key_id.type},message:"must be string,null",schema:schema568.properties.api_key_id.type,parentSchema:schema568.properties.api_key_id,data:data5}];
+validate1485.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema575.properties.api_key_id.type},message:"must be string,null",schema:schema575.properties.api_key_id.type,parentSchema:schema575.properties.api_key_id,data:data5}];
 return false;
 }
 var valid0 = _errs12 === errors;
@@ -72589,7 +73329,7 @@ if(data.model !== undefined){
 let data6 = data.model;
 const _errs14 = errors;
 if((typeof data6 !== "string") && (data6 !== null)){
-validate1476.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema568.properties.model.type},message:"must be string,null",schema:schema568.properties.model.type,parentSchema:schema568.properties.model,data:data6}];
+validate1485.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema575.properties.model.type},message:"must be string,null",schema:schema575.properties.model.type,parentSchema:schema575.properties.model,data:data6}];
 return false;
 }
 var valid0 = _errs14 === errors;
@@ -72607,31 +73347,31 @@ var valid0 = true;
 }
 }
 else {
-validate1476.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema568.type,parentSchema:schema568,data}];
+validate1485.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema575.type,parentSchema:schema575,data}];
 return false;
 }
 }
-validate1476.errors = vErrors;
+validate1485.errors = vErrors;
 return errors === 0;
 }
 
-const schema569 = {"type":"object","additionalProperties":false,"required":["object","images","num_model_requests","source","size","project_id","user_id","api_key_id","model"],"properties":{"object":{"type":"string","const":"organization.usage.images.result"},"images":{"type":"integer","minimum":0},"num_model_requests":{"type":"integer","minimum":0},"source":{"type":["string","null"]},"size":{"type":["string","null"]},"project_id":{"type":["string","null"]},"user_id":{"type":["string","null"]},"api_key_id":{"type":["string","null"]},"model":{"type":["string","null"]}}};
+const schema576 = {"type":"object","additionalProperties":false,"required":["object","images","num_model_requests","source","size","project_id","user_id","api_key_id","model"],"properties":{"object":{"type":"string","const":"organization.usage.images.result"},"images":{"type":"integer","minimum":0},"num_model_requests":{"type":"integer","minimum":0},"source":{"type":["string","null"]},"size":{"type":["string","null"]},"project_id":{"type":["string","null"]},"user_id":{"type":["string","null"]},"api_key_id":{"type":["string","null"]},"model":{"type":["string","null"]}}};
 
-function validate1477(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1486(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((((((((((data.object === undefined) && (missing0 = "object")) || ((data.images === undefined) && (missing0 = "images"))) || ((data.num_model_requests === undefined) && (missing0 = "num_model_requests"))) || ((data.source === undefined) && (missing0 = "source"))) || ((data.size === undefined) && (missing0 = "size"))) || ((data.project_id === undefined) && (missing0 = "project_id"))) || ((data.user_id === undefined) && (missing0 = "user_id"))) || ((data.api_key_id === undefined) && (missing0 = "api_key_id"))) || ((data.model === undefined) && (missing0 = "model"))){
-validate1477.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema569.required,parentSchema:schema569,data}];
+validate1486.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema576.required,parentSchema:schema576,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
-if(!(func26.call(schema569.properties, key0))){
-validate1477.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema569,data}];
+if(!(func26.call(schema576.properties, key0))){
+validate1486.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema576,data}];
 return false;
 break;
 }
@@ -72641,11 +73381,11 @@ if(data.object !== undefined){
 let data0 = data.object;
 const _errs2 = errors;
 if(typeof data0 !== "string"){
-validate1477.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema569.properties.object.type,parentSchema:schema569.properties.object,data:data0}];
+validate1486.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema576.properties.object.type,parentSchema:schema576.properties.object,data:data0}];
 return false;
 }
 if("organization.usage.images.result" !== data0){
-validate1477.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.images.result"},message:"must be equal to constant",schema:"organization.usage.images.result",parentSchema:schema569.properties.object,data:data0}];
+validate1486.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.images.result"},message:"must be equal to constant",schema:"organization.usage.images.result",parentSchema:schema576.properties.object,data:data0}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -72658,13 +73398,13 @@ if(data.images !== undefined){
 let data1 = data.images;
 const _errs4 = errors;
 if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate1477.errors = [{instancePath:instancePath+"/images",schemaPath:"#/properties/images/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema569.properties.images.type,parentSchema:schema569.properties.images,data:data1}];
+validate1486.errors = [{instancePath:instancePath+"/images",schemaPath:"#/properties/images/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema576.properties.images.type,parentSchema:schema576.properties.images,data:data1}];
 return false;
 }
 if(errors === _errs4){
 if((typeof data1 == "number") && (isFinite(data1))){
 if(data1 < 0 || isNaN(data1)){
-validate1477.errors = [{instancePath:instancePath+"/images",schemaPath:"#/properties/images/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema569.properties.images,data:data1}];
+validate1486.errors = [{instancePath:instancePath+"/images",schemaPath:"#/properties/images/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema576.properties.images,data:data1}];
 return false;
 }
 }
@@ -72679,13 +73419,13 @@ if(data.num_model_requests !== undefined){
 let data2 = data.num_model_requests;
 const _errs6 = errors;
 if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate1477.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema569.properties.num_model_requests.type,parentSchema:schema569.properties.num_model_requests,data:data2}];
+validate1486.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema576.properties.num_model_requests.type,parentSchema:schema576.properties.num_model_requests,data:data2}];
 return false;
 }
 if(errors === _errs6){
 if((typeof data2 == "number") && (isFinite(data2))){
 if(data2 < 0 || isNaN(data2)){
-validate1477.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema569.properties.num_model_requests,data:data2}];
+validate1486.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema576.properties.num_model_requests,data:data2}];
 return false;
 }
 }
@@ -72700,7 +73440,7 @@ if(data.source !== undefined){
 let data3 = data.source;
 const _errs8 = errors;
 if((typeof data3 !== "string") && (data3 !== null)){
-validate1477.errors = [{instancePath:instancePath+"/source",schemaPath:"#/properties/source/type",keyword:"type",params:{type: schema569.properties.source.type},message:"must be string,null",schema:schema569.properties.source.type,parentSchema:schema569.properties.source,data:data3}];
+validate1486.errors = [{instancePath:instancePath+"/source",schemaPath:"#/properties/source/type",keyword:"type",params:{type: schema576.properties.source.type},message:"must be string,null",schema:schema576.properties.source.type,parentSchema:schema576.properties.source,data:data3}];
 return false;
 }
 var valid0 = _errs8 === errors;
@@ -72713,7 +73453,7 @@ if(data.size !== undefined){
 let data4 = data.size;
 const _errs10 = errors;
 if((typeof data4 !== "string") && (data4 !== null)){
-validate1477.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/type",keyword:"type",params:{type: schema569.properties.size.type},message:"must be string,null",schema:schema569.properties.size.type,parentSchema:schema569.properties.size,data:data4}];
+validate1486.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/type",keyword:"type",params:{type: schema576.properties.size.type},message:"must be string,null",schema:schema576.properties.size.type,parentSchema:schema576.properties.size,data:data4}];
 return false;
 }
 var valid0 = _errs10 === errors;
@@ -72726,7 +73466,7 @@ if(data.project_id !== undefined){
 let data5 = data.project_id;
 const _errs12 = errors;
 if((typeof data5 !== "string") && (data5 !== null)){
-validate1477.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema569.properties.project_id.type},message:"must be string,null",schema:schema569.properties.project_id.type,parentSchema:schema569.properties.project_id,data:data5}];
+validate1486.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema576.properties.project_id.type},message:"must be string,null",schema:schema576.properties.project_id.type,parentSchema:schema576.properties.project_id,data:data5}];
 return false;
 }
 var valid0 = _errs12 === errors;
@@ -72739,7 +73479,7 @@ if(data.user_id !== undefined){
 let data6 = data.user_id;
 const _errs14 = errors;
 if((typeof data6 !== "string") && (data6 !== null)){
-validate1477.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema569.properties.user_id.type},message:"must be string,null",schema:schema569.properties.user_id.type,parentSchema:schema569.properties.user_id,data:data6}];
+validate1486.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema576.properties.user_id.type},message:"must be string,null",schema:schema576.properties.user_id.type,parentSchema:schema576.properties.user_id,data:data6}];
 return false;
 }
 var valid0 = _errs14 === errors;
@@ -72752,7 +73492,7 @@ if(data.api_key_id !== undefined){
 let data7 = data.api_key_id;
 const _errs16 = errors;
 if((typeof data7 !== "string") && (data7 !== null)){
-validate1477.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema569.properties.api_key_id.type},message:"must be string,null",schema:schema569.properties.api_key_id.type,parentSchema:schema569.properties.api_key_id,data:data7}];
+validate1486.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema576.properties.api_key_id.type},message:"must be string,null",schema:schema576.properties.api_key_id.type,parentSchema:schema576.properties.api_key_id,data:data7}];
 return false;
 }
 var valid0 = _errs16 === errors;
@@ -72765,7 +73505,7 @@ if(data.model !== undefined){
 let data8 = data.model;
 const _errs18 = errors;
 if((typeof data8 !== "string") && (data8 !== null)){
-validate1477.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema569.properties.model.type},message:"must be string,null",schema:schema569.properties.model.type,parentSchema:schema569.properties.model,data:data8}];
+validate1486.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema576.properties.model.type},message:"must be string,null",schema:schema576.properties.model.type,parentSchema:schema576.properties.model,data:data8}];
 return false;
 }
 var valid0 = _errs18 === errors;
@@ -72785,31 +73525,31 @@ var valid0 = true;
 }
 }
 else {
-validate1477.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema569.type,parentSchema:schema569,data}];
+validate1486.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema576.type,parentSchema:schema576,data}];
 return false;
 }
 }
-validate1477.errors = vErrors;
+validate1486.errors = vErrors;
 return errors === 0;
 }
 
-const schema570 = {"type":"object","additionalProperties":false,"required":["object","characters","num_model_requests","project_id","user_id","api_key_id","model"],"properties":{"object":{"type":"string","const":"organization.usage.audio_speeches.result"},"characters":{"type":"integer","minimum":0},"num_model_requests":{"type":"integer","minimum":0},"project_id":{"type":["string","null"]},"user_id":{"type":["string","null"]},"api_key_id":{"type":["string","null"]},"model":{"type":["string","null"]}}};
+const schema577 = {"type":"object","additionalProperties":false,"required":["object","characters","num_model_requests","project_id","user_id","api_key_id","model"],"properties":{"object":{"type":"string","const":"organization.usage.audio_speeches.result"},"characters":{"type":"integer","minimum":0},"num_model_requests":{"type":"integer","minimum":0},"project_id":{"type":["string","null"]},"user_id":{"type":["string","null"]},"api_key_id":{"type":["string","null"]},"model":{"type":["string","null"]}}};
 
-function validate1478(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1487(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((((((((data.object === undefined) && (missing0 = "object")) || ((data.characters === undefined) && (missing0 = "characters"))) || ((data.num_model_requests === undefined) && (missing0 = "num_model_requests"))) || ((data.project_id === undefined) && (missing0 = "project_id"))) || ((data.user_id === undefined) && (missing0 = "user_id"))) || ((data.api_key_id === undefined) && (missing0 = "api_key_id"))) || ((data.model === undefined) && (missing0 = "model"))){
-validate1478.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema570.required,parentSchema:schema570,data}];
+validate1487.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema577.required,parentSchema:schema577,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
 if(!(((((((key0 === "object") || (key0 === "characters")) || (key0 === "num_model_requests")) || (key0 === "project_id")) || (key0 === "user_id")) || (key0 === "api_key_id")) || (key0 === "model"))){
-validate1478.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema570,data}];
+validate1487.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema577,data}];
 return false;
 break;
 }
@@ -72819,11 +73559,11 @@ if(data.object !== undefined){
 let data0 = data.object;
 const _errs2 = errors;
 if(typeof data0 !== "string"){
-validate1478.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema570.properties.object.type,parentSchema:schema570.properties.object,data:data0}];
+validate1487.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema577.properties.object.type,parentSchema:schema577.properties.object,data:data0}];
 return false;
 }
 if("organization.usage.audio_speeches.result" !== data0){
-validate1478.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.audio_speeches.result"},message:"must be equal to constant",schema:"organization.usage.audio_speeches.result",parentSchema:schema570.properties.object,data:data0}];
+validate1487.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.audio_speeches.result"},message:"must be equal to constant",schema:"organization.usage.audio_speeches.result",parentSchema:schema577.properties.object,data:data0}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -72836,13 +73576,13 @@ if(data.characters !== undefined){
 let data1 = data.characters;
 const _errs4 = errors;
 if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate1478.errors = [{instancePath:instancePath+"/characters",schemaPath:"#/properties/characters/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema570.properties.characters.type,parentSchema:schema570.properties.characters,data:data1}];
+validate1487.errors = [{instancePath:instancePath+"/characters",schemaPath:"#/properties/characters/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema577.properties.characters.type,parentSchema:schema577.properties.characters,data:data1}];
 return false;
 }
 if(errors === _errs4){
 if((typeof data1 == "number") && (isFinite(data1))){
 if(data1 < 0 || isNaN(data1)){
-validate1478.errors = [{instancePath:instancePath+"/characters",schemaPath:"#/properties/characters/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema570.properties.characters,data:data1}];
+validate1487.errors = [{instancePath:instancePath+"/characters",schemaPath:"#/properties/characters/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema577.properties.characters,data:data1}];
 return false;
 }
 }
@@ -72857,13 +73597,13 @@ if(data.num_model_requests !== undefined){
 let data2 = data.num_model_requests;
 const _errs6 = errors;
 if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate1478.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema570.properties.num_model_requests.type,parentSchema:schema570.properties.num_model_requests,data:data2}];
+validate1487.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema577.properties.num_model_requests.type,parentSchema:schema577.properties.num_model_requests,data:data2}];
 return false;
 }
 if(errors === _errs6){
 if((typeof data2 == "number") && (isFinite(data2))){
 if(data2 < 0 || isNaN(data2)){
-validate1478.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema570.properties.num_model_requests,data:data2}];
+validate1487.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema577.properties.num_model_requests,data:data2}];
 return false;
 }
 }
@@ -72878,7 +73618,7 @@ if(data.project_id !== undefined){
 let data3 = data.project_id;
 const _errs8 = errors;
 if((typeof data3 !== "string") && (data3 !== null)){
-validate1478.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema570.properties.project_id.type},message:"must be string,null",schema:schema570.properties.project_id.type,parentSchema:schema570.properties.project_id,data:data3}];
+validate1487.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema577.properties.project_id.type},message:"must be string,null",schema:schema577.properties.project_id.type,parentSchema:schema577.properties.project_id,data:data3}];
 return false;
 }
 var valid0 = _errs8 === errors;
@@ -72891,7 +73631,7 @@ if(data.user_id !== undefined){
 let data4 = data.user_id;
 const _errs10 = errors;
 if((typeof data4 !== "string") && (data4 !== null)){
-validate1478.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema570.properties.user_id.type},message:"must be string,null",schema:schema570.properties.user_id.type,parentSchema:schema570.properties.user_id,data:data4}];
+validate1487.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema577.properties.user_id.type},message:"must be string,null",schema:schema577.properties.user_id.type,parentSchema:schema577.properties.user_id,data:data4}];
 return false;
 }
 var valid0 = _errs10 === errors;
@@ -72904,7 +73644,7 @@ if(data.api_key_id !== undefined){
 let data5 = data.api_key_id;
 const _errs12 = errors;
 if((typeof data5 !== "string") && (data5 !== null)){
-validate1478.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema570.properties.api_key_id.type},message:"must be string,null",schema:schema570.properties.api_key_id.type,parentSchema:schema570.properties.api_key_id,data:data5}];
+validate1487.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema577.properties.api_key_id.type},message:"must be string,null",schema:schema577.properties.api_key_id.type,parentSchema:schema577.properties.api_key_id,data:data5}];
 return false;
 }
 var valid0 = _errs12 === errors;
@@ -72917,7 +73657,7 @@ if(data.model !== undefined){
 let data6 = data.model;
 const _errs14 = errors;
 if((typeof data6 !== "string") && (data6 !== null)){
-validate1478.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema570.properties.model.type},message:"must be string,null",schema:schema570.properties.model.type,parentSchema:schema570.properties.model,data:data6}];
+validate1487.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema577.properties.model.type},message:"must be string,null",schema:schema577.properties.model.type,parentSchema:schema577.properties.model,data:data6}];
 return false;
 }
 var valid0 = _errs14 === errors;
@@ -72935,31 +73675,31 @@ var valid0 = true;
 }
 }
 else {
-validate1478.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema570.type,parentSchema:schema570,data}];
+validate1487.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema577.type,parentSchema:schema577,data}];
 return false;
 }
 }
-validate1478.errors = vErrors;
+validate1487.errors = vErrors;
 return errors === 0;
 }
 
-const schema571 = {"type":"object","additionalProperties":false,"required":["object","seconds","num_model_requests","project_id","user_id","api_key_id","model"],"properties":{"object":{"type":"string","const":"organization.usage.audio_transcriptions.result"},"seconds":{"type":"integer","minimum":0},"num_model_requests":{"type":"integer","minimum":0},"project_id":{"type":["string","null"]},"user_id":{"type":["string","null"]},"api_key_id":{"type":["string","null"]},"model":{"type":["string","null"]}}};
+const schema578 = {"type":"object","additionalProperties":false,"required":["object","seconds","num_model_requests","project_id","user_id","api_key_id","model"],"properties":{"object":{"type":"string","const":"organization.usage.audio_transcriptions.result"},"seconds":{"type":"integer","minimum":0},"num_model_requests":{"type":"integer","minimum":0},"project_id":{"type":["string","null"]},"user_id":{"type":["string","null"]},"api_key_id":{"type":["string","null"]},"model":{"type":["string","null"]}}};
 
-function validate1479(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1488(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((((((((data.object === undefined) && (missing0 = "object")) || ((data.seconds === undefined) && (missing0 = "seconds"))) || ((data.num_model_requests === undefined) && (missing0 = "num_model_requests"))) || ((data.project_id === undefined) && (missing0 = "project_id"))) || ((data.user_id === undefined) && (missing0 = "user_id"))) || ((data.api_key_id === undefined) && (missing0 = "api_key_id"))) || ((data.model === undefined) && (missing0 = "model"))){
-validate1479.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema571.required,parentSchema:schema571,data}];
+validate1488.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema578.required,parentSchema:schema578,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
 if(!(((((((key0 === "object") || (key0 === "seconds")) || (key0 === "num_model_requests")) || (key0 === "project_id")) || (key0 === "user_id")) || (key0 === "api_key_id")) || (key0 === "model"))){
-validate1479.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema571,data}];
+validate1488.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema578,data}];
 return false;
 break;
 }
@@ -72969,11 +73709,11 @@ if(data.object !== undefined){
 let data0 = data.object;
 const _errs2 = errors;
 if(typeof data0 !== "string"){
-validate1479.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema571.properties.object.type,parentSchema:schema571.properties.object,data:data0}];
+validate1488.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema578.properties.object.type,parentSchema:schema578.properties.object,data:data0}];
 return false;
 }
 if("organization.usage.audio_transcriptions.result" !== data0){
-validate1479.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.audio_transcriptions.result"},message:"must be equal to constant",schema:"organization.usage.audio_transcriptions.result",parentSchema:schema571.properties.object,data:data0}];
+validate1488.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.audio_transcriptions.result"},message:"must be equal to constant",schema:"organization.usage.audio_transcriptions.result",parentSchema:schema578.properties.object,data:data0}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -72986,13 +73726,13 @@ if(data.seconds !== undefined){
 let data1 = data.seconds;
 const _errs4 = errors;
 if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate1479.errors = [{instancePath:instancePath+"/seconds",schemaPath:"#/properties/seconds/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema571.properties.seconds.type,parentSchema:schema571.properties.seconds,data:data1}];
+validate1488.errors = [{instancePath:instancePath+"/seconds",schemaPath:"#/properties/seconds/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema578.properties.seconds.type,parentSchema:schema578.properties.seconds,data:data1}];
 return false;
 }
 if(errors === _errs4){
 if((typeof data1 == "number") && (isFinite(data1))){
 if(data1 < 0 || isNaN(data1)){
-validate1479.errors = [{instancePath:instancePath+"/seconds",schemaPath:"#/properties/seconds/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema571.properties.seconds,data:data1}];
+validate1488.errors = [{instancePath:instancePath+"/seconds",schemaPath:"#/properties/seconds/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema578.properties.seconds,data:data1}];
 return false;
 }
 }
@@ -73007,13 +73747,13 @@ if(data.num_model_requests !== undefined){
 let data2 = data.num_model_requests;
 const _errs6 = errors;
 if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate1479.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema571.properties.num_model_requests.type,parentSchema:schema571.properties.num_model_requests,data:data2}];
+validate1488.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema578.properties.num_model_requests.type,parentSchema:schema578.properties.num_model_requests,data:data2}];
 return false;
 }
 if(errors === _errs6){
 if((typeof data2 == "number") && (isFinite(data2))){
 if(data2 < 0 || isNaN(data2)){
-validate1479.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema571.properties.num_model_requests,data:data2}];
+validate1488.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema578.properties.num_model_requests,data:data2}];
 return false;
 }
 }
@@ -73028,7 +73768,7 @@ if(data.project_id !== undefined){
 let data3 = data.project_id;
 const _errs8 = errors;
 if((typeof data3 !== "string") && (data3 !== null)){
-validate1479.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema571.properties.project_id.type},message:"must be string,null",schema:schema571.properties.project_id.type,parentSchema:schema571.properties.project_id,data:data3}];
+validate1488.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema578.properties.project_id.type},message:"must be string,null",schema:schema578.properties.project_id.type,parentSchema:schema578.properties.project_id,data:data3}];
 return false;
 }
 var valid0 = _errs8 === errors;
@@ -73041,7 +73781,7 @@ if(data.user_id !== undefined){
 let data4 = data.user_id;
 const _errs10 = errors;
 if((typeof data4 !== "string") && (data4 !== null)){
-validate1479.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema571.properties.user_id.type},message:"must be string,null",schema:schema571.properties.user_id.type,parentSchema:schema571.properties.user_id,data:data4}];
+validate1488.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema578.properties.user_id.type},message:"must be string,null",schema:schema578.properties.user_id.type,parentSchema:schema578.properties.user_id,data:data4}];
 return false;
 }
 var valid0 = _errs10 === errors;
@@ -73054,7 +73794,7 @@ if(data.api_key_id !== undefined){
 let data5 = data.api_key_id;
 const _errs12 = errors;
 if((typeof data5 !== "string") && (data5 !== null)){
-validate1479.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema571.properties.api_key_id.type},message:"must be string,null",schema:schema571.properties.api_key_id.type,parentSchema:schema571.properties.api_key_id,data:data5}];
+validate1488.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema578.properties.api_key_id.type},message:"must be string,null",schema:schema578.properties.api_key_id.type,parentSchema:schema578.properties.api_key_id,data:data5}];
 return false;
 }
 var valid0 = _errs12 === errors;
@@ -73067,7 +73807,7 @@ if(data.model !== undefined){
 let data6 = data.model;
 const _errs14 = errors;
 if((typeof data6 !== "string") && (data6 !== null)){
-validate1479.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema571.properties.model.type},message:"must be string,null",schema:schema571.properties.model.type,parentSchema:schema571.properties.model,data:data6}];
+validate1488.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema578.properties.model.type},message:"must be string,null",schema:schema578.properties.model.type,parentSchema:schema578.properties.model,data:data6}];
 return false;
 }
 var valid0 = _errs14 === errors;
@@ -73085,31 +73825,31 @@ var valid0 = true;
 }
 }
 else {
-validate1479.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema571.type,parentSchema:schema571,data}];
+validate1488.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema578.type,parentSchema:schema578,data}];
 return false;
 }
 }
-validate1479.errors = vErrors;
+validate1488.errors = vErrors;
 return errors === 0;
 }
 
-const schema572 = {"type":"object","additionalProperties":false,"required":["object","usage_bytes","project_id"],"properties":{"object":{"type":"string","const":"organization.usage.vector_stores.result"},"usage_bytes":{"type":"integer","minimum":0},"project_id":{"type":["string","null"]}}};
+const schema579 = {"type":"object","additionalProperties":false,"required":["object","usage_bytes","project_id"],"properties":{"object":{"type":"string","const":"organization.usage.vector_stores.result"},"usage_bytes":{"type":"integer","minimum":0},"project_id":{"type":["string","null"]}}};
 
-function validate1480(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1489(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((((data.object === undefined) && (missing0 = "object")) || ((data.usage_bytes === undefined) && (missing0 = "usage_bytes"))) || ((data.project_id === undefined) && (missing0 = "project_id"))){
-validate1480.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema572.required,parentSchema:schema572,data}];
+validate1489.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema579.required,parentSchema:schema579,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
 if(!(((key0 === "object") || (key0 === "usage_bytes")) || (key0 === "project_id"))){
-validate1480.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema572,data}];
+validate1489.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema579,data}];
 return false;
 break;
 }
@@ -73119,11 +73859,11 @@ if(data.object !== undefined){
 let data0 = data.object;
 const _errs2 = errors;
 if(typeof data0 !== "string"){
-validate1480.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema572.properties.object.type,parentSchema:schema572.properties.object,data:data0}];
+validate1489.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema579.properties.object.type,parentSchema:schema579.properties.object,data:data0}];
 return false;
 }
 if("organization.usage.vector_stores.result" !== data0){
-validate1480.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.vector_stores.result"},message:"must be equal to constant",schema:"organization.usage.vector_stores.result",parentSchema:schema572.properties.object,data:data0}];
+validate1489.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.vector_stores.result"},message:"must be equal to constant",schema:"organization.usage.vector_stores.result",parentSchema:schema579.properties.object,data:data0}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -73136,13 +73876,13 @@ if(data.usage_bytes !== undefined){
 let data1 = data.usage_bytes;
 const _errs4 = errors;
 if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate1480.errors = [{instancePath:instancePath+"/usage_bytes",schemaPath:"#/properties/usage_bytes/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema572.properties.usage_bytes.type,parentSchema:schema572.properties.usage_bytes,data:data1}];
+validate1489.errors = [{instancePath:instancePath+"/usage_bytes",schemaPath:"#/properties/usage_bytes/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema579.properties.usage_bytes.type,parentSchema:schema579.properties.usage_bytes,data:data1}];
 return false;
 }
 if(errors === _errs4){
 if((typeof data1 == "number") && (isFinite(data1))){
 if(data1 < 0 || isNaN(data1)){
-validate1480.errors = [{instancePath:instancePath+"/usage_bytes",schemaPath:"#/properties/usage_bytes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema572.properties.usage_bytes,data:data1}];
+validate1489.errors = [{instancePath:instancePath+"/usage_bytes",schemaPath:"#/properties/usage_bytes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema579.properties.usage_bytes,data:data1}];
 return false;
 }
 }
@@ -73157,7 +73897,7 @@ if(data.project_id !== undefined){
 let data2 = data.project_id;
 const _errs6 = errors;
 if((typeof data2 !== "string") && (data2 !== null)){
-validate1480.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema572.properties.project_id.type},message:"must be string,null",schema:schema572.properties.project_id.type,parentSchema:schema572.properties.project_id,data:data2}];
+validate1489.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema579.properties.project_id.type},message:"must be string,null",schema:schema579.properties.project_id.type,parentSchema:schema579.properties.project_id,data:data2}];
 return false;
 }
 var valid0 = _errs6 === errors;
@@ -73171,31 +73911,31 @@ var valid0 = true;
 }
 }
 else {
-validate1480.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema572.type,parentSchema:schema572,data}];
+validate1489.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema579.type,parentSchema:schema579,data}];
 return false;
 }
 }
-validate1480.errors = vErrors;
+validate1489.errors = vErrors;
 return errors === 0;
 }
 
-const schema573 = {"type":"object","additionalProperties":false,"required":["object","num_sessions","project_id"],"properties":{"object":{"type":"string","const":"organization.usage.code_interpreter_sessions.result"},"num_sessions":{"type":"integer","minimum":0},"project_id":{"type":["string","null"]}}};
+const schema580 = {"type":"object","additionalProperties":false,"required":["object","num_sessions","project_id"],"properties":{"object":{"type":"string","const":"organization.usage.code_interpreter_sessions.result"},"num_sessions":{"type":"integer","minimum":0},"project_id":{"type":["string","null"]}}};
 
-function validate1481(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1490(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((((data.object === undefined) && (missing0 = "object")) || ((data.num_sessions === undefined) && (missing0 = "num_sessions"))) || ((data.project_id === undefined) && (missing0 = "project_id"))){
-validate1481.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema573.required,parentSchema:schema573,data}];
+validate1490.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema580.required,parentSchema:schema580,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
 if(!(((key0 === "object") || (key0 === "num_sessions")) || (key0 === "project_id"))){
-validate1481.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema573,data}];
+validate1490.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema580,data}];
 return false;
 break;
 }
@@ -73205,11 +73945,11 @@ if(data.object !== undefined){
 let data0 = data.object;
 const _errs2 = errors;
 if(typeof data0 !== "string"){
-validate1481.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema573.properties.object.type,parentSchema:schema573.properties.object,data:data0}];
+validate1490.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema580.properties.object.type,parentSchema:schema580.properties.object,data:data0}];
 return false;
 }
 if("organization.usage.code_interpreter_sessions.result" !== data0){
-validate1481.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.code_interpreter_sessions.result"},message:"must be equal to constant",schema:"organization.usage.code_interpreter_sessions.result",parentSchema:schema573.properties.object,data:data0}];
+validate1490.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.code_interpreter_sessions.result"},message:"must be equal to constant",schema:"organization.usage.code_interpreter_sessions.result",parentSchema:schema580.properties.object,data:data0}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -73222,13 +73962,13 @@ if(data.num_sessions !== undefined){
 let data1 = data.num_sessions;
 const _errs4 = errors;
 if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate1481.errors = [{instancePath:instancePath+"/num_sessions",schemaPath:"#/properties/num_sessions/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema573.properties.num_sessions.type,parentSchema:schema573.properties.num_sessions,data:data1}];
+validate1490.errors = [{instancePath:instancePath+"/num_sessions",schemaPath:"#/properties/num_sessions/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema580.properties.num_sessions.type,parentSchema:schema580.properties.num_sessions,data:data1}];
 return false;
 }
 if(errors === _errs4){
 if((typeof data1 == "number") && (isFinite(data1))){
 if(data1 < 0 || isNaN(data1)){
-validate1481.errors = [{instancePath:instancePath+"/num_sessions",schemaPath:"#/properties/num_sessions/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema573.properties.num_sessions,data:data1}];
+validate1490.errors = [{instancePath:instancePath+"/num_sessions",schemaPath:"#/properties/num_sessions/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema580.properties.num_sessions,data:data1}];
 return false;
 }
 }
@@ -73243,7 +73983,7 @@ if(data.project_id !== undefined){
 let data2 = data.project_id;
 const _errs6 = errors;
 if((typeof data2 !== "string") && (data2 !== null)){
-validate1481.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema573.properties.project_id.type},message:"must be string,null",schema:schema573.properties.project_id.type,parentSchema:schema573.properties.project_id,data:data2}];
+validate1490.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema580.properties.project_id.type},message:"must be string,null",schema:schema580.properties.project_id.type,parentSchema:schema580.properties.project_id,data:data2}];
 return false;
 }
 var valid0 = _errs6 === errors;
@@ -73257,31 +73997,31 @@ var valid0 = true;
 }
 }
 else {
-validate1481.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema573.type,parentSchema:schema573,data}];
+validate1490.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema580.type,parentSchema:schema580,data}];
 return false;
 }
 }
-validate1481.errors = vErrors;
+validate1490.errors = vErrors;
 return errors === 0;
 }
 
-const schema574 = {"type":"object","additionalProperties":false,"required":["object","num_requests","project_id","user_id","api_key_id","vector_store_id"],"properties":{"object":{"type":"string","const":"organization.usage.file_searches.result"},"num_requests":{"type":"integer","minimum":0},"project_id":{"type":["string","null"]},"user_id":{"type":["string","null"]},"api_key_id":{"type":["string","null"]},"vector_store_id":{"type":["string","null"]}}};
+const schema581 = {"type":"object","additionalProperties":false,"required":["object","num_requests","project_id","user_id","api_key_id","vector_store_id"],"properties":{"object":{"type":"string","const":"organization.usage.file_searches.result"},"num_requests":{"type":"integer","minimum":0},"project_id":{"type":["string","null"]},"user_id":{"type":["string","null"]},"api_key_id":{"type":["string","null"]},"vector_store_id":{"type":["string","null"]}}};
 
-function validate1482(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1491(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((((((data.object === undefined) && (missing0 = "object")) || ((data.num_requests === undefined) && (missing0 = "num_requests"))) || ((data.project_id === undefined) && (missing0 = "project_id"))) || ((data.user_id === undefined) && (missing0 = "user_id"))) || ((data.api_key_id === undefined) && (missing0 = "api_key_id"))) || ((data.vector_store_id === undefined) && (missing0 = "vector_store_id"))){
-validate1482.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema574.required,parentSchema:schema574,data}];
+validate1491.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema581.required,parentSchema:schema581,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
 if(!((((((key0 === "object") || (key0 === "num_requests")) || (key0 === "project_id")) || (key0 === "user_id")) || (key0 === "api_key_id")) || (key0 === "vector_store_id"))){
-validate1482.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema574,data}];
+validate1491.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema581,data}];
 return false;
 break;
 }
@@ -73291,11 +74031,11 @@ if(data.object !== undefined){
 let data0 = data.object;
 const _errs2 = errors;
 if(typeof data0 !== "string"){
-validate1482.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema574.properties.object.type,parentSchema:schema574.properties.object,data:data0}];
+validate1491.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema581.properties.object.type,parentSchema:schema581.properties.object,data:data0}];
 return false;
 }
 if("organization.usage.file_searches.result" !== data0){
-validate1482.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.file_searches.result"},message:"must be equal to constant",schema:"organization.usage.file_searches.result",parentSchema:schema574.properties.object,data:data0}];
+validate1491.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.file_searches.result"},message:"must be equal to constant",schema:"organization.usage.file_searches.result",parentSchema:schema581.properties.object,data:data0}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -73308,13 +74048,13 @@ if(data.num_requests !== undefined){
 let data1 = data.num_requests;
 const _errs4 = errors;
 if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate1482.errors = [{instancePath:instancePath+"/num_requests",schemaPath:"#/properties/num_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema574.properties.num_requests.type,parentSchema:schema574.properties.num_requests,data:data1}];
+validate1491.errors = [{instancePath:instancePath+"/num_requests",schemaPath:"#/properties/num_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema581.properties.num_requests.type,parentSchema:schema581.properties.num_requests,data:data1}];
 return false;
 }
 if(errors === _errs4){
 if((typeof data1 == "number") && (isFinite(data1))){
 if(data1 < 0 || isNaN(data1)){
-validate1482.errors = [{instancePath:instancePath+"/num_requests",schemaPath:"#/properties/num_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema574.properties.num_requests,data:data1}];
+validate1491.errors = [{instancePath:instancePath+"/num_requests",schemaPath:"#/properties/num_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema581.properties.num_requests,data:data1}];
 return false;
 }
 }
@@ -73329,7 +74069,7 @@ if(data.project_id !== undefined){
 let data2 = data.project_id;
 const _errs6 = errors;
 if((typeof data2 !== "string") && (data2 !== null)){
-validate1482.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema574.properties.project_id.type},message:"must be string,null",schema:schema574.properties.project_id.type,parentSchema:schema574.properties.project_id,data:data2}];
+validate1491.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema581.properties.project_id.type},message:"must be string,null",schema:schema581.properties.project_id.type,parentSchema:schema581.properties.project_id,data:data2}];
 return false;
 }
 var valid0 = _errs6 === errors;
@@ -73342,7 +74082,7 @@ if(data.user_id !== undefined){
 let data3 = data.user_id;
 const _errs8 = errors;
 if((typeof data3 !== "string") && (data3 !== null)){
-validate1482.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema574.properties.user_id.type},message:"must be string,null",schema:schema574.properties.user_id.type,parentSchema:schema574.properties.user_id,data:data3}];
+validate1491.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema581.properties.user_id.type},message:"must be string,null",schema:schema581.properties.user_id.type,parentSchema:schema581.properties.user_id,data:data3}];
 return false;
 }
 var valid0 = _errs8 === errors;
@@ -73355,7 +74095,7 @@ if(data.api_key_id !== undefined){
 let data4 = data.api_key_id;
 const _errs10 = errors;
 if((typeof data4 !== "string") && (data4 !== null)){
-validate1482.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema574.properties.api_key_id.type},message:"must be string,null",schema:schema574.properties.api_key_id.type,parentSchema:schema574.properties.api_key_id,data:data4}];
+validate1491.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema581.properties.api_key_id.type},message:"must be string,null",schema:schema581.properties.api_key_id.type,parentSchema:schema581.properties.api_key_id,data:data4}];
 return false;
 }
 var valid0 = _errs10 === errors;
@@ -73368,7 +74108,7 @@ if(data.vector_store_id !== undefined){
 let data5 = data.vector_store_id;
 const _errs12 = errors;
 if((typeof data5 !== "string") && (data5 !== null)){
-validate1482.errors = [{instancePath:instancePath+"/vector_store_id",schemaPath:"#/properties/vector_store_id/type",keyword:"type",params:{type: schema574.properties.vector_store_id.type},message:"must be string,null",schema:schema574.properties.vector_store_id.type,parentSchema:schema574.properties.vector_store_id,data:data5}];
+validate1491.errors = [{instancePath:instancePath+"/vector_store_id",schemaPath:"#/properties/vector_store_id/type",keyword:"type",params:{type: schema581.properties.vector_store_id.type},message:"must be string,null",schema:schema581.properties.vector_store_id.type,parentSchema:schema581.properties.vector_store_id,data:data5}];
 return false;
 }
 var valid0 = _errs12 === errors;
@@ -73385,31 +74125,31 @@ var valid0 = true;
 }
 }
 else {
-validate1482.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema574.type,parentSchema:schema574,data}];
+validate1491.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema581.type,parentSchema:schema581,data}];
 return false;
 }
 }
-validate1482.errors = vErrors;
+validate1491.errors = vErrors;
 return errors === 0;
 }
 
-const schema575 = {"type":"object","additionalProperties":false,"required":["object","num_model_requests","num_requests","project_id","user_id","api_key_id","model","context_level"],"properties":{"object":{"type":"string","const":"organization.usage.web_searches.result"},"num_model_requests":{"type":"integer","minimum":0},"num_requests":{"type":"integer","minimum":0},"project_id":{"type":["string","null"]},"user_id":{"type":["string","null"]},"api_key_id":{"type":["string","null"]},"model":{"type":["string","null"]},"context_level":{"type":["string","null"]}}};
+const schema582 = {"type":"object","additionalProperties":false,"required":["object","num_model_requests","num_requests","project_id","user_id","api_key_id","model","context_level"],"properties":{"object":{"type":"string","const":"organization.usage.web_searches.result"},"num_model_requests":{"type":"integer","minimum":0},"num_requests":{"type":"integer","minimum":0},"project_id":{"type":["string","null"]},"user_id":{"type":["string","null"]},"api_key_id":{"type":["string","null"]},"model":{"type":["string","null"]},"context_level":{"type":["string","null"]}}};
 
-function validate1483(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1492(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((((((((data.object === undefined) && (missing0 = "object")) || ((data.num_model_requests === undefined) && (missing0 = "num_model_requests"))) || ((data.num_requests === undefined) && (missing0 = "num_requests"))) || ((data.project_id === undefined) && (missing0 = "project_id"))) || ((data.user_id === undefined) && (missing0 = "user_id"))) || ((data.api_key_id === undefined) && (missing0 = "api_key_id"))) || ((data.model === undefined) && (missing0 = "model"))) || ((data.context_level === undefined) && (missing0 = "context_level"))){
-validate1483.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema575.required,parentSchema:schema575,data}];
+validate1492.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema582.required,parentSchema:schema582,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
 if(!((((((((key0 === "object") || (key0 === "num_model_requests")) || (key0 === "num_requests")) || (key0 === "project_id")) || (key0 === "user_id")) || (key0 === "api_key_id")) || (key0 === "model")) || (key0 === "context_level"))){
-validate1483.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema575,data}];
+validate1492.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema582,data}];
 return false;
 break;
 }
@@ -73419,11 +74159,11 @@ if(data.object !== undefined){
 let data0 = data.object;
 const _errs2 = errors;
 if(typeof data0 !== "string"){
-validate1483.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema575.properties.object.type,parentSchema:schema575.properties.object,data:data0}];
+validate1492.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema582.properties.object.type,parentSchema:schema582.properties.object,data:data0}];
 return false;
 }
 if("organization.usage.web_searches.result" !== data0){
-validate1483.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.web_searches.result"},message:"must be equal to constant",schema:"organization.usage.web_searches.result",parentSchema:schema575.properties.object,data:data0}];
+validate1492.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.web_searches.result"},message:"must be equal to constant",schema:"organization.usage.web_searches.result",parentSchema:schema582.properties.object,data:data0}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -73436,13 +74176,13 @@ if(data.num_model_requests !== undefined){
 let data1 = data.num_model_requests;
 const _errs4 = errors;
 if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate1483.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema575.properties.num_model_requests.type,parentSchema:schema575.properties.num_model_requests,data:data1}];
+validate1492.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema582.properties.num_model_requests.type,parentSchema:schema582.properties.num_model_requests,data:data1}];
 return false;
 }
 if(errors === _errs4){
 if((typeof data1 == "number") && (isFinite(data1))){
 if(data1 < 0 || isNaN(data1)){
-validate1483.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema575.properties.num_model_requests,data:data1}];
+validate1492.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema582.properties.num_model_requests,data:data1}];
 return false;
 }
 }
@@ -73457,13 +74197,13 @@ if(data.num_requests !== undefined){
 let data2 = data.num_requests;
 const _errs6 = errors;
 if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate1483.errors = [{instancePath:instancePath+"/num_requests",schemaPath:"#/properties/num_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema575.properties.num_requests.type,parentSchema:schema575.properties.num_requests,data:data2}];
+validate1492.errors = [{instancePath:instancePath+"/num_requests",schemaPath:"#/properties/num_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema582.properties.num_requests.type,parentSchema:schema582.properties.num_requests,data:data2}];
 return false;
 }
 if(errors === _errs6){
 if((typeof data2 == "number") && (isFinite(data2))){
 if(data2 < 0 || isNaN(data2)){
-validate1483.errors = [{instancePath:instancePath+"/num_requests",schemaPath:"#/properties/num_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema575.properties.num_requests,data:data2}];
+validate1492.errors = [{instancePath:instancePath+"/num_requests",schemaPath:"#/properties/num_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema582.properties.num_requests,data:data2}];
 return false;
 }
 }
@@ -73478,7 +74218,7 @@ if(data.project_id !== undefined){
 let data3 = data.project_id;
 const _errs8 = errors;
 if((typeof data3 !== "string") && (data3 !== null)){
-validate1483.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema575.properties.project_id.type},message:"must be string,null",schema:schema575.properties.project_id.type,parentSchema:schema575.properties.project_id,data:data3}];
+validate1492.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema582.properties.project_id.type},message:"must be string,null",schema:schema582.properties.project_id.type,parentSchema:schema582.properties.project_id,data:data3}];
 return false;
 }
 var valid0 = _errs8 === errors;
@@ -73491,7 +74231,7 @@ if(data.user_id !== undefined){
 let data4 = data.user_id;
 const _errs10 = errors;
 if((typeof data4 !== "string") && (data4 !== null)){
-validate1483.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema575.properties.user_id.type},message:"must be string,null",schema:schema575.properties.user_id.type,parentSchema:schema575.properties.user_id,data:data4}];
+validate1492.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema582.properties.user_id.type},message:"must be string,null",schema:schema582.properties.user_id.type,parentSchema:schema582.properties.user_id,data:data4}];
 return false;
 }
 var valid0 = _errs10 === errors;
@@ -73504,7 +74244,7 @@ if(data.api_key_id !== undefined){
 let data5 = data.api_key_id;
 const _errs12 = errors;
 if((typeof data5 !== "string") && (data5 !== null)){
-validate1483.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema575.properties.api_key_id.type},message:"must be string,null",schema:schema575.properties.api_key_id.type,parentSchema:schema575.properties.api_key_id,data:data5}];
+validate1492.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema582.properties.api_key_id.type},message:"must be string,null",schema:schema582.properties.api_key_id.type,parentSchema:schema582.properties.api_key_id,data:data5}];
 return false;
 }
 var valid0 = _errs12 === errors;
@@ -73517,7 +74257,7 @@ if(data.model !== undefined){
 let data6 = data.model;
 const _errs14 = errors;
 if((typeof data6 !== "string") && (data6 !== null)){
-validate1483.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema575.properties.model.type},message:"must be string,null",schema:schema575.properties.model.type,parentSchema:schema575.properties.model,data:data6}];
+validate1492.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema582.properties.model.type},message:"must be string,null",schema:schema582.properties.model.type,parentSchema:schema582.properties.model,data:data6}];
 return false;
 }
 var valid0 = _errs14 === errors;
@@ -73530,7 +74270,7 @@ if(data.context_level !== undefined){
 let data7 = data.context_level;
 const _errs16 = errors;
 if((typeof data7 !== "string") && (data7 !== null)){
-validate1483.errors = [{instancePath:instancePath+"/context_level",schemaPath:"#/properties/context_level/type",keyword:"type",params:{type: schema575.properties.context_level.type},message:"must be string,null",schema:schema575.properties.context_level.type,parentSchema:schema575.properties.context_level,data:data7}];
+validate1492.errors = [{instancePath:instancePath+"/context_level",schemaPath:"#/properties/context_level/type",keyword:"type",params:{type: schema582.properties.context_level.type},message:"must be string,null",schema:schema582.properties.context_level.type,parentSchema:schema582.properties.context_level,data:data7}];
 return false;
 }
 var valid0 = _errs16 === errors;
@@ -73549,32 +74289,32 @@ var valid0 = true;
 }
 }
 else {
-validate1483.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema575.type,parentSchema:schema575,data}];
+validate1492.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema582.type,parentSchema:schema582,data}];
 return false;
 }
 }
-validate1483.errors = vErrors;
+validate1492.errors = vErrors;
 return errors === 0;
 }
 
-const schema576 = {"type":"object","additionalProperties":false,"required":["object","amount","line_item","project_id","api_key_id","quantity","quantity_unit"],"properties":{"object":{"type":"string","const":"organization.costs.result"},"amount":{"$ref":"#/components/schemas/CostAmount"},"line_item":{"type":["string","null"]},"project_id":{"type":["string","null"]},"api_key_id":{"type":["string","null"]},"quantity":{"type":["number","null"]},"quantity_unit":{"type":["string","null"]}}};
-const schema577 = {"type":"object","additionalProperties":false,"required":["value","currency"],"properties":{"value":{"type":"number","minimum":0},"currency":{"type":"string"}}};
+const schema583 = {"type":"object","additionalProperties":false,"required":["object","amount","line_item","project_id","api_key_id","quantity","quantity_unit"],"properties":{"object":{"type":"string","const":"organization.costs.result"},"amount":{"$ref":"#/components/schemas/CostAmount"},"line_item":{"type":["string","null"]},"project_id":{"type":["string","null"]},"api_key_id":{"type":["string","null"]},"quantity":{"type":["number","null"]},"quantity_unit":{"type":["string","null"]}}};
+const schema584 = {"type":"object","additionalProperties":false,"required":["value","currency"],"properties":{"value":{"type":"number","minimum":0},"currency":{"type":"string"}}};
 
-function validate1485(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1494(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((data.value === undefined) && (missing0 = "value")) || ((data.currency === undefined) && (missing0 = "currency"))){
-validate1485.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema577.required,parentSchema:schema577,data}];
+validate1494.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema584.required,parentSchema:schema584,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
 if(!((key0 === "value") || (key0 === "currency"))){
-validate1485.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema577,data}];
+validate1494.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema584,data}];
 return false;
 break;
 }
@@ -73586,12 +74326,12 @@ const _errs2 = errors;
 if(errors === _errs2){
 if((typeof data0 == "number") && (isFinite(data0))){
 if(data0 < 0 || isNaN(data0)){
-validate1485.errors = [{instancePath:instancePath+"/value",schemaPath:"#/properties/value/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema577.properties.value,data:data0}];
+validate1494.errors = [{instancePath:instancePath+"/value",schemaPath:"#/properties/value/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema584.properties.value,data:data0}];
 return false;
 }
 }
 else {
-validate1485.errors = [{instancePath:instancePath+"/value",schemaPath:"#/properties/value/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema577.properties.value.type,parentSchema:schema577.properties.value,data:data0}];
+validate1494.errors = [{instancePath:instancePath+"/value",schemaPath:"#/properties/value/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema584.properties.value.type,parentSchema:schema584.properties.value,data:data0}];
 return false;
 }
 }
@@ -73605,7 +74345,7 @@ if(data.currency !== undefined){
 let data1 = data.currency;
 const _errs4 = errors;
 if(typeof data1 !== "string"){
-validate1485.errors = [{instancePath:instancePath+"/currency",schemaPath:"#/properties/currency/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema577.properties.currency.type,parentSchema:schema577.properties.currency,data:data1}];
+validate1494.errors = [{instancePath:instancePath+"/currency",schemaPath:"#/properties/currency/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema584.properties.currency.type,parentSchema:schema584.properties.currency,data:data1}];
 return false;
 }
 var valid0 = _errs4 === errors;
@@ -73618,30 +74358,30 @@ var valid0 = true;
 }
 }
 else {
-validate1485.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema577.type,parentSchema:schema577,data}];
+validate1494.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema584.type,parentSchema:schema584,data}];
 return false;
 }
 }
-validate1485.errors = vErrors;
+validate1494.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate1484(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1493(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((((((((data.object === undefined) && (missing0 = "object")) || ((data.amount === undefined) && (missing0 = "amount"))) || ((data.line_item === undefined) && (missing0 = "line_item"))) || ((data.project_id === undefined) && (missing0 = "project_id"))) || ((data.api_key_id === undefined) && (missing0 = "api_key_id"))) || ((data.quantity === undefined) && (missing0 = "quantity"))) || ((data.quantity_unit === undefined) && (missing0 = "quantity_unit"))){
-validate1484.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema576.required,parentSchema:schema576,data}];
+validate1493.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema583.required,parentSchema:schema583,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
 if(!(((((((key0 === "object") || (key0 === "amount")) || (key0 === "line_item")) || (key0 === "project_id")) || (key0 === "api_key_id")) || (key0 === "quantity")) || (key0 === "quantity_unit"))){
-validate1484.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema576,data}];
+validate1493.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema583,data}];
 return false;
 break;
 }
@@ -73651,11 +74391,11 @@ if(data.object !== undefined){
 let data0 = data.object;
 const _errs2 = errors;
 if(typeof data0 !== "string"){
-validate1484.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema576.properties.object.type,parentSchema:schema576.properties.object,data:data0}];
+validate1493.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema583.properties.object.type,parentSchema:schema583.properties.object,data:data0}];
 return false;
 }
 if("organization.costs.result" !== data0){
-validate1484.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.costs.result"},message:"must be equal to constant",schema:"organization.costs.result",parentSchema:schema576.properties.object,data:data0}];
+validate1493.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.costs.result"},message:"must be equal to constant",schema:"organization.costs.result",parentSchema:schema583.properties.object,data:data0}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -73666,8 +74406,8 @@ var valid0 = true;
 if(valid0){
 if(data.amount !== undefined){
 const _errs4 = errors;
-if(!(validate1485(data.amount, {instancePath:instancePath+"/amount",parentData:data,parentDataProperty:"amount",rootData}))){
-vErrors = vErrors === null ? validate1485.errors : vErrors.concat(validate1485.errors);
+if(!(validate1494(data.amount, {instancePath:instancePath+"/amount",parentData:data,parentDataProperty:"amount",rootData}))){
+vErrors = vErrors === null ? validate1494.errors : vErrors.concat(validate1494.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs4 === errors;
@@ -73680,7 +74420,7 @@ if(data.line_item !== undefined){
 let data2 = data.line_item;
 const _errs5 = errors;
 if((typeof data2 !== "string") && (data2 !== null)){
-validate1484.errors = [{instancePath:instancePath+"/line_item",schemaPath:"#/properties/line_item/type",keyword:"type",params:{type: schema576.properties.line_item.type},message:"must be string,null",schema:schema576.properties.line_item.type,parentSchema:schema576.properties.line_item,data:data2}];
+validate1493.errors = [{instancePath:instancePath+"/line_item",schemaPath:"#/properties/line_item/type",keyword:"type",params:{type: schema583.properties.line_item.type},message:"must be string,null",schema:schema583.properties.line_item.type,parentSchema:schema583.properties.line_item,data:data2}];
 return false;
 }
 var valid0 = _errs5 === errors;
@@ -73693,7 +74433,7 @@ if(data.project_id !== undefined){
 let data3 = data.project_id;
 const _errs7 = errors;
 if((typeof data3 !== "string") && (data3 !== null)){
-validate1484.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema576.properties.project_id.type},message:"must be string,null",schema:schema576.properties.project_id.type,parentSchema:schema576.properties.project_id,data:data3}];
+validate1493.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema583.properties.project_id.type},message:"must be string,null",schema:schema583.properties.project_id.type,parentSchema:schema583.properties.project_id,data:data3}];
 return false;
 }
 var valid0 = _errs7 === errors;
@@ -73706,7 +74446,7 @@ if(data.api_key_id !== undefined){
 let data4 = data.api_key_id;
 const _errs9 = errors;
 if((typeof data4 !== "string") && (data4 !== null)){
-validate1484.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema576.properties.api_key_id.type},message:"must be string,null",schema:schema576.properties.api_key_id.type,parentSchema:schema576.properties.api_key_id,data:data4}];
+validate1493.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema583.properties.api_key_id.type},message:"must be string,null",schema:schema583.properties.api_key_id.type,parentSchema:schema583.properties.api_key_id,data:data4}];
 return false;
 }
 var valid0 = _errs9 === errors;
@@ -73719,7 +74459,7 @@ if(data.quantity !== undefined){
 let data5 = data.quantity;
 const _errs11 = errors;
 if((!((typeof data5 == "number") && (isFinite(data5)))) && (data5 !== null)){
-validate1484.errors = [{instancePath:instancePath+"/quantity",schemaPath:"#/properties/quantity/type",keyword:"type",params:{type: schema576.properties.quantity.type},message:"must be number,null",schema:schema576.properties.quantity.type,parentSchema:schema576.properties.quantity,data:data5}];
+validate1493.errors = [{instancePath:instancePath+"/quantity",schemaPath:"#/properties/quantity/type",keyword:"type",params:{type: schema583.properties.quantity.type},message:"must be number,null",schema:schema583.properties.quantity.type,parentSchema:schema583.properties.quantity,data:data5}];
 return false;
 }
 var valid0 = _errs11 === errors;
@@ -73732,7 +74472,7 @@ if(data.quantity_unit !== undefined){
 let data6 = data.quantity_unit;
 const _errs13 = errors;
 if((typeof data6 !== "string") && (data6 !== null)){
-validate1484.errors = [{instancePath:instancePath+"/quantity_unit",schemaPath:"#/properties/quantity_unit/type",keyword:"type",params:{type: schema576.properties.quantity_unit.type},message:"must be string,null",schema:schema576.properties.quantity_unit.type,parentSchema:schema576.properties.quantity_unit,data:data6}];
+validate1493.errors = [{instancePath:instancePath+"/quantity_unit",schemaPath:"#/properties/quantity_unit/type",keyword:"type",params:{type: schema583.properties.quantity_unit.type},message:"must be string,null",schema:schema583.properties.quantity_unit.type,parentSchema:schema583.properties.quantity_unit,data:data6}];
 return false;
 }
 var valid0 = _errs13 === errors;
@@ -73750,130 +74490,130 @@ var valid0 = true;
 }
 }
 else {
-validate1484.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema576.type,parentSchema:schema576,data}];
+validate1493.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema583.type,parentSchema:schema583,data}];
 return false;
 }
 }
-validate1484.errors = vErrors;
+validate1493.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate1473(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1482(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.object === undefined) && (missing0 = "object")){
-validate1473.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema565.required,parentSchema:schema565,data}];
+validate1482.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema572.required,parentSchema:schema572,data}];
 return false;
 }
 else {
 const tag0 = data.object;
 if(typeof tag0 == "string"){
 if(tag0 === "organization.usage.completions.result"){
-if(!(validate1474(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate1474.errors : vErrors.concat(validate1474.errors);
-errors = vErrors.length;
-}
-}
-else if(tag0 === "organization.usage.embeddings.result"){
-if(!(validate1475(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate1475.errors : vErrors.concat(validate1475.errors);
-errors = vErrors.length;
-}
-}
-else if(tag0 === "organization.usage.moderations.result"){
-if(!(validate1476(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate1476.errors : vErrors.concat(validate1476.errors);
-errors = vErrors.length;
-}
-}
-else if(tag0 === "organization.usage.images.result"){
-if(!(validate1477(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate1477.errors : vErrors.concat(validate1477.errors);
-errors = vErrors.length;
-}
-}
-else if(tag0 === "organization.usage.audio_speeches.result"){
-if(!(validate1478(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate1478.errors : vErrors.concat(validate1478.errors);
-errors = vErrors.length;
-}
-}
-else if(tag0 === "organization.usage.audio_transcriptions.result"){
-if(!(validate1479(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate1479.errors : vErrors.concat(validate1479.errors);
-errors = vErrors.length;
-}
-}
-else if(tag0 === "organization.usage.vector_stores.result"){
-if(!(validate1480(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate1480.errors : vErrors.concat(validate1480.errors);
-errors = vErrors.length;
-}
-}
-else if(tag0 === "organization.usage.code_interpreter_sessions.result"){
-if(!(validate1481(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate1481.errors : vErrors.concat(validate1481.errors);
-errors = vErrors.length;
-}
-}
-else if(tag0 === "organization.usage.file_searches.result"){
-if(!(validate1482(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate1482.errors : vErrors.concat(validate1482.errors);
-errors = vErrors.length;
-}
-}
-else if(tag0 === "organization.usage.web_searches.result"){
 if(!(validate1483(data, {instancePath,parentData,parentDataProperty,rootData}))){
 vErrors = vErrors === null ? validate1483.errors : vErrors.concat(validate1483.errors);
 errors = vErrors.length;
 }
 }
-else if(tag0 === "organization.costs.result"){
+else if(tag0 === "organization.usage.embeddings.result"){
 if(!(validate1484(data, {instancePath,parentData,parentDataProperty,rootData}))){
 vErrors = vErrors === null ? validate1484.errors : vErrors.concat(validate1484.errors);
 errors = vErrors.length;
 }
 }
+else if(tag0 === "organization.usage.moderations.result"){
+if(!(validate1485(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate1485.errors : vErrors.concat(validate1485.errors);
+errors = vErrors.length;
+}
+}
+else if(tag0 === "organization.usage.images.result"){
+if(!(validate1486(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate1486.errors : vErrors.concat(validate1486.errors);
+errors = vErrors.length;
+}
+}
+else if(tag0 === "organization.usage.audio_speeches.result"){
+if(!(validate1487(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate1487.errors : vErrors.concat(validate1487.errors);
+errors = vErrors.length;
+}
+}
+else if(tag0 === "organization.usage.audio_transcriptions.result"){
+if(!(validate1488(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate1488.errors : vErrors.concat(validate1488.errors);
+errors = vErrors.length;
+}
+}
+else if(tag0 === "organization.usage.vector_stores.result"){
+if(!(validate1489(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate1489.errors : vErrors.concat(validate1489.errors);
+errors = vErrors.length;
+}
+}
+else if(tag0 === "organization.usage.code_interpreter_sessions.result"){
+if(!(validate1490(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate1490.errors : vErrors.concat(validate1490.errors);
+errors = vErrors.length;
+}
+}
+else if(tag0 === "organization.usage.file_searches.result"){
+if(!(validate1491(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate1491.errors : vErrors.concat(validate1491.errors);
+errors = vErrors.length;
+}
+}
+else if(tag0 === "organization.usage.web_searches.result"){
+if(!(validate1492(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate1492.errors : vErrors.concat(validate1492.errors);
+errors = vErrors.length;
+}
+}
+else if(tag0 === "organization.costs.result"){
+if(!(validate1493(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate1493.errors : vErrors.concat(validate1493.errors);
+errors = vErrors.length;
+}
+}
 else {
-validate1473.errors = [{instancePath,schemaPath:"#/discriminator",keyword:"discriminator",params:{error: "mapping", tag: "object", tagValue: tag0},message:"value of tag \"object\" must be in oneOf",schema:schema565.discriminator,parentSchema:schema565,data}];
+validate1482.errors = [{instancePath,schemaPath:"#/discriminator",keyword:"discriminator",params:{error: "mapping", tag: "object", tagValue: tag0},message:"value of tag \"object\" must be in oneOf",schema:schema572.discriminator,parentSchema:schema572,data}];
 return false;
 }
 }
 else {
-validate1473.errors = [{instancePath,schemaPath:"#/discriminator",keyword:"discriminator",params:{error: "tag", tag: "object", tagValue: tag0},message:"tag \"object\" must be string",schema:schema565.discriminator,parentSchema:schema565,data}];
+validate1482.errors = [{instancePath,schemaPath:"#/discriminator",keyword:"discriminator",params:{error: "tag", tag: "object", tagValue: tag0},message:"tag \"object\" must be string",schema:schema572.discriminator,parentSchema:schema572,data}];
 return false;
 }
 }
 }
 else {
-validate1473.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema565.type,parentSchema:schema565,data}];
+validate1482.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema572.type,parentSchema:schema572,data}];
 return false;
 }
 }
-validate1473.errors = vErrors;
+validate1482.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate1472(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1481(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((((data.object === undefined) && (missing0 = "object")) || ((data.start_time === undefined) && (missing0 = "start_time"))) || ((data.end_time === undefined) && (missing0 = "end_time"))) || ((data.results === undefined) && (missing0 = "results"))){
-validate1472.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema564.required,parentSchema:schema564,data}];
+validate1481.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema571.required,parentSchema:schema571,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
 if(!((((key0 === "object") || (key0 === "start_time")) || (key0 === "end_time")) || (key0 === "results"))){
-validate1472.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema564,data}];
+validate1481.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema571,data}];
 return false;
 break;
 }
@@ -73883,11 +74623,11 @@ if(data.object !== undefined){
 let data0 = data.object;
 const _errs2 = errors;
 if(typeof data0 !== "string"){
-validate1472.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema564.properties.object.type,parentSchema:schema564.properties.object,data:data0}];
+validate1481.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema571.properties.object.type,parentSchema:schema571.properties.object,data:data0}];
 return false;
 }
 if("bucket" !== data0){
-validate1472.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "bucket"},message:"must be equal to constant",schema:"bucket",parentSchema:schema564.properties.object,data:data0}];
+validate1481.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "bucket"},message:"must be equal to constant",schema:"bucket",parentSchema:schema571.properties.object,data:data0}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -73900,7 +74640,7 @@ if(data.start_time !== undefined){
 let data1 = data.start_time;
 const _errs4 = errors;
 if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate1472.errors = [{instancePath:instancePath+"/start_time",schemaPath:"#/properties/start_time/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema564.properties.start_time.type,parentSchema:schema564.properties.start_time,data:data1}];
+validate1481.errors = [{instancePath:instancePath+"/start_time",schemaPath:"#/properties/start_time/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema571.properties.start_time.type,parentSchema:schema571.properties.start_time,data:data1}];
 return false;
 }
 var valid0 = _errs4 === errors;
@@ -73913,7 +74653,7 @@ if(data.end_time !== undefined){
 let data2 = data.end_time;
 const _errs6 = errors;
 if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate1472.errors = [{instancePath:instancePath+"/end_time",schemaPath:"#/properties/end_time/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema564.properties.end_time.type,parentSchema:schema564.properties.end_time,data:data2}];
+validate1481.errors = [{instancePath:instancePath+"/end_time",schemaPath:"#/properties/end_time/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema571.properties.end_time.type,parentSchema:schema571.properties.end_time,data:data2}];
 return false;
 }
 var valid0 = _errs6 === errors;
@@ -73931,8 +74671,8 @@ var valid1 = true;
 const len0 = data3.length;
 for(let i0=0; i0<len0; i0++){
 const _errs10 = errors;
-if(!(validate1473(data3[i0], {instancePath:instancePath+"/results/" + i0,parentData:data3,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate1473.errors : vErrors.concat(validate1473.errors);
+if(!(validate1482(data3[i0], {instancePath:instancePath+"/results/" + i0,parentData:data3,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate1482.errors : vErrors.concat(validate1482.errors);
 errors = vErrors.length;
 }
 var valid1 = _errs10 === errors;
@@ -73942,7 +74682,7 @@ break;
 }
 }
 else {
-validate1472.errors = [{instancePath:instancePath+"/results",schemaPath:"#/properties/results/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema564.properties.results.type,parentSchema:schema564.properties.results,data:data3}];
+validate1481.errors = [{instancePath:instancePath+"/results",schemaPath:"#/properties/results/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema571.properties.results.type,parentSchema:schema571.properties.results,data:data3}];
 return false;
 }
 }
@@ -73958,30 +74698,30 @@ var valid0 = true;
 }
 }
 else {
-validate1472.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema564.type,parentSchema:schema564,data}];
+validate1481.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema571.type,parentSchema:schema571,data}];
 return false;
 }
 }
-validate1472.errors = vErrors;
+validate1481.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate1471(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1480(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((((data.object === undefined) && (missing0 = "object")) || ((data.data === undefined) && (missing0 = "data"))) || ((data.has_more === undefined) && (missing0 = "has_more"))) || ((data.next_page === undefined) && (missing0 = "next_page"))){
-validate1471.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema563.required,parentSchema:schema563,data}];
+validate1480.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema570.required,parentSchema:schema570,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
 if(!((((key0 === "object") || (key0 === "data")) || (key0 === "has_more")) || (key0 === "next_page"))){
-validate1471.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema563,data}];
+validate1480.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema570,data}];
 return false;
 break;
 }
@@ -73991,11 +74731,11 @@ if(data.object !== undefined){
 let data0 = data.object;
 const _errs2 = errors;
 if(typeof data0 !== "string"){
-validate1471.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema563.properties.object.type,parentSchema:schema563.properties.object,data:data0}];
+validate1480.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema570.properties.object.type,parentSchema:schema570.properties.object,data:data0}];
 return false;
 }
 if("page" !== data0){
-validate1471.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "page"},message:"must be equal to constant",schema:"page",parentSchema:schema563.properties.object,data:data0}];
+validate1480.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "page"},message:"must be equal to constant",schema:"page",parentSchema:schema570.properties.object,data:data0}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -74013,8 +74753,8 @@ var valid1 = true;
 const len0 = data1.length;
 for(let i0=0; i0<len0; i0++){
 const _errs6 = errors;
-if(!(validate1472(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate1472.errors : vErrors.concat(validate1472.errors);
+if(!(validate1481(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate1481.errors : vErrors.concat(validate1481.errors);
 errors = vErrors.length;
 }
 var valid1 = _errs6 === errors;
@@ -74024,7 +74764,7 @@ break;
 }
 }
 else {
-validate1471.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema563.properties.data.type,parentSchema:schema563.properties.data,data:data1}];
+validate1480.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema570.properties.data.type,parentSchema:schema570.properties.data,data:data1}];
 return false;
 }
 }
@@ -74038,7 +74778,7 @@ if(data.has_more !== undefined){
 let data3 = data.has_more;
 const _errs7 = errors;
 if(typeof data3 !== "boolean"){
-validate1471.errors = [{instancePath:instancePath+"/has_more",schemaPath:"#/properties/has_more/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema563.properties.has_more.type,parentSchema:schema563.properties.has_more,data:data3}];
+validate1480.errors = [{instancePath:instancePath+"/has_more",schemaPath:"#/properties/has_more/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema570.properties.has_more.type,parentSchema:schema570.properties.has_more,data:data3}];
 return false;
 }
 var valid0 = _errs7 === errors;
@@ -74051,7 +74791,7 @@ if(data.next_page !== undefined){
 let data4 = data.next_page;
 const _errs9 = errors;
 if((typeof data4 !== "string") && (data4 !== null)){
-validate1471.errors = [{instancePath:instancePath+"/next_page",schemaPath:"#/properties/next_page/type",keyword:"type",params:{type: schema563.properties.next_page.type},message:"must be string,null",schema:schema563.properties.next_page.type,parentSchema:schema563.properties.next_page,data:data4}];
+validate1480.errors = [{instancePath:instancePath+"/next_page",schemaPath:"#/properties/next_page/type",keyword:"type",params:{type: schema570.properties.next_page.type},message:"must be string,null",schema:schema570.properties.next_page.type,parentSchema:schema570.properties.next_page,data:data4}];
 return false;
 }
 var valid0 = _errs9 === errors;
@@ -74066,31 +74806,31 @@ var valid0 = true;
 }
 }
 else {
-validate1471.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema563.type,parentSchema:schema563,data}];
+validate1480.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema570.type,parentSchema:schema570,data}];
 return false;
 }
 }
-validate1471.errors = vErrors;
+validate1480.errors = vErrors;
 return errors === 0;
 }
 
-export const validateUsageTimeBucket = validate1500;
+export const validateUsageTimeBucket = validate1509;
 
-function validate1500(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1509(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((((data.object === undefined) && (missing0 = "object")) || ((data.start_time === undefined) && (missing0 = "start_time"))) || ((data.end_time === undefined) && (missing0 = "end_time"))) || ((data.results === undefined) && (missing0 = "results"))){
-validate1500.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema564.required,parentSchema:schema564,data}];
+validate1509.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema571.required,parentSchema:schema571,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
 if(!((((key0 === "object") || (key0 === "start_time")) || (key0 === "end_time")) || (key0 === "results"))){
-validate1500.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema564,data}];
+validate1509.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema571,data}];
 return false;
 break;
 }
@@ -74100,11 +74840,11 @@ if(data.object !== undefined){
 let data0 = data.object;
 const _errs2 = errors;
 if(typeof data0 !== "string"){
-validate1500.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema564.properties.object.type,parentSchema:schema564.properties.object,data:data0}];
+validate1509.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema571.properties.object.type,parentSchema:schema571.properties.object,data:data0}];
 return false;
 }
 if("bucket" !== data0){
-validate1500.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "bucket"},message:"must be equal to constant",schema:"bucket",parentSchema:schema564.properties.object,data:data0}];
+validate1509.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "bucket"},message:"must be equal to constant",schema:"bucket",parentSchema:schema571.properties.object,data:data0}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -74117,7 +74857,7 @@ if(data.start_time !== undefined){
 let data1 = data.start_time;
 const _errs4 = errors;
 if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate1500.errors = [{instancePath:instancePath+"/start_time",schemaPath:"#/properties/start_time/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema564.properties.start_time.type,parentSchema:schema564.properties.start_time,data:data1}];
+validate1509.errors = [{instancePath:instancePath+"/start_time",schemaPath:"#/properties/start_time/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema571.properties.start_time.type,parentSchema:schema571.properties.start_time,data:data1}];
 return false;
 }
 var valid0 = _errs4 === errors;
@@ -74130,7 +74870,7 @@ if(data.end_time !== undefined){
 let data2 = data.end_time;
 const _errs6 = errors;
 if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate1500.errors = [{instancePath:instancePath+"/end_time",schemaPath:"#/properties/end_time/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema564.properties.end_time.type,parentSchema:schema564.properties.end_time,data:data2}];
+validate1509.errors = [{instancePath:instancePath+"/end_time",schemaPath:"#/properties/end_time/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema571.properties.end_time.type,parentSchema:schema571.properties.end_time,data:data2}];
 return false;
 }
 var valid0 = _errs6 === errors;
@@ -74148,8 +74888,8 @@ var valid1 = true;
 const len0 = data3.length;
 for(let i0=0; i0<len0; i0++){
 const _errs10 = errors;
-if(!(validate1473(data3[i0], {instancePath:instancePath+"/results/" + i0,parentData:data3,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate1473.errors : vErrors.concat(validate1473.errors);
+if(!(validate1482(data3[i0], {instancePath:instancePath+"/results/" + i0,parentData:data3,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate1482.errors : vErrors.concat(validate1482.errors);
 errors = vErrors.length;
 }
 var valid1 = _errs10 === errors;
@@ -74159,7 +74899,7 @@ break;
 }
 }
 else {
-validate1500.errors = [{instancePath:instancePath+"/results",schemaPath:"#/properties/results/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema564.properties.results.type,parentSchema:schema564.properties.results,data:data3}];
+validate1509.errors = [{instancePath:instancePath+"/results",schemaPath:"#/properties/results/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema571.properties.results.type,parentSchema:schema571.properties.results,data:data3}];
 return false;
 }
 }
@@ -74175,132 +74915,132 @@ var valid0 = true;
 }
 }
 else {
-validate1500.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema564.type,parentSchema:schema564,data}];
+validate1509.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema571.type,parentSchema:schema571,data}];
 return false;
 }
 }
-validate1500.errors = vErrors;
+validate1509.errors = vErrors;
 return errors === 0;
 }
 
-export const validateUsageResult = validate1502;
+export const validateUsageResult = validate1511;
 
-function validate1502(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1511(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.object === undefined) && (missing0 = "object")){
-validate1502.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema565.required,parentSchema:schema565,data}];
+validate1511.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema572.required,parentSchema:schema572,data}];
 return false;
 }
 else {
 const tag0 = data.object;
 if(typeof tag0 == "string"){
 if(tag0 === "organization.usage.completions.result"){
-if(!(validate1474(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate1474.errors : vErrors.concat(validate1474.errors);
-errors = vErrors.length;
-}
-}
-else if(tag0 === "organization.usage.embeddings.result"){
-if(!(validate1475(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate1475.errors : vErrors.concat(validate1475.errors);
-errors = vErrors.length;
-}
-}
-else if(tag0 === "organization.usage.moderations.result"){
-if(!(validate1476(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate1476.errors : vErrors.concat(validate1476.errors);
-errors = vErrors.length;
-}
-}
-else if(tag0 === "organization.usage.images.result"){
-if(!(validate1477(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate1477.errors : vErrors.concat(validate1477.errors);
-errors = vErrors.length;
-}
-}
-else if(tag0 === "organization.usage.audio_speeches.result"){
-if(!(validate1478(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate1478.errors : vErrors.concat(validate1478.errors);
-errors = vErrors.length;
-}
-}
-else if(tag0 === "organization.usage.audio_transcriptions.result"){
-if(!(validate1479(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate1479.errors : vErrors.concat(validate1479.errors);
-errors = vErrors.length;
-}
-}
-else if(tag0 === "organization.usage.vector_stores.result"){
-if(!(validate1480(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate1480.errors : vErrors.concat(validate1480.errors);
-errors = vErrors.length;
-}
-}
-else if(tag0 === "organization.usage.code_interpreter_sessions.result"){
-if(!(validate1481(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate1481.errors : vErrors.concat(validate1481.errors);
-errors = vErrors.length;
-}
-}
-else if(tag0 === "organization.usage.file_searches.result"){
-if(!(validate1482(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate1482.errors : vErrors.concat(validate1482.errors);
-errors = vErrors.length;
-}
-}
-else if(tag0 === "organization.usage.web_searches.result"){
 if(!(validate1483(data, {instancePath,parentData,parentDataProperty,rootData}))){
 vErrors = vErrors === null ? validate1483.errors : vErrors.concat(validate1483.errors);
 errors = vErrors.length;
 }
 }
-else if(tag0 === "organization.costs.result"){
+else if(tag0 === "organization.usage.embeddings.result"){
 if(!(validate1484(data, {instancePath,parentData,parentDataProperty,rootData}))){
 vErrors = vErrors === null ? validate1484.errors : vErrors.concat(validate1484.errors);
 errors = vErrors.length;
 }
 }
+else if(tag0 === "organization.usage.moderations.result"){
+if(!(validate1485(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate1485.errors : vErrors.concat(validate1485.errors);
+errors = vErrors.length;
+}
+}
+else if(tag0 === "organization.usage.images.result"){
+if(!(validate1486(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate1486.errors : vErrors.concat(validate1486.errors);
+errors = vErrors.length;
+}
+}
+else if(tag0 === "organization.usage.audio_speeches.result"){
+if(!(validate1487(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate1487.errors : vErrors.concat(validate1487.errors);
+errors = vErrors.length;
+}
+}
+else if(tag0 === "organization.usage.audio_transcriptions.result"){
+if(!(validate1488(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate1488.errors : vErrors.concat(validate1488.errors);
+errors = vErrors.length;
+}
+}
+else if(tag0 === "organization.usage.vector_stores.result"){
+if(!(validate1489(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate1489.errors : vErrors.concat(validate1489.errors);
+errors = vErrors.length;
+}
+}
+else if(tag0 === "organization.usage.code_interpreter_sessions.result"){
+if(!(validate1490(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate1490.errors : vErrors.concat(validate1490.errors);
+errors = vErrors.length;
+}
+}
+else if(tag0 === "organization.usage.file_searches.result"){
+if(!(validate1491(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate1491.errors : vErrors.concat(validate1491.errors);
+errors = vErrors.length;
+}
+}
+else if(tag0 === "organization.usage.web_searches.result"){
+if(!(validate1492(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate1492.errors : vErrors.concat(validate1492.errors);
+errors = vErrors.length;
+}
+}
+else if(tag0 === "organization.costs.result"){
+if(!(validate1493(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate1493.errors : vErrors.concat(validate1493.errors);
+errors = vErrors.length;
+}
+}
 else {
-validate1502.errors = [{instancePath,schemaPath:"#/discriminator",keyword:"discriminator",params:{error: "mapping", tag: "object", tagValue: tag0},message:"value of tag \"object\" must be in oneOf",schema:schema565.discriminator,parentSchema:schema565,data}];
+validate1511.errors = [{instancePath,schemaPath:"#/discriminator",keyword:"discriminator",params:{error: "mapping", tag: "object", tagValue: tag0},message:"value of tag \"object\" must be in oneOf",schema:schema572.discriminator,parentSchema:schema572,data}];
 return false;
 }
 }
 else {
-validate1502.errors = [{instancePath,schemaPath:"#/discriminator",keyword:"discriminator",params:{error: "tag", tag: "object", tagValue: tag0},message:"tag \"object\" must be string",schema:schema565.discriminator,parentSchema:schema565,data}];
+validate1511.errors = [{instancePath,schemaPath:"#/discriminator",keyword:"discriminator",params:{error: "tag", tag: "object", tagValue: tag0},message:"tag \"object\" must be string",schema:schema572.discriminator,parentSchema:schema572,data}];
 return false;
 }
 }
 }
 else {
-validate1502.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema565.type,parentSchema:schema565,data}];
+validate1511.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema572.type,parentSchema:schema572,data}];
 return false;
 }
 }
-validate1502.errors = vErrors;
+validate1511.errors = vErrors;
 return errors === 0;
 }
 
-export const validateUsageCompletionsResult = validate1514;
+export const validateUsageCompletionsResult = validate1523;
 
-function validate1514(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1523(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((((((((((((((data.object === undefined) && (missing0 = "object")) || ((data.input_tokens === undefined) && (missing0 = "input_tokens"))) || ((data.input_cached_tokens === undefined) && (missing0 = "input_cached_tokens"))) || ((data.input_cache_write_tokens === undefined) && (missing0 = "input_cache_write_tokens"))) || ((data.input_uncached_tokens === undefined) && (missing0 = "input_uncached_tokens"))) || ((data.output_tokens === undefined) && (missing0 = "output_tokens"))) || ((data.num_model_requests === undefined) && (missing0 = "num_model_requests"))) || ((data.project_id === undefined) && (missing0 = "project_id"))) || ((data.user_id === undefined) && (missing0 = "user_id"))) || ((data.api_key_id === undefined) && (missing0 = "api_key_id"))) || ((data.model === undefined) && (missing0 = "model"))) || ((data.batch === undefined) && (missing0 = "batch"))) || ((data.service_tier === undefined) && (missing0 = "service_tier"))){
-validate1514.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema566.required,parentSchema:schema566,data}];
+validate1523.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema573.required,parentSchema:schema573,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
-if(!(func26.call(schema566.properties, key0))){
-validate1514.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema566,data}];
+if(!(func26.call(schema573.properties, key0))){
+validate1523.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema573,data}];
 return false;
 break;
 }
@@ -74310,11 +75050,11 @@ if(data.object !== undefined){
 let data0 = data.object;
 const _errs2 = errors;
 if(typeof data0 !== "string"){
-validate1514.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema566.properties.object.type,parentSchema:schema566.properties.object,data:data0}];
+validate1523.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema573.properties.object.type,parentSchema:schema573.properties.object,data:data0}];
 return false;
 }
 if("organization.usage.completions.result" !== data0){
-validate1514.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.completions.result"},message:"must be equal to constant",schema:"organization.usage.completions.result",parentSchema:schema566.properties.object,data:data0}];
+validate1523.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.completions.result"},message:"must be equal to constant",schema:"organization.usage.completions.result",parentSchema:schema573.properties.object,data:data0}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -74327,13 +75067,13 @@ if(data.input_tokens !== undefined){
 let data1 = data.input_tokens;
 const _errs4 = errors;
 if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate1514.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema566.properties.input_tokens.type,parentSchema:schema566.properties.input_tokens,data:data1}];
+validate1523.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema573.properties.input_tokens.type,parentSchema:schema573.properties.input_tokens,data:data1}];
 return false;
 }
 if(errors === _errs4){
 if((typeof data1 == "number") && (isFinite(data1))){
 if(data1 < 0 || isNaN(data1)){
-validate1514.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema566.properties.input_tokens,data:data1}];
+validate1523.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema573.properties.input_tokens,data:data1}];
 return false;
 }
 }
@@ -74348,13 +75088,13 @@ if(data.input_cached_tokens !== undefined){
 let data2 = data.input_cached_tokens;
 const _errs6 = errors;
 if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate1514.errors = [{instancePath:instancePath+"/input_cached_tokens",schemaPath:"#/properties/input_cached_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema566.properties.input_cached_tokens.type,parentSchema:schema566.properties.input_cached_tokens,data:data2}];
+validate1523.errors = [{instancePath:instancePath+"/input_cached_tokens",schemaPath:"#/properties/input_cached_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema573.properties.input_cached_tokens.type,parentSchema:schema573.properties.input_cached_tokens,data:data2}];
 return false;
 }
 if(errors === _errs6){
 if((typeof data2 == "number") && (isFinite(data2))){
 if(data2 < 0 || isNaN(data2)){
-validate1514.errors = [{instancePath:instancePath+"/input_cached_tokens",schemaPath:"#/properties/input_cached_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema566.properties.input_cached_tokens,data:data2}];
+validate1523.errors = [{instancePath:instancePath+"/input_cached_tokens",schemaPath:"#/properties/input_cached_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema573.properties.input_cached_tokens,data:data2}];
 return false;
 }
 }
@@ -74369,13 +75109,13 @@ if(data.input_cache_write_tokens !== undefined){
 let data3 = data.input_cache_write_tokens;
 const _errs8 = errors;
 if(!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))){
-validate1514.errors = [{instancePath:instancePath+"/input_cache_write_tokens",schemaPath:"#/properties/input_cache_write_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema566.properties.input_cache_write_tokens.type,parentSchema:schema566.properties.input_cache_write_tokens,data:data3}];
+validate1523.errors = [{instancePath:instancePath+"/input_cache_write_tokens",schemaPath:"#/properties/input_cache_write_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema573.properties.input_cache_write_tokens.type,parentSchema:schema573.properties.input_cache_write_tokens,data:data3}];
 return false;
 }
 if(errors === _errs8){
 if((typeof data3 == "number") && (isFinite(data3))){
 if(data3 < 0 || isNaN(data3)){
-validate1514.errors = [{instancePath:instancePath+"/input_cache_write_tokens",schemaPath:"#/properties/input_cache_write_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema566.properties.input_cache_write_tokens,data:data3}];
+validate1523.errors = [{instancePath:instancePath+"/input_cache_write_tokens",schemaPath:"#/properties/input_cache_write_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema573.properties.input_cache_write_tokens,data:data3}];
 return false;
 }
 }
@@ -74390,13 +75130,13 @@ if(data.input_uncached_tokens !== undefined){
 let data4 = data.input_uncached_tokens;
 const _errs10 = errors;
 if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
-validate1514.errors = [{instancePath:instancePath+"/input_uncached_tokens",schemaPath:"#/properties/input_uncached_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema566.properties.input_uncached_tokens.type,parentSchema:schema566.properties.input_uncached_tokens,data:data4}];
+validate1523.errors = [{instancePath:instancePath+"/input_uncached_tokens",schemaPath:"#/properties/input_uncached_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema573.properties.input_uncached_tokens.type,parentSchema:schema573.properties.input_uncached_tokens,data:data4}];
 return false;
 }
 if(errors === _errs10){
 if((typeof data4 == "number") && (isFinite(data4))){
 if(data4 < 0 || isNaN(data4)){
-validate1514.errors = [{instancePath:instancePath+"/input_uncached_tokens",schemaPath:"#/properties/input_uncached_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema566.properties.input_uncached_tokens,data:data4}];
+validate1523.errors = [{instancePath:instancePath+"/input_uncached_tokens",schemaPath:"#/properties/input_uncached_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema573.properties.input_uncached_tokens,data:data4}];
 return false;
 }
 }
@@ -74411,13 +75151,13 @@ if(data.output_tokens !== undefined){
 let data5 = data.output_tokens;
 const _errs12 = errors;
 if(!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))){
-validate1514.errors = [{instancePath:instancePath+"/output_tokens",schemaPath:"#/properties/output_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema566.properties.output_tokens.type,parentSchema:schema566.properties.output_tokens,data:data5}];
+validate1523.errors = [{instancePath:instancePath+"/output_tokens",schemaPath:"#/properties/output_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema573.properties.output_tokens.type,parentSchema:schema573.properties.output_tokens,data:data5}];
 return false;
 }
 if(errors === _errs12){
 if((typeof data5 == "number") && (isFinite(data5))){
 if(data5 < 0 || isNaN(data5)){
-validate1514.errors = [{instancePath:instancePath+"/output_tokens",schemaPath:"#/properties/output_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema566.properties.output_tokens,data:data5}];
+validate1523.errors = [{instancePath:instancePath+"/output_tokens",schemaPath:"#/properties/output_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema573.properties.output_tokens,data:data5}];
 return false;
 }
 }
@@ -74432,13 +75172,13 @@ if(data.num_model_requests !== undefined){
 let data6 = data.num_model_requests;
 const _errs14 = errors;
 if(!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinite(data6)))){
-validate1514.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema566.properties.num_model_requests.type,parentSchema:schema566.properties.num_model_requests,data:data6}];
+validate1523.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema573.properties.num_model_requests.type,parentSchema:schema573.properties.num_model_requests,data:data6}];
 return false;
 }
 if(errors === _errs14){
 if((typeof data6 == "number") && (isFinite(data6))){
 if(data6 < 0 || isNaN(data6)){
-validate1514.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema566.properties.num_model_requests,data:data6}];
+validate1523.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema573.properties.num_model_requests,data:data6}];
 return false;
 }
 }
@@ -74453,7 +75193,7 @@ if(data.project_id !== undefined){
 let data7 = data.project_id;
 const _errs16 = errors;
 if((typeof data7 !== "string") && (data7 !== null)){
-validate1514.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema566.properties.project_id.type},message:"must be string,null",schema:schema566.properties.project_id.type,parentSchema:schema566.properties.project_id,data:data7}];
+validate1523.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema573.properties.project_id.type},message:"must be string,null",schema:schema573.properties.project_id.type,parentSchema:schema573.properties.project_id,data:data7}];
 return false;
 }
 var valid0 = _errs16 === errors;
@@ -74466,7 +75206,7 @@ if(data.user_id !== undefined){
 let data8 = data.user_id;
 const _errs18 = errors;
 if((typeof data8 !== "string") && (data8 !== null)){
-validate1514.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema566.properties.user_id.type},message:"must be string,null",schema:schema566.properties.user_id.type,parentSchema:schema566.properties.user_id,data:data8}];
+validate1523.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema573.properties.user_id.type},message:"must be string,null",schema:schema573.properties.user_id.type,parentSchema:schema573.properties.user_id,data:data8}];
 return false;
 }
 var valid0 = _errs18 === errors;
@@ -74479,7 +75219,7 @@ if(data.api_key_id !== undefined){
 let data9 = data.api_key_id;
 const _errs20 = errors;
 if((typeof data9 !== "string") && (data9 !== null)){
-validate1514.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema566.properties.api_key_id.type},message:"must be string,null",schema:schema566.properties.api_key_id.type,parentSchema:schema566.properties.api_key_id,data:data9}];
+validate1523.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema573.properties.api_key_id.type},message:"must be string,null",schema:schema573.properties.api_key_id.type,parentSchema:schema573.properties.api_key_id,data:data9}];
 return false;
 }
 var valid0 = _errs20 === errors;
@@ -74492,7 +75232,7 @@ if(data.model !== undefined){
 let data10 = data.model;
 const _errs22 = errors;
 if((typeof data10 !== "string") && (data10 !== null)){
-validate1514.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema566.properties.model.type},message:"must be string,null",schema:schema566.properties.model.type,parentSchema:schema566.properties.model,data:data10}];
+validate1523.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema573.properties.model.type},message:"must be string,null",schema:schema573.properties.model.type,parentSchema:schema573.properties.model,data:data10}];
 return false;
 }
 var valid0 = _errs22 === errors;
@@ -74505,7 +75245,7 @@ if(data.batch !== undefined){
 let data11 = data.batch;
 const _errs24 = errors;
 if((typeof data11 !== "boolean") && (data11 !== null)){
-validate1514.errors = [{instancePath:instancePath+"/batch",schemaPath:"#/properties/batch/type",keyword:"type",params:{type: schema566.properties.batch.type},message:"must be boolean,null",schema:schema566.properties.batch.type,parentSchema:schema566.properties.batch,data:data11}];
+validate1523.errors = [{instancePath:instancePath+"/batch",schemaPath:"#/properties/batch/type",keyword:"type",params:{type: schema573.properties.batch.type},message:"must be boolean,null",schema:schema573.properties.batch.type,parentSchema:schema573.properties.batch,data:data11}];
 return false;
 }
 var valid0 = _errs24 === errors;
@@ -74518,7 +75258,7 @@ if(data.service_tier !== undefined){
 let data12 = data.service_tier;
 const _errs26 = errors;
 if((typeof data12 !== "string") && (data12 !== null)){
-validate1514.errors = [{instancePath:instancePath+"/service_tier",schemaPath:"#/properties/service_tier/type",keyword:"type",params:{type: schema566.properties.service_tier.type},message:"must be string,null",schema:schema566.properties.service_tier.type,parentSchema:schema566.properties.service_tier,data:data12}];
+validate1523.errors = [{instancePath:instancePath+"/service_tier",schemaPath:"#/properties/service_tier/type",keyword:"type",params:{type: schema573.properties.service_tier.type},message:"must be string,null",schema:schema573.properties.service_tier.type,parentSchema:schema573.properties.service_tier,data:data12}];
 return false;
 }
 var valid0 = _errs26 === errors;
@@ -74542,31 +75282,31 @@ var valid0 = true;
 }
 }
 else {
-validate1514.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema566.type,parentSchema:schema566,data}];
+validate1523.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema573.type,parentSchema:schema573,data}];
 return false;
 }
 }
-validate1514.errors = vErrors;
+validate1523.errors = vErrors;
 return errors === 0;
 }
 
-export const validateUsageEmbeddingsResult = validate1515;
+export const validateUsageEmbeddingsResult = validate1524;
 
-function validate1515(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1524(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((((((((data.object === undefined) && (missing0 = "object")) || ((data.input_tokens === undefined) && (missing0 = "input_tokens"))) || ((data.num_model_requests === undefined) && (missing0 = "num_model_requests"))) || ((data.project_id === undefined) && (missing0 = "project_id"))) || ((data.user_id === undefined) && (missing0 = "user_id"))) || ((data.api_key_id === undefined) && (missing0 = "api_key_id"))) || ((data.model === undefined) && (missing0 = "model"))){
-validate1515.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema567.required,parentSchema:schema567,data}];
+validate1524.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema574.required,parentSchema:schema574,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
 if(!(((((((key0 === "object") || (key0 === "input_tokens")) || (key0 === "num_model_requests")) || (key0 === "project_id")) || (key0 === "user_id")) || (key0 === "api_key_id")) || (key0 === "model"))){
-validate1515.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema567,data}];
+validate1524.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema574,data}];
 return false;
 break;
 }
@@ -74576,11 +75316,11 @@ if(data.object !== undefined){
 let data0 = data.object;
 const _errs2 = errors;
 if(typeof data0 !== "string"){
-validate1515.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema567.properties.object.type,parentSchema:schema567.properties.object,data:data0}];
+validate1524.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema574.properties.object.type,parentSchema:schema574.properties.object,data:data0}];
 return false;
 }
 if("organization.usage.embeddings.result" !== data0){
-validate1515.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.embeddings.result"},message:"must be equal to constant",schema:"organization.usage.embeddings.result",parentSchema:schema567.properties.object,data:data0}];
+validate1524.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.embeddings.result"},message:"must be equal to constant",schema:"organization.usage.embeddings.result",parentSchema:schema574.properties.object,data:data0}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -74593,13 +75333,13 @@ if(data.input_tokens !== undefined){
 let data1 = data.input_tokens;
 const _errs4 = errors;
 if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate1515.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema567.properties.input_tokens.type,parentSchema:schema567.properties.input_tokens,data:data1}];
+validate1524.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema574.properties.input_tokens.type,parentSchema:schema574.properties.input_tokens,data:data1}];
 return false;
 }
 if(errors === _errs4){
 if((typeof data1 == "number") && (isFinite(data1))){
 if(data1 < 0 || isNaN(data1)){
-validate1515.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema567.properties.input_tokens,data:data1}];
+validate1524.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema574.properties.input_tokens,data:data1}];
 return false;
 }
 }
@@ -74614,13 +75354,13 @@ if(data.num_model_requests !== undefined){
 let data2 = data.num_model_requests;
 const _errs6 = errors;
 if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate1515.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema567.properties.num_model_requests.type,parentSchema:schema567.properties.num_model_requests,data:data2}];
+validate1524.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema574.properties.num_model_requests.type,parentSchema:schema574.properties.num_model_requests,data:data2}];
 return false;
 }
 if(errors === _errs6){
 if((typeof data2 == "number") && (isFinite(data2))){
 if(data2 < 0 || isNaN(data2)){
-validate1515.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema567.properties.num_model_requests,data:data2}];
+validate1524.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema574.properties.num_model_requests,data:data2}];
 return false;
 }
 }
@@ -74635,7 +75375,7 @@ if(data.project_id !== undefined){
 let data3 = data.project_id;
 const _errs8 = errors;
 if((typeof data3 !== "string") && (data3 !== null)){
-validate1515.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema567.properties.project_id.type},message:"must be string,null",schema:schema567.properties.project_id.type,parentSchema:schema567.properties.project_id,data:data3}];
+validate1524.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema574.properties.project_id.type},message:"must be string,null",schema:schema574.properties.project_id.type,parentSchema:schema574.properties.project_id,data:data3}];
 return false;
 }
 var valid0 = _errs8 === errors;
@@ -74648,7 +75388,7 @@ if(data.user_id !== undefined){
 let data4 = data.user_id;
 const _errs10 = errors;
 if((typeof data4 !== "string") && (data4 !== null)){
-validate1515.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema567.properties.user_id.type},message:"must be string,null",schema:schema567.properties.user_id.type,parentSchema:schema567.properties.user_id,data:data4}];
+validate1524.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema574.properties.user_id.type},message:"must be string,null",schema:schema574.properties.user_id.type,parentSchema:schema574.properties.user_id,data:data4}];
 return false;
 }
 var valid0 = _errs10 === errors;
@@ -74661,7 +75401,7 @@ if(data.api_key_id !== undefined){
 let data5 = data.api_key_id;
 const _errs12 = errors;
 if((typeof data5 !== "string") && (data5 !== null)){
-validate1515.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema567.properties.api_key_id.type},message:"must be string,null",schema:schema567.properties.api_key_id.type,parentSchema:schema567.properties.api_key_id,data:data5}];
+validate1524.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema574.properties.api_key_id.type},message:"must be string,null",schema:schema574.properties.api_key_id.type,parentSchema:schema574.properties.api_key_id,data:data5}];
 return false;
 }
 var valid0 = _errs12 === errors;
@@ -74674,7 +75414,7 @@ if(data.model !== undefined){
 let data6 = data.model;
 const _errs14 = errors;
 if((typeof data6 !== "string") && (data6 !== null)){
-validate1515.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema567.properties.model.type},message:"must be string,null",schema:schema567.properties.model.type,parentSchema:schema567.properties.model,data:data6}];
+validate1524.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema574.properties.model.type},message:"must be string,null",schema:schema574.properties.model.type,parentSchema:schema574.properties.model,data:data6}];
 return false;
 }
 var valid0 = _errs14 === errors;
@@ -74692,31 +75432,31 @@ var valid0 = true;
 }
 }
 else {
-validate1515.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema567.type,parentSchema:schema567,data}];
+validate1524.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema574.type,parentSchema:schema574,data}];
 return false;
 }
 }
-validate1515.errors = vErrors;
+validate1524.errors = vErrors;
 return errors === 0;
 }
 
-export const validateUsageModerationsResult = validate1516;
+export const validateUsageModerationsResult = validate1525;
 
-function validate1516(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1525(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((((((((data.object === undefined) && (missing0 = "object")) || ((data.input_tokens === undefined) && (missing0 = "input_tokens"))) || ((data.num_model_requests === undefined) && (missing0 = "num_model_requests"))) || ((data.project_id === undefined) && (missing0 = "project_id"))) || ((data.user_id === undefined) && (missing0 = "user_id"))) || ((data.api_key_id === undefined) && (missing0 = "api_key_id"))) || ((data.model === undefined) && (missing0 = "model"))){
-validate1516.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema568.required,parentSchema:schema568,data}];
+validate1525.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema575.required,parentSchema:schema575,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
 if(!(((((((key0 === "object") || (key0 === "input_tokens")) || (key0 === "num_model_requests")) || (key0 === "project_id")) || (key0 === "user_id")) || (key0 === "api_key_id")) || (key0 === "model"))){
-validate1516.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema568,data}];
+validate1525.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema575,data}];
 return false;
 break;
 }
@@ -74726,11 +75466,11 @@ if(data.object !== undefined){
 let data0 = data.object;
 const _errs2 = errors;
 if(typeof data0 !== "string"){
-validate1516.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema568.properties.object.type,parentSchema:schema568.properties.object,data:data0}];
+validate1525.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema575.properties.object.type,parentSchema:schema575.properties.object,data:data0}];
 return false;
 }
 if("organization.usage.moderations.result" !== data0){
-validate1516.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.moderations.result"},message:"must be equal to constant",schema:"organization.usage.moderations.result",parentSchema:schema568.properties.object,data:data0}];
+validate1525.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.moderations.result"},message:"must be equal to constant",schema:"organization.usage.moderations.result",parentSchema:schema575.properties.object,data:data0}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -74743,13 +75483,13 @@ if(data.input_tokens !== undefined){
 let data1 = data.input_tokens;
 const _errs4 = errors;
 if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate1516.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema568.properties.input_tokens.type,parentSchema:schema568.properties.input_tokens,data:data1}];
+validate1525.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema575.properties.input_tokens.type,parentSchema:schema575.properties.input_tokens,data:data1}];
 return false;
 }
 if(errors === _errs4){
 if((typeof data1 == "number") && (isFinite(data1))){
 if(data1 < 0 || isNaN(data1)){
-validate1516.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema568.properties.input_tokens,data:data1}];
+validate1525.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema575.properties.input_tokens,data:data1}];
 return false;
 }
 }
@@ -74764,13 +75504,13 @@ if(data.num_model_requests !== undefined){
 let data2 = data.num_model_requests;
 const _errs6 = errors;
 if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate1516.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema568.properties.num_model_requests.type,parentSchema:schema568.properties.num_model_requests,data:data2}];
+validate1525.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema575.properties.num_model_requests.type,parentSchema:schema575.properties.num_model_requests,data:data2}];
 return false;
 }
 if(errors === _errs6){
 if((typeof data2 == "number") && (isFinite(data2))){
 if(data2 < 0 || isNaN(data2)){
-validate1516.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema568.properties.num_model_requests,data:data2}];
+validate1525.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema575.properties.num_model_requests,data:data2}];
 return false;
 }
 }
@@ -74785,7 +75525,7 @@ if(data.project_id !== undefined){
 let data3 = data.project_id;
 const _errs8 = errors;
 if((typeof data3 !== "string") && (data3 !== null)){
-validate1516.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema568.properties.project_id.type},message:"must be string,null",schema:schema568.properties.project_id.type,parentSchema:schema568.properties.project_id,data:data3}];
+validate1525.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema575.properties.project_id.type},message:"must be string,null",schema:schema575.properties.project_id.type,parentSchema:schema575.properties.project_id,data:data3}];
 return false;
 }
 var valid0 = _errs8 === errors;
@@ -74798,7 +75538,7 @@ if(data.user_id !== undefined){
 let data4 = data.user_id;
 const _errs10 = errors;
 if((typeof data4 !== "string") && (data4 !== null)){
-validate1516.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema568.properties.user_id.type},message:"must be string,null",schema:schema568.properties.user_id.type,parentSchema:schema568.properties.user_id,data:data4}];
+validate1525.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema575.properties.user_id.type},message:"must be string,null",schema:schema575.properties.user_id.type,parentSchema:schema575.properties.user_id,data:data4}];
 return false;
 }
 var valid0 = _errs10 === errors;
@@ -74811,7 +75551,7 @@ if(data.api_key_id !== undefined){
 let data5 = data.api_key_id;
 const _errs12 = errors;
 if((typeof data5 !== "string") && (data5 !== null)){
-validate1516.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema568.properties.api_key_id.type},message:"must be string,null",schema:schema568.properties.api_key_id.type,parentSchema:schema568.properties.api_key_id,data:data5}];
+validate1525.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema575.properties.api_key_id.type},message:"must be string,null",schema:schema575.properties.api_key_id.type,parentSchema:schema575.properties.api_key_id,data:data5}];
 return false;
 }
 var valid0 = _errs12 === errors;
@@ -74824,7 +75564,7 @@ if(data.model !== undefined){
 let data6 = data.model;
 const _errs14 = errors;
 if((typeof data6 !== "string") && (data6 !== null)){
-validate1516.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema568.properties.model.type},message:"must be string,null",schema:schema568.properties.model.type,parentSchema:schema568.properties.model,data:data6}];
+validate1525.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema575.properties.model.type},message:"must be string,null",schema:schema575.properties.model.type,parentSchema:schema575.properties.model,data:data6}];
 return false;
 }
 var valid0 = _errs14 === errors;
@@ -74842,31 +75582,31 @@ var valid0 = true;
 }
 }
 else {
-validate1516.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema568.type,parentSchema:schema568,data}];
+validate1525.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema575.type,parentSchema:schema575,data}];
 return false;
 }
 }
-validate1516.errors = vErrors;
+validate1525.errors = vErrors;
 return errors === 0;
 }
 
-export const validateUsageImagesResult = validate1517;
+export const validateUsageImagesResult = validate1526;
 
-function validate1517(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1526(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((((((((((data.object === undefined) && (missing0 = "object")) || ((data.images === undefined) && (missing0 = "images"))) || ((data.num_model_requests === undefined) && (missing0 = "num_model_requests"))) || ((data.source === undefined) && (missing0 = "source"))) || ((data.size === undefined) && (missing0 = "size"))) || ((data.project_id === undefined) && (missing0 = "project_id"))) || ((data.user_id === undefined) && (missing0 = "user_id"))) || ((data.api_key_id === undefined) && (missing0 = "api_key_id"))) || ((data.model === undefined) && (missing0 = "model"))){
-validate1517.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema569.required,parentSchema:schema569,data}];
+validate1526.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema576.required,parentSchema:schema576,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
-if(!(func26.call(schema569.properties, key0))){
-validate1517.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema569,data}];
+if(!(func26.call(schema576.properties, key0))){
+validate1526.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema576,data}];
 return false;
 break;
 }
@@ -74876,11 +75616,11 @@ if(data.object !== undefined){
 let data0 = data.object;
 const _errs2 = errors;
 if(typeof data0 !== "string"){
-validate1517.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema569.properties.object.type,parentSchema:schema569.properties.object,data:data0}];
+validate1526.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema576.properties.object.type,parentSchema:schema576.properties.object,data:data0}];
 return false;
 }
 if("organization.usage.images.result" !== data0){
-validate1517.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.images.result"},message:"must be equal to constant",schema:"organization.usage.images.result",parentSchema:schema569.properties.object,data:data0}];
+validate1526.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.images.result"},message:"must be equal to constant",schema:"organization.usage.images.result",parentSchema:schema576.properties.object,data:data0}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -74893,13 +75633,13 @@ if(data.images !== undefined){
 let data1 = data.images;
 const _errs4 = errors;
 if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate1517.errors = [{instancePath:instancePath+"/images",schemaPath:"#/properties/images/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema569.properties.images.type,parentSchema:schema569.properties.images,data:data1}];
+validate1526.errors = [{instancePath:instancePath+"/images",schemaPath:"#/properties/images/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema576.properties.images.type,parentSchema:schema576.properties.images,data:data1}];
 return false;
 }
 if(errors === _errs4){
 if((typeof data1 == "number") && (isFinite(data1))){
 if(data1 < 0 || isNaN(data1)){
-validate1517.errors = [{instancePath:instancePath+"/images",schemaPath:"#/properties/images/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema569.properties.images,data:data1}];
+validate1526.errors = [{instancePath:instancePath+"/images",schemaPath:"#/properties/images/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema576.properties.images,data:data1}];
 return false;
 }
 }
@@ -74914,13 +75654,13 @@ if(data.num_model_requests !== undefined){
 let data2 = data.num_model_requests;
 const _errs6 = errors;
 if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate1517.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema569.properties.num_model_requests.type,parentSchema:schema569.properties.num_model_requests,data:data2}];
+validate1526.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema576.properties.num_model_requests.type,parentSchema:schema576.properties.num_model_requests,data:data2}];
 return false;
 }
 if(errors === _errs6){
 if((typeof data2 == "number") && (isFinite(data2))){
 if(data2 < 0 || isNaN(data2)){
-validate1517.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema569.properties.num_model_requests,data:data2}];
+validate1526.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema576.properties.num_model_requests,data:data2}];
 return false;
 }
 }
@@ -74935,7 +75675,7 @@ if(data.source !== undefined){
 let data3 = data.source;
 const _errs8 = errors;
 if((typeof data3 !== "string") && (data3 !== null)){
-validate1517.errors = [{instancePath:instancePath+"/source",schemaPath:"#/properties/source/type",keyword:"type",params:{type: schema569.properties.source.type},message:"must be string,null",schema:schema569.properties.source.type,parentSchema:schema569.properties.source,data:data3}];
+validate1526.errors = [{instancePath:instancePath+"/source",schemaPath:"#/properties/source/type",keyword:"type",params:{type: schema576.properties.source.type},message:"must be string,null",schema:schema576.properties.source.type,parentSchema:schema576.properties.source,data:data3}];
 return false;
 }
 var valid0 = _errs8 === errors;
@@ -74948,7 +75688,7 @@ if(data.size !== undefined){
 let data4 = data.size;
 const _errs10 = errors;
 if((typeof data4 !== "string") && (data4 !== null)){
-validate1517.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/type",keyword:"type",params:{type: schema569.properties.size.type},message:"must be string,null",schema:schema569.properties.size.type,parentSchema:schema569.properties.size,data:data4}];
+validate1526.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/type",keyword:"type",params:{type: schema576.properties.size.type},message:"must be string,null",schema:schema576.properties.size.type,parentSchema:schema576.properties.size,data:data4}];
 return false;
 }
 var valid0 = _errs10 === errors;
@@ -74961,7 +75701,7 @@ if(data.project_id !== undefined){
 let data5 = data.project_id;
 const _errs12 = errors;
 if((typeof data5 !== "string") && (data5 !== null)){
-validate1517.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema569.properties.project_id.type},message:"must be string,null",schema:schema569.properties.project_id.type,parentSchema:schema569.properties.project_id,data:data5}];
+validate1526.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema576.properties.project_id.type},message:"must be string,null",schema:schema576.properties.project_id.type,parentSchema:schema576.properties.project_id,data:data5}];
 return false;
 }
 var valid0 = _errs12 === errors;
@@ -74974,7 +75714,7 @@ if(data.user_id !== undefined){
 let data6 = data.user_id;
 const _errs14 = errors;
 if((typeof data6 !== "string") && (data6 !== null)){
-validate1517.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema569.properties.user_id.type},message:"must be string,null",schema:schema569.properties.user_id.type,parentSchema:schema569.properties.user_id,data:data6}];
+validate1526.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema576.properties.user_id.type},message:"must be string,null",schema:schema576.properties.user_id.type,parentSchema:schema576.properties.user_id,data:data6}];
 return false;
 }
 var valid0 = _errs14 === errors;
@@ -74987,7 +75727,7 @@ if(data.api_key_id !== undefined){
 let data7 = data.api_key_id;
 const _errs16 = errors;
 if((typeof data7 !== "string") && (data7 !== null)){
-validate1517.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema569.properties.api_key_id.type},message:"must be string,null",schema:schema569.properties.api_key_id.type,parentSchema:schema569.properties.api_key_id,data:data7}];
+validate1526.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema576.properties.api_key_id.type},message:"must be string,null",schema:schema576.properties.api_key_id.type,parentSchema:schema576.properties.api_key_id,data:data7}];
 return false;
 }
 var valid0 = _errs16 === errors;
@@ -75000,7 +75740,7 @@ if(data.model !== undefined){
 let data8 = data.model;
 const _errs18 = errors;
 if((typeof data8 !== "string") && (data8 !== null)){
-validate1517.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema569.properties.model.type},message:"must be string,null",schema:schema569.properties.model.type,parentSchema:schema569.properties.model,data:data8}];
+validate1526.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema576.properties.model.type},message:"must be string,null",schema:schema576.properties.model.type,parentSchema:schema576.properties.model,data:data8}];
 return false;
 }
 var valid0 = _errs18 === errors;
@@ -75020,31 +75760,31 @@ var valid0 = true;
 }
 }
 else {
-validate1517.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema569.type,parentSchema:schema569,data}];
+validate1526.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema576.type,parentSchema:schema576,data}];
 return false;
 }
 }
-validate1517.errors = vErrors;
+validate1526.errors = vErrors;
 return errors === 0;
 }
 
-export const validateUsageAudioSpeechesResult = validate1518;
+export const validateUsageAudioSpeechesResult = validate1527;
 
-function validate1518(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1527(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((((((((data.object === undefined) && (missing0 = "object")) || ((data.characters === undefined) && (missing0 = "characters"))) || ((data.num_model_requests === undefined) && (missing0 = "num_model_requests"))) || ((data.project_id === undefined) && (missing0 = "project_id"))) || ((data.user_id === undefined) && (missing0 = "user_id"))) || ((data.api_key_id === undefined) && (missing0 = "api_key_id"))) || ((data.model === undefined) && (missing0 = "model"))){
-validate1518.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema570.required,parentSchema:schema570,data}];
+validate1527.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema577.required,parentSchema:schema577,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
 if(!(((((((key0 === "object") || (key0 === "characters")) || (key0 === "num_model_requests")) || (key0 === "project_id")) || (key0 === "user_id")) || (key0 === "api_key_id")) || (key0 === "model"))){
-validate1518.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema570,data}];
+validate1527.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema577,data}];
 return false;
 break;
 }
@@ -75054,11 +75794,11 @@ if(data.object !== undefined){
 let data0 = data.object;
 const _errs2 = errors;
 if(typeof data0 !== "string"){
-validate1518.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema570.properties.object.type,parentSchema:schema570.properties.object,data:data0}];
+validate1527.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema577.properties.object.type,parentSchema:schema577.properties.object,data:data0}];
 return false;
 }
 if("organization.usage.audio_speeches.result" !== data0){
-validate1518.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.audio_speeches.result"},message:"must be equal to constant",schema:"organization.usage.audio_speeches.result",parentSchema:schema570.properties.object,data:data0}];
+validate1527.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.audio_speeches.result"},message:"must be equal to constant",schema:"organization.usage.audio_speeches.result",parentSchema:schema577.properties.object,data:data0}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -75071,13 +75811,13 @@ if(data.characters !== undefined){
 let data1 = data.characters;
 const _errs4 = errors;
 if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate1518.errors = [{instancePath:instancePath+"/characters",schemaPath:"#/properties/characters/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema570.properties.characters.type,parentSchema:schema570.properties.characters,data:data1}];
+validate1527.errors = [{instancePath:instancePath+"/characters",schemaPath:"#/properties/characters/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema577.properties.characters.type,parentSchema:schema577.properties.characters,data:data1}];
 return false;
 }
 if(errors === _errs4){
 if((typeof data1 == "number") && (isFinite(data1))){
 if(data1 < 0 || isNaN(data1)){
-validate1518.errors = [{instancePath:instancePath+"/characters",schemaPath:"#/properties/characters/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema570.properties.characters,data:data1}];
+validate1527.errors = [{instancePath:instancePath+"/characters",schemaPath:"#/properties/characters/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema577.properties.characters,data:data1}];
 return false;
 }
 }
@@ -75092,13 +75832,13 @@ if(data.num_model_requests !== undefined){
 let data2 = data.num_model_requests;
 const _errs6 = errors;
 if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate1518.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema570.properties.num_model_requests.type,parentSchema:schema570.properties.num_model_requests,data:data2}];
+validate1527.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema577.properties.num_model_requests.type,parentSchema:schema577.properties.num_model_requests,data:data2}];
 return false;
 }
 if(errors === _errs6){
 if((typeof data2 == "number") && (isFinite(data2))){
 if(data2 < 0 || isNaN(data2)){
-validate1518.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema570.properties.num_model_requests,data:data2}];
+validate1527.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema577.properties.num_model_requests,data:data2}];
 return false;
 }
 }
@@ -75113,7 +75853,7 @@ if(data.project_id !== undefined){
 let data3 = data.project_id;
 const _errs8 = errors;
 if((typeof data3 !== "string") && (data3 !== null)){
-validate1518.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema570.properties.project_id.type},message:"must be string,null",schema:schema570.properties.project_id.type,parentSchema:schema570.properties.project_id,data:data3}];
+validate1527.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema577.properties.project_id.type},message:"must be string,null",schema:schema577.properties.project_id.type,parentSchema:schema577.properties.project_id,data:data3}];
 return false;
 }
 var valid0 = _errs8 === errors;
@@ -75126,7 +75866,7 @@ if(data.user_id !== undefined){
 let data4 = data.user_id;
 const _errs10 = errors;
 if((typeof data4 !== "string") && (data4 !== null)){
-validate1518.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema570.properties.user_id.type},message:"must be string,null",schema:schema570.properties.user_id.type,parentSchema:schema570.properties.user_id,data:data4}];
+validate1527.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema577.properties.user_id.type},message:"must be string,null",schema:schema577.properties.user_id.type,parentSchema:schema577.properties.user_id,data:data4}];
 return false;
 }
 var valid0 = _errs10 === errors;
@@ -75139,7 +75879,7 @@ if(data.api_key_id !== undefined){
 let data5 = data.api_key_id;
 const _errs12 = errors;
 if((typeof data5 !== "string") && (data5 !== null)){
-validate1518.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema570.properties.api_key_id.type},message:"must be string,null",schema:schema570.properties.api_key_id.type,parentSchema:schema570.properties.api_key_id,data:data5}];
+validate1527.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema577.properties.api_key_id.type},message:"must be string,null",schema:schema577.properties.api_key_id.type,parentSchema:schema577.properties.api_key_id,data:data5}];
 return false;
 }
 var valid0 = _errs12 === errors;
@@ -75152,7 +75892,7 @@ if(data.model !== undefined){
 let data6 = data.model;
 const _errs14 = errors;
 if((typeof data6 !== "string") && (data6 !== null)){
-validate1518.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema570.properties.model.type},message:"must be string,null",schema:schema570.properties.model.type,parentSchema:schema570.properties.model,data:data6}];
+validate1527.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema577.properties.model.type},message:"must be string,null",schema:schema577.properties.model.type,parentSchema:schema577.properties.model,data:data6}];
 return false;
 }
 var valid0 = _errs14 === errors;
@@ -75170,31 +75910,31 @@ var valid0 = true;
 }
 }
 else {
-validate1518.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema570.type,parentSchema:schema570,data}];
+validate1527.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema577.type,parentSchema:schema577,data}];
 return false;
 }
 }
-validate1518.errors = vErrors;
+validate1527.errors = vErrors;
 return errors === 0;
 }
 
-export const validateUsageAudioTranscriptionsResult = validate1519;
+export const validateUsageAudioTranscriptionsResult = validate1528;
 
-function validate1519(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1528(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((((((((data.object === undefined) && (missing0 = "object")) || ((data.seconds === undefined) && (missing0 = "seconds"))) || ((data.num_model_requests === undefined) && (missing0 = "num_model_requests"))) || ((data.project_id === undefined) && (missing0 = "project_id"))) || ((data.user_id === undefined) && (missing0 = "user_id"))) || ((data.api_key_id === undefined) && (missing0 = "api_key_id"))) || ((data.model === undefined) && (missing0 = "model"))){
-validate1519.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema571.required,parentSchema:schema571,data}];
+validate1528.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema578.required,parentSchema:schema578,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
 if(!(((((((key0 === "object") || (key0 === "seconds")) || (key0 === "num_model_requests")) || (key0 === "project_id")) || (key0 === "user_id")) || (key0 === "api_key_id")) || (key0 === "model"))){
-validate1519.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema571,data}];
+validate1528.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema578,data}];
 return false;
 break;
 }
@@ -75204,11 +75944,11 @@ if(data.object !== undefined){
 let data0 = data.object;
 const _errs2 = errors;
 if(typeof data0 !== "string"){
-validate1519.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema571.properties.object.type,parentSchema:schema571.properties.object,data:data0}];
+validate1528.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema578.properties.object.type,parentSchema:schema578.properties.object,data:data0}];
 return false;
 }
 if("organization.usage.audio_transcriptions.result" !== data0){
-validate1519.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.audio_transcriptions.result"},message:"must be equal to constant",schema:"organization.usage.audio_transcriptions.result",parentSchema:schema571.properties.object,data:data0}];
+validate1528.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.audio_transcriptions.result"},message:"must be equal to constant",schema:"organization.usage.audio_transcriptions.result",parentSchema:schema578.properties.object,data:data0}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -75221,13 +75961,13 @@ if(data.seconds !== undefined){
 let data1 = data.seconds;
 const _errs4 = errors;
 if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate1519.errors = [{instancePath:instancePath+"/seconds",schemaPath:"#/properties/seconds/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema571.properties.seconds.type,parentSchema:schema571.properties.seconds,data:data1}];
+validate1528.errors = [{instancePath:instancePath+"/seconds",schemaPath:"#/properties/seconds/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema578.properties.seconds.type,parentSchema:schema578.properties.seconds,data:data1}];
 return false;
 }
 if(errors === _errs4){
 if((typeof data1 == "number") && (isFinite(data1))){
 if(data1 < 0 || isNaN(data1)){
-validate1519.errors = [{instancePath:instancePath+"/seconds",schemaPath:"#/properties/seconds/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema571.properties.seconds,data:data1}];
+validate1528.errors = [{instancePath:instancePath+"/seconds",schemaPath:"#/properties/seconds/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema578.properties.seconds,data:data1}];
 return false;
 }
 }
@@ -75242,13 +75982,13 @@ if(data.num_model_requests !== undefined){
 let data2 = data.num_model_requests;
 const _errs6 = errors;
 if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate1519.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema571.properties.num_model_requests.type,parentSchema:schema571.properties.num_model_requests,data:data2}];
+validate1528.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema578.properties.num_model_requests.type,parentSchema:schema578.properties.num_model_requests,data:data2}];
 return false;
 }
 if(errors === _errs6){
 if((typeof data2 == "number") && (isFinite(data2))){
 if(data2 < 0 || isNaN(data2)){
-validate1519.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema571.properties.num_model_requests,data:data2}];
+validate1528.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema578.properties.num_model_requests,data:data2}];
 return false;
 }
 }
@@ -75263,7 +76003,7 @@ if(data.project_id !== undefined){
 let data3 = data.project_id;
 const _errs8 = errors;
 if((typeof data3 !== "string") && (data3 !== null)){
-validate1519.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema571.properties.project_id.type},message:"must be string,null",schema:schema571.properties.project_id.type,parentSchema:schema571.properties.project_id,data:data3}];
+validate1528.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema578.properties.project_id.type},message:"must be string,null",schema:schema578.properties.project_id.type,parentSchema:schema578.properties.project_id,data:data3}];
 return false;
 }
 var valid0 = _errs8 === errors;
@@ -75276,7 +76016,7 @@ if(data.user_id !== undefined){
 let data4 = data.user_id;
 const _errs10 = errors;
 if((typeof data4 !== "string") && (data4 !== null)){
-validate1519.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema571.properties.user_id.type},message:"must be string,null",schema:schema571.properties.user_id.type,parentSchema:schema571.properties.user_id,data:data4}];
+validate1528.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema578.properties.user_id.type},message:"must be string,null",schema:schema578.properties.user_id.type,parentSchema:schema578.properties.user_id,data:data4}];
 return false;
 }
 var valid0 = _errs10 === errors;
@@ -75289,7 +76029,7 @@ if(data.api_key_id !== undefined){
 let data5 = data.api_key_id;
 const _errs12 = errors;
 if((typeof data5 !== "string") && (data5 !== null)){
-validate1519.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema571.properties.api_key_id.type},message:"must be string,null",schema:schema571.properties.api_key_id.type,parentSchema:schema571.properties.api_key_id,data:data5}];
+validate1528.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema578.properties.api_key_id.type},message:"must be string,null",schema:schema578.properties.api_key_id.type,parentSchema:schema578.properties.api_key_id,data:data5}];
 return false;
 }
 var valid0 = _errs12 === errors;
@@ -75302,7 +76042,7 @@ if(data.model !== undefined){
 let data6 = data.model;
 const _errs14 = errors;
 if((typeof data6 !== "string") && (data6 !== null)){
-validate1519.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema571.properties.model.type},message:"must be string,null",schema:schema571.properties.model.type,parentSchema:schema571.properties.model,data:data6}];
+validate1528.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema578.properties.model.type},message:"must be string,null",schema:schema578.properties.model.type,parentSchema:schema578.properties.model,data:data6}];
 return false;
 }
 var valid0 = _errs14 === errors;
@@ -75320,31 +76060,31 @@ var valid0 = true;
 }
 }
 else {
-validate1519.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema571.type,parentSchema:schema571,data}];
+validate1528.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema578.type,parentSchema:schema578,data}];
 return false;
 }
 }
-validate1519.errors = vErrors;
+validate1528.errors = vErrors;
 return errors === 0;
 }
 
-export const validateUsageVectorStoresResult = validate1520;
+export const validateUsageVectorStoresResult = validate1529;
 
-function validate1520(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1529(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((((data.object === undefined) && (missing0 = "object")) || ((data.usage_bytes === undefined) && (missing0 = "usage_bytes"))) || ((data.project_id === undefined) && (missing0 = "project_id"))){
-validate1520.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema572.required,parentSchema:schema572,data}];
+validate1529.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema579.required,parentSchema:schema579,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
 if(!(((key0 === "object") || (key0 === "usage_bytes")) || (key0 === "project_id"))){
-validate1520.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema572,data}];
+validate1529.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema579,data}];
 return false;
 break;
 }
@@ -75354,11 +76094,11 @@ if(data.object !== undefined){
 let data0 = data.object;
 const _errs2 = errors;
 if(typeof data0 !== "string"){
-validate1520.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema572.properties.object.type,parentSchema:schema572.properties.object,data:data0}];
+validate1529.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema579.properties.object.type,parentSchema:schema579.properties.object,data:data0}];
 return false;
 }
 if("organization.usage.vector_stores.result" !== data0){
-validate1520.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.vector_stores.result"},message:"must be equal to constant",schema:"organization.usage.vector_stores.result",parentSchema:schema572.properties.object,data:data0}];
+validate1529.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.vector_stores.result"},message:"must be equal to constant",schema:"organization.usage.vector_stores.result",parentSchema:schema579.properties.object,data:data0}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -75371,13 +76111,13 @@ if(data.usage_bytes !== undefined){
 let data1 = data.usage_bytes;
 const _errs4 = errors;
 if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate1520.errors = [{instancePath:instancePath+"/usage_bytes",schemaPath:"#/properties/usage_bytes/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema572.properties.usage_bytes.type,parentSchema:schema572.properties.usage_bytes,data:data1}];
+validate1529.errors = [{instancePath:instancePath+"/usage_bytes",schemaPath:"#/properties/usage_bytes/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema579.properties.usage_bytes.type,parentSchema:schema579.properties.usage_bytes,data:data1}];
 return false;
 }
 if(errors === _errs4){
 if((typeof data1 == "number") && (isFinite(data1))){
 if(data1 < 0 || isNaN(data1)){
-validate1520.errors = [{instancePath:instancePath+"/usage_bytes",schemaPath:"#/properties/usage_bytes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema572.properties.usage_bytes,data:data1}];
+validate1529.errors = [{instancePath:instancePath+"/usage_bytes",schemaPath:"#/properties/usage_bytes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema579.properties.usage_bytes,data:data1}];
 return false;
 }
 }
@@ -75392,7 +76132,7 @@ if(data.project_id !== undefined){
 let data2 = data.project_id;
 const _errs6 = errors;
 if((typeof data2 !== "string") && (data2 !== null)){
-validate1520.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema572.properties.project_id.type},message:"must be string,null",schema:schema572.properties.project_id.type,parentSchema:schema572.properties.project_id,data:data2}];
+validate1529.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema579.properties.project_id.type},message:"must be string,null",schema:schema579.properties.project_id.type,parentSchema:schema579.properties.project_id,data:data2}];
 return false;
 }
 var valid0 = _errs6 === errors;
@@ -75406,31 +76146,31 @@ var valid0 = true;
 }
 }
 else {
-validate1520.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema572.type,parentSchema:schema572,data}];
+validate1529.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema579.type,parentSchema:schema579,data}];
 return false;
 }
 }
-validate1520.errors = vErrors;
+validate1529.errors = vErrors;
 return errors === 0;
 }
 
-export const validateUsageCodeInterpreterSessionsResult = validate1521;
+export const validateUsageCodeInterpreterSessionsResult = validate1530;
 
-function validate1521(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1530(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((((data.object === undefined) && (missing0 = "object")) || ((data.num_sessions === undefined) && (missing0 = "num_sessions"))) || ((data.project_id === undefined) && (missing0 = "project_id"))){
-validate1521.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema573.required,parentSchema:schema573,data}];
+validate1530.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema580.required,parentSchema:schema580,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
 if(!(((key0 === "object") || (key0 === "num_sessions")) || (key0 === "project_id"))){
-validate1521.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema573,data}];
+validate1530.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema580,data}];
 return false;
 break;
 }
@@ -75440,11 +76180,11 @@ if(data.object !== undefined){
 let data0 = data.object;
 const _errs2 = errors;
 if(typeof data0 !== "string"){
-validate1521.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema573.properties.object.type,parentSchema:schema573.properties.object,data:data0}];
+validate1530.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema580.properties.object.type,parentSchema:schema580.properties.object,data:data0}];
 return false;
 }
 if("organization.usage.code_interpreter_sessions.result" !== data0){
-validate1521.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.code_interpreter_sessions.result"},message:"must be equal to constant",schema:"organization.usage.code_interpreter_sessions.result",parentSchema:schema573.properties.object,data:data0}];
+validate1530.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.code_interpreter_sessions.result"},message:"must be equal to constant",schema:"organization.usage.code_interpreter_sessions.result",parentSchema:schema580.properties.object,data:data0}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -75457,13 +76197,13 @@ if(data.num_sessions !== undefined){
 let data1 = data.num_sessions;
 const _errs4 = errors;
 if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate1521.errors = [{instancePath:instancePath+"/num_sessions",schemaPath:"#/properties/num_sessions/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema573.properties.num_sessions.type,parentSchema:schema573.properties.num_sessions,data:data1}];
+validate1530.errors = [{instancePath:instancePath+"/num_sessions",schemaPath:"#/properties/num_sessions/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema580.properties.num_sessions.type,parentSchema:schema580.properties.num_sessions,data:data1}];
 return false;
 }
 if(errors === _errs4){
 if((typeof data1 == "number") && (isFinite(data1))){
 if(data1 < 0 || isNaN(data1)){
-validate1521.errors = [{instancePath:instancePath+"/num_sessions",schemaPath:"#/properties/num_sessions/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema573.properties.num_sessions,data:data1}];
+validate1530.errors = [{instancePath:instancePath+"/num_sessions",schemaPath:"#/properties/num_sessions/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema580.properties.num_sessions,data:data1}];
 return false;
 }
 }
@@ -75478,7 +76218,7 @@ if(data.project_id !== undefined){
 let data2 = data.project_id;
 const _errs6 = errors;
 if((typeof data2 !== "string") && (data2 !== null)){
-validate1521.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema573.properties.project_id.type},message:"must be string,null",schema:schema573.properties.project_id.type,parentSchema:schema573.properties.project_id,data:data2}];
+validate1530.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema580.properties.project_id.type},message:"must be string,null",schema:schema580.properties.project_id.type,parentSchema:schema580.properties.project_id,data:data2}];
 return false;
 }
 var valid0 = _errs6 === errors;
@@ -75492,31 +76232,31 @@ var valid0 = true;
 }
 }
 else {
-validate1521.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema573.type,parentSchema:schema573,data}];
+validate1530.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema580.type,parentSchema:schema580,data}];
 return false;
 }
 }
-validate1521.errors = vErrors;
+validate1530.errors = vErrors;
 return errors === 0;
 }
 
-export const validateUsageFileSearchCallsResult = validate1522;
+export const validateUsageFileSearchCallsResult = validate1531;
 
-function validate1522(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1531(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((((((data.object === undefined) && (missing0 = "object")) || ((data.num_requests === undefined) && (missing0 = "num_requests"))) || ((data.project_id === undefined) && (missing0 = "project_id"))) || ((data.user_id === undefined) && (missing0 = "user_id"))) || ((data.api_key_id === undefined) && (missing0 = "api_key_id"))) || ((data.vector_store_id === undefined) && (missing0 = "vector_store_id"))){
-validate1522.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema574.required,parentSchema:schema574,data}];
+validate1531.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema581.required,parentSchema:schema581,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
 if(!((((((key0 === "object") || (key0 === "num_requests")) || (key0 === "project_id")) || (key0 === "user_id")) || (key0 === "api_key_id")) || (key0 === "vector_store_id"))){
-validate1522.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema574,data}];
+validate1531.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema581,data}];
 return false;
 break;
 }
@@ -75526,11 +76266,11 @@ if(data.object !== undefined){
 let data0 = data.object;
 const _errs2 = errors;
 if(typeof data0 !== "string"){
-validate1522.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema574.properties.object.type,parentSchema:schema574.properties.object,data:data0}];
+validate1531.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema581.properties.object.type,parentSchema:schema581.properties.object,data:data0}];
 return false;
 }
 if("organization.usage.file_searches.result" !== data0){
-validate1522.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.file_searches.result"},message:"must be equal to constant",schema:"organization.usage.file_searches.result",parentSchema:schema574.properties.object,data:data0}];
+validate1531.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.file_searches.result"},message:"must be equal to constant",schema:"organization.usage.file_searches.result",parentSchema:schema581.properties.object,data:data0}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -75543,13 +76283,13 @@ if(data.num_requests !== undefined){
 let data1 = data.num_requests;
 const _errs4 = errors;
 if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate1522.errors = [{instancePath:instancePath+"/num_requests",schemaPath:"#/properties/num_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema574.properties.num_requests.type,parentSchema:schema574.properties.num_requests,data:data1}];
+validate1531.errors = [{instancePath:instancePath+"/num_requests",schemaPath:"#/properties/num_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema581.properties.num_requests.type,parentSchema:schema581.properties.num_requests,data:data1}];
 return false;
 }
 if(errors === _errs4){
 if((typeof data1 == "number") && (isFinite(data1))){
 if(data1 < 0 || isNaN(data1)){
-validate1522.errors = [{instancePath:instancePath+"/num_requests",schemaPath:"#/properties/num_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema574.properties.num_requests,data:data1}];
+validate1531.errors = [{instancePath:instancePath+"/num_requests",schemaPath:"#/properties/num_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema581.properties.num_requests,data:data1}];
 return false;
 }
 }
@@ -75564,7 +76304,7 @@ if(data.project_id !== undefined){
 let data2 = data.project_id;
 const _errs6 = errors;
 if((typeof data2 !== "string") && (data2 !== null)){
-validate1522.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema574.properties.project_id.type},message:"must be string,null",schema:schema574.properties.project_id.type,parentSchema:schema574.properties.project_id,data:data2}];
+validate1531.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema581.properties.project_id.type},message:"must be string,null",schema:schema581.properties.project_id.type,parentSchema:schema581.properties.project_id,data:data2}];
 return false;
 }
 var valid0 = _errs6 === errors;
@@ -75577,7 +76317,7 @@ if(data.user_id !== undefined){
 let data3 = data.user_id;
 const _errs8 = errors;
 if((typeof data3 !== "string") && (data3 !== null)){
-validate1522.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema574.properties.user_id.type},message:"must be string,null",schema:schema574.properties.user_id.type,parentSchema:schema574.properties.user_id,data:data3}];
+validate1531.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema581.properties.user_id.type},message:"must be string,null",schema:schema581.properties.user_id.type,parentSchema:schema581.properties.user_id,data:data3}];
 return false;
 }
 var valid0 = _errs8 === errors;
@@ -75590,7 +76330,7 @@ if(data.api_key_id !== undefined){
 let data4 = data.api_key_id;
 const _errs10 = errors;
 if((typeof data4 !== "string") && (data4 !== null)){
-validate1522.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema574.properties.api_key_id.type},message:"must be string,null",schema:schema574.properties.api_key_id.type,parentSchema:schema574.properties.api_key_id,data:data4}];
+validate1531.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema581.properties.api_key_id.type},message:"must be string,null",schema:schema581.properties.api_key_id.type,parentSchema:schema581.properties.api_key_id,data:data4}];
 return false;
 }
 var valid0 = _errs10 === errors;
@@ -75603,7 +76343,7 @@ if(data.vector_store_id !== undefined){
 let data5 = data.vector_store_id;
 const _errs12 = errors;
 if((typeof data5 !== "string") && (data5 !== null)){
-validate1522.errors = [{instancePath:instancePath+"/vector_store_id",schemaPath:"#/properties/vector_store_id/type",keyword:"type",params:{type: schema574.properties.vector_store_id.type},message:"must be string,null",schema:schema574.properties.vector_store_id.type,parentSchema:schema574.properties.vector_store_id,data:data5}];
+validate1531.errors = [{instancePath:instancePath+"/vector_store_id",schemaPath:"#/properties/vector_store_id/type",keyword:"type",params:{type: schema581.properties.vector_store_id.type},message:"must be string,null",schema:schema581.properties.vector_store_id.type,parentSchema:schema581.properties.vector_store_id,data:data5}];
 return false;
 }
 var valid0 = _errs12 === errors;
@@ -75620,31 +76360,31 @@ var valid0 = true;
 }
 }
 else {
-validate1522.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema574.type,parentSchema:schema574,data}];
+validate1531.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema581.type,parentSchema:schema581,data}];
 return false;
 }
 }
-validate1522.errors = vErrors;
+validate1531.errors = vErrors;
 return errors === 0;
 }
 
-export const validateUsageWebSearchCallsResult = validate1523;
+export const validateUsageWebSearchCallsResult = validate1532;
 
-function validate1523(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1532(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((((((((data.object === undefined) && (missing0 = "object")) || ((data.num_model_requests === undefined) && (missing0 = "num_model_requests"))) || ((data.num_requests === undefined) && (missing0 = "num_requests"))) || ((data.project_id === undefined) && (missing0 = "project_id"))) || ((data.user_id === undefined) && (missing0 = "user_id"))) || ((data.api_key_id === undefined) && (missing0 = "api_key_id"))) || ((data.model === undefined) && (missing0 = "model"))) || ((data.context_level === undefined) && (missing0 = "context_level"))){
-validate1523.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema575.required,parentSchema:schema575,data}];
+validate1532.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema582.required,parentSchema:schema582,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
 if(!((((((((key0 === "object") || (key0 === "num_model_requests")) || (key0 === "num_requests")) || (key0 === "project_id")) || (key0 === "user_id")) || (key0 === "api_key_id")) || (key0 === "model")) || (key0 === "context_level"))){
-validate1523.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema575,data}];
+validate1532.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema582,data}];
 return false;
 break;
 }
@@ -75654,11 +76394,11 @@ if(data.object !== undefined){
 let data0 = data.object;
 const _errs2 = errors;
 if(typeof data0 !== "string"){
-validate1523.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema575.properties.object.type,parentSchema:schema575.properties.object,data:data0}];
+validate1532.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema582.properties.object.type,parentSchema:schema582.properties.object,data:data0}];
 return false;
 }
 if("organization.usage.web_searches.result" !== data0){
-validate1523.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.web_searches.result"},message:"must be equal to constant",schema:"organization.usage.web_searches.result",parentSchema:schema575.properties.object,data:data0}];
+validate1532.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.web_searches.result"},message:"must be equal to constant",schema:"organization.usage.web_searches.result",parentSchema:schema582.properties.object,data:data0}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -75671,13 +76411,13 @@ if(data.num_model_requests !== undefined){
 let data1 = data.num_model_requests;
 const _errs4 = errors;
 if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate1523.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema575.properties.num_model_requests.type,parentSchema:schema575.properties.num_model_requests,data:data1}];
+validate1532.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema582.properties.num_model_requests.type,parentSchema:schema582.properties.num_model_requests,data:data1}];
 return false;
 }
 if(errors === _errs4){
 if((typeof data1 == "number") && (isFinite(data1))){
 if(data1 < 0 || isNaN(data1)){
-validate1523.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema575.properties.num_model_requests,data:data1}];
+validate1532.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema582.properties.num_model_requests,data:data1}];
 return false;
 }
 }
@@ -75692,13 +76432,13 @@ if(data.num_requests !== undefined){
 let data2 = data.num_requests;
 const _errs6 = errors;
 if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate1523.errors = [{instancePath:instancePath+"/num_requests",schemaPath:"#/properties/num_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema575.properties.num_requests.type,parentSchema:schema575.properties.num_requests,data:data2}];
+validate1532.errors = [{instancePath:instancePath+"/num_requests",schemaPath:"#/properties/num_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema582.properties.num_requests.type,parentSchema:schema582.properties.num_requests,data:data2}];
 return false;
 }
 if(errors === _errs6){
 if((typeof data2 == "number") && (isFinite(data2))){
 if(data2 < 0 || isNaN(data2)){
-validate1523.errors = [{instancePath:instancePath+"/num_requests",schemaPath:"#/properties/num_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema575.properties.num_requests,data:data2}];
+validate1532.errors = [{instancePath:instancePath+"/num_requests",schemaPath:"#/properties/num_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema582.properties.num_requests,data:data2}];
 return false;
 }
 }
@@ -75713,7 +76453,7 @@ if(data.project_id !== undefined){
 let data3 = data.project_id;
 const _errs8 = errors;
 if((typeof data3 !== "string") && (data3 !== null)){
-validate1523.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema575.properties.project_id.type},message:"must be string,null",schema:schema575.properties.project_id.type,parentSchema:schema575.properties.project_id,data:data3}];
+validate1532.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema582.properties.project_id.type},message:"must be string,null",schema:schema582.properties.project_id.type,parentSchema:schema582.properties.project_id,data:data3}];
 return false;
 }
 var valid0 = _errs8 === errors;
@@ -75726,7 +76466,7 @@ if(data.user_id !== undefined){
 let data4 = data.user_id;
 const _errs10 = errors;
 if((typeof data4 !== "string") && (data4 !== null)){
-validate1523.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema575.properties.user_id.type},message:"must be string,null",schema:schema575.properties.user_id.type,parentSchema:schema575.properties.user_id,data:data4}];
+validate1532.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema582.properties.user_id.type},message:"must be string,null",schema:schema582.properties.user_id.type,parentSchema:schema582.properties.user_id,data:data4}];
 return false;
 }
 var valid0 = _errs10 === errors;
@@ -75739,7 +76479,7 @@ if(data.api_key_id !== undefined){
 let data5 = data.api_key_id;
 const _errs12 = errors;
 if((typeof data5 !== "string") && (data5 !== null)){
-validate1523.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema575.properties.api_key_id.type},message:"must be string,null",schema:schema575.properties.api_key_id.type,parentSchema:schema575.properties.api_key_id,data:data5}];
+validate1532.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema582.properties.api_key_id.type},message:"must be string,null",schema:schema582.properties.api_key_id.type,parentSchema:schema582.properties.api_key_id,data:data5}];
 return false;
 }
 var valid0 = _errs12 === errors;
@@ -75752,7 +76492,7 @@ if(data.model !== undefined){
 let data6 = data.model;
 const _errs14 = errors;
 if((typeof data6 !== "string") && (data6 !== null)){
-validate1523.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema575.properties.model.type},message:"must be string,null",schema:schema575.properties.model.type,parentSchema:schema575.properties.model,data:data6}];
+validate1532.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema582.properties.model.type},message:"must be string,null",schema:schema582.properties.model.type,parentSchema:schema582.properties.model,data:data6}];
 return false;
 }
 var valid0 = _errs14 === errors;
@@ -75765,7 +76505,7 @@ if(data.context_level !== undefined){
 let data7 = data.context_level;
 const _errs16 = errors;
 if((typeof data7 !== "string") && (data7 !== null)){
-validate1523.errors = [{instancePath:instancePath+"/context_level",schemaPath:"#/properties/context_level/type",keyword:"type",params:{type: schema575.properties.context_level.type},message:"must be string,null",schema:schema575.properties.context_level.type,parentSchema:schema575.properties.context_level,data:data7}];
+validate1532.errors = [{instancePath:instancePath+"/context_level",schemaPath:"#/properties/context_level/type",keyword:"type",params:{type: schema582.properties.context_level.type},message:"must be string,null",schema:schema582.properties.context_level.type,parentSchema:schema582.properties.context_level,data:data7}];
 return false;
 }
 var valid0 = _errs16 === errors;
@@ -75784,31 +76524,31 @@ var valid0 = true;
 }
 }
 else {
-validate1523.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema575.type,parentSchema:schema575,data}];
+validate1532.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema582.type,parentSchema:schema582,data}];
 return false;
 }
 }
-validate1523.errors = vErrors;
+validate1532.errors = vErrors;
 return errors === 0;
 }
 
-export const validateCostsResult = validate1524;
+export const validateCostsResult = validate1533;
 
-function validate1524(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1533(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((((((((data.object === undefined) && (missing0 = "object")) || ((data.amount === undefined) && (missing0 = "amount"))) || ((data.line_item === undefined) && (missing0 = "line_item"))) || ((data.project_id === undefined) && (missing0 = "project_id"))) || ((data.api_key_id === undefined) && (missing0 = "api_key_id"))) || ((data.quantity === undefined) && (missing0 = "quantity"))) || ((data.quantity_unit === undefined) && (missing0 = "quantity_unit"))){
-validate1524.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema576.required,parentSchema:schema576,data}];
+validate1533.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema583.required,parentSchema:schema583,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
 if(!(((((((key0 === "object") || (key0 === "amount")) || (key0 === "line_item")) || (key0 === "project_id")) || (key0 === "api_key_id")) || (key0 === "quantity")) || (key0 === "quantity_unit"))){
-validate1524.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema576,data}];
+validate1533.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema583,data}];
 return false;
 break;
 }
@@ -75818,11 +76558,11 @@ if(data.object !== undefined){
 let data0 = data.object;
 const _errs2 = errors;
 if(typeof data0 !== "string"){
-validate1524.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema576.properties.object.type,parentSchema:schema576.properties.object,data:data0}];
+validate1533.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema583.properties.object.type,parentSchema:schema583.properties.object,data:data0}];
 return false;
 }
 if("organization.costs.result" !== data0){
-validate1524.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.costs.result"},message:"must be equal to constant",schema:"organization.costs.result",parentSchema:schema576.properties.object,data:data0}];
+validate1533.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.costs.result"},message:"must be equal to constant",schema:"organization.costs.result",parentSchema:schema583.properties.object,data:data0}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -75833,8 +76573,8 @@ var valid0 = true;
 if(valid0){
 if(data.amount !== undefined){
 const _errs4 = errors;
-if(!(validate1485(data.amount, {instancePath:instancePath+"/amount",parentData:data,parentDataProperty:"amount",rootData}))){
-vErrors = vErrors === null ? validate1485.errors : vErrors.concat(validate1485.errors);
+if(!(validate1494(data.amount, {instancePath:instancePath+"/amount",parentData:data,parentDataProperty:"amount",rootData}))){
+vErrors = vErrors === null ? validate1494.errors : vErrors.concat(validate1494.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs4 === errors;
@@ -75847,7 +76587,7 @@ if(data.line_item !== undefined){
 let data2 = data.line_item;
 const _errs5 = errors;
 if((typeof data2 !== "string") && (data2 !== null)){
-validate1524.errors = [{instancePath:instancePath+"/line_item",schemaPath:"#/properties/line_item/type",keyword:"type",params:{type: schema576.properties.line_item.type},message:"must be string,null",schema:schema576.properties.line_item.type,parentSchema:schema576.properties.line_item,data:data2}];
+validate1533.errors = [{instancePath:instancePath+"/line_item",schemaPath:"#/properties/line_item/type",keyword:"type",params:{type: schema583.properties.line_item.type},message:"must be string,null",schema:schema583.properties.line_item.type,parentSchema:schema583.properties.line_item,data:data2}];
 return false;
 }
 var valid0 = _errs5 === errors;
@@ -75860,7 +76600,7 @@ if(data.project_id !== undefined){
 let data3 = data.project_id;
 const _errs7 = errors;
 if((typeof data3 !== "string") && (data3 !== null)){
-validate1524.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema576.properties.project_id.type},message:"must be string,null",schema:schema576.properties.project_id.type,parentSchema:schema576.properties.project_id,data:data3}];
+validate1533.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema583.properties.project_id.type},message:"must be string,null",schema:schema583.properties.project_id.type,parentSchema:schema583.properties.project_id,data:data3}];
 return false;
 }
 var valid0 = _errs7 === errors;
@@ -75873,7 +76613,7 @@ if(data.api_key_id !== undefined){
 let data4 = data.api_key_id;
 const _errs9 = errors;
 if((typeof data4 !== "string") && (data4 !== null)){
-validate1524.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema576.properties.api_key_id.type},message:"must be string,null",schema:schema576.properties.api_key_id.type,parentSchema:schema576.properties.api_key_id,data:data4}];
+validate1533.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema583.properties.api_key_id.type},message:"must be string,null",schema:schema583.properties.api_key_id.type,parentSchema:schema583.properties.api_key_id,data:data4}];
 return false;
 }
 var valid0 = _errs9 === errors;
@@ -75886,7 +76626,7 @@ if(data.quantity !== undefined){
 let data5 = data.quantity;
 const _errs11 = errors;
 if((!((typeof data5 == "number") && (isFinite(data5)))) && (data5 !== null)){
-validate1524.errors = [{instancePath:instancePath+"/quantity",schemaPath:"#/properties/quantity/type",keyword:"type",params:{type: schema576.properties.quantity.type},message:"must be number,null",schema:schema576.properties.quantity.type,parentSchema:schema576.properties.quantity,data:data5}];
+validate1533.errors = [{instancePath:instancePath+"/quantity",schemaPath:"#/properties/quantity/type",keyword:"type",params:{type: schema583.properties.quantity.type},message:"must be number,null",schema:schema583.properties.quantity.type,parentSchema:schema583.properties.quantity,data:data5}];
 return false;
 }
 var valid0 = _errs11 === errors;
@@ -75899,7 +76639,7 @@ if(data.quantity_unit !== undefined){
 let data6 = data.quantity_unit;
 const _errs13 = errors;
 if((typeof data6 !== "string") && (data6 !== null)){
-validate1524.errors = [{instancePath:instancePath+"/quantity_unit",schemaPath:"#/properties/quantity_unit/type",keyword:"type",params:{type: schema576.properties.quantity_unit.type},message:"must be string,null",schema:schema576.properties.quantity_unit.type,parentSchema:schema576.properties.quantity_unit,data:data6}];
+validate1533.errors = [{instancePath:instancePath+"/quantity_unit",schemaPath:"#/properties/quantity_unit/type",keyword:"type",params:{type: schema583.properties.quantity_unit.type},message:"must be string,null",schema:schema583.properties.quantity_unit.type,parentSchema:schema583.properties.quantity_unit,data:data6}];
 return false;
 }
 var valid0 = _errs13 === errors;
@@ -75917,31 +76657,31 @@ var valid0 = true;
 }
 }
 else {
-validate1524.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema576.type,parentSchema:schema576,data}];
+validate1533.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema583.type,parentSchema:schema583,data}];
 return false;
 }
 }
-validate1524.errors = vErrors;
+validate1533.errors = vErrors;
 return errors === 0;
 }
 
-export const validateCostAmount = validate1526;
+export const validateCostAmount = validate1535;
 
-function validate1526(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1535(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((data.value === undefined) && (missing0 = "value")) || ((data.currency === undefined) && (missing0 = "currency"))){
-validate1526.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema577.required,parentSchema:schema577,data}];
+validate1535.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema584.required,parentSchema:schema584,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
 if(!((key0 === "value") || (key0 === "currency"))){
-validate1526.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema577,data}];
+validate1535.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema584,data}];
 return false;
 break;
 }
@@ -75953,12 +76693,12 @@ const _errs2 = errors;
 if(errors === _errs2){
 if((typeof data0 == "number") && (isFinite(data0))){
 if(data0 < 0 || isNaN(data0)){
-validate1526.errors = [{instancePath:instancePath+"/value",schemaPath:"#/properties/value/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema577.properties.value,data:data0}];
+validate1535.errors = [{instancePath:instancePath+"/value",schemaPath:"#/properties/value/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema584.properties.value,data:data0}];
 return false;
 }
 }
 else {
-validate1526.errors = [{instancePath:instancePath+"/value",schemaPath:"#/properties/value/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema577.properties.value.type,parentSchema:schema577.properties.value,data:data0}];
+validate1535.errors = [{instancePath:instancePath+"/value",schemaPath:"#/properties/value/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema584.properties.value.type,parentSchema:schema584.properties.value,data:data0}];
 return false;
 }
 }
@@ -75972,7 +76712,7 @@ if(data.currency !== undefined){
 let data1 = data.currency;
 const _errs4 = errors;
 if(typeof data1 !== "string"){
-validate1526.errors = [{instancePath:instancePath+"/currency",schemaPath:"#/properties/currency/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema577.properties.currency.type,parentSchema:schema577.properties.currency,data:data1}];
+validate1535.errors = [{instancePath:instancePath+"/currency",schemaPath:"#/properties/currency/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema584.properties.currency.type,parentSchema:schema584.properties.currency,data:data1}];
 return false;
 }
 var valid0 = _errs4 === errors;
@@ -75985,33 +76725,33 @@ var valid0 = true;
 }
 }
 else {
-validate1526.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema577.type,parentSchema:schema577,data}];
+validate1535.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema584.type,parentSchema:schema584,data}];
 return false;
 }
 }
-validate1526.errors = vErrors;
+validate1535.errors = vErrors;
 return errors === 0;
 }
 
-export const validateAdminApiKey = validate1527;
-const schema592 = {"type":"object","additionalProperties":false,"required":["object","id","name","redacted_value","created_at","expires_at","last_used_at","owner"],"properties":{"object":{"type":"string","const":"organization.admin_api_key"},"id":{"type":"string"},"name":{"type":["string","null"]},"redacted_value":{"type":"string"},"created_at":{"type":"integer"},"expires_at":{"type":["integer","null"]},"last_used_at":{"type":["integer","null"]},"owner":{"$ref":"#/components/schemas/AdminApiKeyOwner"}}};
-const schema593 = {"type":"object","additionalProperties":false,"required":["type","object","id","name","created_at","role"],"properties":{"type":{"type":"string"},"object":{"type":"string"},"id":{"type":"string"},"name":{"type":"string"},"created_at":{"type":"integer"},"role":{"type":"string"}}};
+export const validateAdminApiKey = validate1536;
+const schema599 = {"type":"object","additionalProperties":false,"required":["object","id","name","redacted_value","created_at","expires_at","last_used_at","owner"],"properties":{"object":{"type":"string","const":"organization.admin_api_key"},"id":{"type":"string"},"name":{"type":["string","null"]},"redacted_value":{"type":"string"},"created_at":{"type":"integer"},"expires_at":{"type":["integer","null"]},"last_used_at":{"type":["integer","null"]},"owner":{"$ref":"#/components/schemas/AdminApiKeyOwner"}}};
+const schema600 = {"type":"object","additionalProperties":false,"required":["type","object","id","name","created_at","role"],"properties":{"type":{"type":"string"},"object":{"type":"string"},"id":{"type":"string"},"name":{"type":"string"},"created_at":{"type":"integer"},"role":{"type":"string"}}};
 
-function validate1528(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1537(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((((((data.type === undefined) && (missing0 = "type")) || ((data.object === undefined) && (missing0 = "object"))) || ((data.id === undefined) && (missing0 = "id"))) || ((data.name === undefined) && (missing0 = "name"))) || ((data.created_at === undefined) && (missing0 = "created_at"))) || ((data.role === undefined) && (missing0 = "role"))){
-validate1528.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema593.required,parentSchema:schema593,data}];
+validate1537.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema600.required,parentSchema:schema600,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
 if(!((((((key0 === "type") || (key0 === "object")) || (key0 === "id")) || (key0 === "name")) || (key0 === "created_at")) || (key0 === "role"))){
-validate1528.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema593,data}];
+validate1537.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema600,data}];
 return false;
 break;
 }
@@ -76021,7 +76761,7 @@ if(data.type !== undefined){
 let data0 = data.type;
 const _errs2 = errors;
 if(typeof data0 !== "string"){
-validate1528.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema593.properties.type.type,parentSchema:schema593.properties.type,data:data0}];
+validate1537.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema600.properties.type.type,parentSchema:schema600.properties.type,data:data0}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -76034,7 +76774,7 @@ if(data.object !== undefined){
 let data1 = data.object;
 const _errs4 = errors;
 if(typeof data1 !== "string"){
-validate1528.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema593.properties.object.type,parentSchema:schema593.properties.object,data:data1}];
+validate1537.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema600.properties.object.type,parentSchema:schema600.properties.object,data:data1}];
 return false;
 }
 var valid0 = _errs4 === errors;
@@ -76047,7 +76787,7 @@ if(data.id !== undefined){
 let data2 = data.id;
 const _errs6 = errors;
 if(typeof data2 !== "string"){
-validate1528.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema593.properties.id.type,parentSchema:schema593.properties.id,data:data2}];
+validate1537.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema600.properties.id.type,parentSchema:schema600.properties.id,data:data2}];
 return false;
 }
 var valid0 = _errs6 === errors;
@@ -76060,7 +76800,7 @@ if(data.name !== undefined){
 let data3 = data.name;
 const _errs8 = errors;
 if(typeof data3 !== "string"){
-validate1528.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema593.properties.name.type,parentSchema:schema593.properties.name,data:data3}];
+validate1537.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema600.properties.name.type,parentSchema:schema600.properties.name,data:data3}];
 return false;
 }
 var valid0 = _errs8 === errors;
@@ -76073,7 +76813,7 @@ if(data.created_at !== undefined){
 let data4 = data.created_at;
 const _errs10 = errors;
 if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
-validate1528.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema593.properties.created_at.type,parentSchema:schema593.properties.created_at,data:data4}];
+validate1537.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema600.properties.created_at.type,parentSchema:schema600.properties.created_at,data:data4}];
 return false;
 }
 var valid0 = _errs10 === errors;
@@ -76086,7 +76826,7 @@ if(data.role !== undefined){
 let data5 = data.role;
 const _errs12 = errors;
 if(typeof data5 !== "string"){
-validate1528.errors = [{instancePath:instancePath+"/role",schemaPath:"#/properties/role/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema593.properties.role.type,parentSchema:schema593.properties.role,data:data5}];
+validate1537.errors = [{instancePath:instancePath+"/role",schemaPath:"#/properties/role/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema600.properties.role.type,parentSchema:schema600.properties.role,data:data5}];
 return false;
 }
 var valid0 = _errs12 === errors;
@@ -76103,30 +76843,30 @@ var valid0 = true;
 }
 }
 else {
-validate1528.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema593.type,parentSchema:schema593,data}];
+validate1537.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema600.type,parentSchema:schema600,data}];
 return false;
 }
 }
-validate1528.errors = vErrors;
+validate1537.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate1527(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1536(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((((((((data.object === undefined) && (missing0 = "object")) || ((data.id === undefined) && (missing0 = "id"))) || ((data.name === undefined) && (missing0 = "name"))) || ((data.redacted_value === undefined) && (missing0 = "redacted_value"))) || ((data.created_at === undefined) && (missing0 = "created_at"))) || ((data.expires_at === undefined) && (missing0 = "expires_at"))) || ((data.last_used_at === undefined) && (missing0 = "last_used_at"))) || ((data.owner === undefined) && (missing0 = "owner"))){
-validate1527.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema592.required,parentSchema:schema592,data}];
+validate1536.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema599.required,parentSchema:schema599,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
 if(!((((((((key0 === "object") || (key0 === "id")) || (key0 === "name")) || (key0 === "redacted_value")) || (key0 === "created_at")) || (key0 === "expires_at")) || (key0 === "last_used_at")) || (key0 === "owner"))){
-validate1527.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema592,data}];
+validate1536.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema599,data}];
 return false;
 break;
 }
@@ -76136,11 +76876,11 @@ if(data.object !== undefined){
 let data0 = data.object;
 const _errs2 = errors;
 if(typeof data0 !== "string"){
-validate1527.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema592.properties.object.type,parentSchema:schema592.properties.object,data:data0}];
+validate1536.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema599.properties.object.type,parentSchema:schema599.properties.object,data:data0}];
 return false;
 }
 if("organization.admin_api_key" !== data0){
-validate1527.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.admin_api_key"},message:"must be equal to constant",schema:"organization.admin_api_key",parentSchema:schema592.properties.object,data:data0}];
+validate1536.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.admin_api_key"},message:"must be equal to constant",schema:"organization.admin_api_key",parentSchema:schema599.properties.object,data:data0}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -76153,7 +76893,7 @@ if(data.id !== undefined){
 let data1 = data.id;
 const _errs4 = errors;
 if(typeof data1 !== "string"){
-validate1527.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema592.properties.id.type,parentSchema:schema592.properties.id,data:data1}];
+validate1536.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema599.properties.id.type,parentSchema:schema599.properties.id,data:data1}];
 return false;
 }
 var valid0 = _errs4 === errors;
@@ -76166,7 +76906,7 @@ if(data.name !== undefined){
 let data2 = data.name;
 const _errs6 = errors;
 if((typeof data2 !== "string") && (data2 !== null)){
-validate1527.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: schema592.properties.name.type},message:"must be string,null",schema:schema592.properties.name.type,parentSchema:schema592.properties.name,data:data2}];
+validate1536.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: schema599.properties.name.type},message:"must be string,null",schema:schema599.properties.name.type,parentSchema:schema599.properties.name,data:data2}];
 return false;
 }
 var valid0 = _errs6 === errors;
@@ -76179,7 +76919,7 @@ if(data.redacted_value !== undefined){
 let data3 = data.redacted_value;
 const _errs8 = errors;
 if(typeof data3 !== "string"){
-validate1527.errors = [{instancePath:instancePath+"/redacted_value",schemaPath:"#/properties/redacted_value/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema592.properties.redacted_value.type,parentSchema:schema592.properties.redacted_value,data:data3}];
+validate1536.errors = [{instancePath:instancePath+"/redacted_value",schemaPath:"#/properties/redacted_value/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema599.properties.redacted_value.type,parentSchema:schema599.properties.redacted_value,data:data3}];
 return false;
 }
 var valid0 = _errs8 === errors;
@@ -76192,7 +76932,7 @@ if(data.created_at !== undefined){
 let data4 = data.created_at;
 const _errs10 = errors;
 if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
-validate1527.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema592.properties.created_at.type,parentSchema:schema592.properties.created_at,data:data4}];
+validate1536.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema599.properties.created_at.type,parentSchema:schema599.properties.created_at,data:data4}];
 return false;
 }
 var valid0 = _errs10 === errors;
@@ -76205,7 +76945,7 @@ if(data.expires_at !== undefined){
 let data5 = data.expires_at;
 const _errs12 = errors;
 if((!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))) && (data5 !== null)){
-validate1527.errors = [{instancePath:instancePath+"/expires_at",schemaPath:"#/properties/expires_at/type",keyword:"type",params:{type: schema592.properties.expires_at.type},message:"must be integer,null",schema:schema592.properties.expires_at.type,parentSchema:schema592.properties.expires_at,data:data5}];
+validate1536.errors = [{instancePath:instancePath+"/expires_at",schemaPath:"#/properties/expires_at/type",keyword:"type",params:{type: schema599.properties.expires_at.type},message:"must be integer,null",schema:schema599.properties.expires_at.type,parentSchema:schema599.properties.expires_at,data:data5}];
 return false;
 }
 var valid0 = _errs12 === errors;
@@ -76218,7 +76958,7 @@ if(data.last_used_at !== undefined){
 let data6 = data.last_used_at;
 const _errs14 = errors;
 if((!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinite(data6)))) && (data6 !== null)){
-validate1527.errors = [{instancePath:instancePath+"/last_used_at",schemaPath:"#/properties/last_used_at/type",keyword:"type",params:{type: schema592.properties.last_used_at.type},message:"must be integer,null",schema:schema592.properties.last_used_at.type,parentSchema:schema592.properties.last_used_at,data:data6}];
+validate1536.errors = [{instancePath:instancePath+"/last_used_at",schemaPath:"#/properties/last_used_at/type",keyword:"type",params:{type: schema599.properties.last_used_at.type},message:"must be integer,null",schema:schema599.properties.last_used_at.type,parentSchema:schema599.properties.last_used_at,data:data6}];
 return false;
 }
 var valid0 = _errs14 === errors;
@@ -76229,8 +76969,8 @@ var valid0 = true;
 if(valid0){
 if(data.owner !== undefined){
 const _errs16 = errors;
-if(!(validate1528(data.owner, {instancePath:instancePath+"/owner",parentData:data,parentDataProperty:"owner",rootData}))){
-vErrors = vErrors === null ? validate1528.errors : vErrors.concat(validate1528.errors);
+if(!(validate1537(data.owner, {instancePath:instancePath+"/owner",parentData:data,parentDataProperty:"owner",rootData}))){
+vErrors = vErrors === null ? validate1537.errors : vErrors.concat(validate1537.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs16 === errors;
@@ -76249,31 +76989,31 @@ var valid0 = true;
 }
 }
 else {
-validate1527.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema592.type,parentSchema:schema592,data}];
+validate1536.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema599.type,parentSchema:schema599,data}];
 return false;
 }
 }
-validate1527.errors = vErrors;
+validate1536.errors = vErrors;
 return errors === 0;
 }
 
-export const validateAdminApiKeyOwner = validate1530;
+export const validateAdminApiKeyOwner = validate1539;
 
-function validate1530(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1539(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((((((data.type === undefined) && (missing0 = "type")) || ((data.object === undefined) && (missing0 = "object"))) || ((data.id === undefined) && (missing0 = "id"))) || ((data.name === undefined) && (missing0 = "name"))) || ((data.created_at === undefined) && (missing0 = "created_at"))) || ((data.role === undefined) && (missing0 = "role"))){
-validate1530.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema593.required,parentSchema:schema593,data}];
+validate1539.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema600.required,parentSchema:schema600,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
 if(!((((((key0 === "type") || (key0 === "object")) || (key0 === "id")) || (key0 === "name")) || (key0 === "created_at")) || (key0 === "role"))){
-validate1530.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema593,data}];
+validate1539.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema600,data}];
 return false;
 break;
 }
@@ -76283,7 +77023,7 @@ if(data.type !== undefined){
 let data0 = data.type;
 const _errs2 = errors;
 if(typeof data0 !== "string"){
-validate1530.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema593.properties.type.type,parentSchema:schema593.properties.type,data:data0}];
+validate1539.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema600.properties.type.type,parentSchema:schema600.properties.type,data:data0}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -76296,7 +77036,7 @@ if(data.object !== undefined){
 let data1 = data.object;
 const _errs4 = errors;
 if(typeof data1 !== "string"){
-validate1530.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema593.properties.object.type,parentSchema:schema593.properties.object,data:data1}];
+validate1539.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema600.properties.object.type,parentSchema:schema600.properties.object,data:data1}];
 return false;
 }
 var valid0 = _errs4 === errors;
@@ -76309,7 +77049,7 @@ if(data.id !== undefined){
 let data2 = data.id;
 const _errs6 = errors;
 if(typeof data2 !== "string"){
-validate1530.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema593.properties.id.type,parentSchema:schema593.properties.id,data:data2}];
+validate1539.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema600.properties.id.type,parentSchema:schema600.properties.id,data:data2}];
 return false;
 }
 var valid0 = _errs6 === errors;
@@ -76322,7 +77062,7 @@ if(data.name !== undefined){
 let data3 = data.name;
 const _errs8 = errors;
 if(typeof data3 !== "string"){
-validate1530.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema593.properties.name.type,parentSchema:schema593.properties.name,data:data3}];
+validate1539.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema600.properties.name.type,parentSchema:schema600.properties.name,data:data3}];
 return false;
 }
 var valid0 = _errs8 === errors;
@@ -76335,7 +77075,7 @@ if(data.created_at !== undefined){
 let data4 = data.created_at;
 const _errs10 = errors;
 if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
-validate1530.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema593.properties.created_at.type,parentSchema:schema593.properties.created_at,data:data4}];
+validate1539.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema600.properties.created_at.type,parentSchema:schema600.properties.created_at,data:data4}];
 return false;
 }
 var valid0 = _errs10 === errors;
@@ -76348,7 +77088,7 @@ if(data.role !== undefined){
 let data5 = data.role;
 const _errs12 = errors;
 if(typeof data5 !== "string"){
-validate1530.errors = [{instancePath:instancePath+"/role",schemaPath:"#/properties/role/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema593.properties.role.type,parentSchema:schema593.properties.role,data:data5}];
+validate1539.errors = [{instancePath:instancePath+"/role",schemaPath:"#/properties/role/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema600.properties.role.type,parentSchema:schema600.properties.role,data:data5}];
 return false;
 }
 var valid0 = _errs12 === errors;
@@ -76365,32 +77105,32 @@ var valid0 = true;
 }
 }
 else {
-validate1530.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema593.type,parentSchema:schema593,data}];
+validate1539.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema600.type,parentSchema:schema600,data}];
 return false;
 }
 }
-validate1530.errors = vErrors;
+validate1539.errors = vErrors;
 return errors === 0;
 }
 
-export const validateAdminApiKeyList = validate1531;
-const schema595 = {"type":"object","additionalProperties":false,"required":["object","data","has_more","first_id","last_id"],"properties":{"object":{"type":"string","const":"list"},"data":{"type":"array","items":{"$ref":"#/components/schemas/AdminApiKey"}},"has_more":{"type":"boolean"},"first_id":{"type":["string","null"]},"last_id":{"type":["string","null"]}}};
+export const validateAdminApiKeyList = validate1540;
+const schema602 = {"type":"object","additionalProperties":false,"required":["object","data","has_more","first_id","last_id"],"properties":{"object":{"type":"string","const":"list"},"data":{"type":"array","items":{"$ref":"#/components/schemas/AdminApiKey"}},"has_more":{"type":"boolean"},"first_id":{"type":["string","null"]},"last_id":{"type":["string","null"]}}};
 
-function validate1531(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1540(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((((((data.object === undefined) && (missing0 = "object")) || ((data.data === undefined) && (missing0 = "data"))) || ((data.has_more === undefined) && (missing0 = "has_more"))) || ((data.first_id === undefined) && (missing0 = "first_id"))) || ((data.last_id === undefined) && (missing0 = "last_id"))){
-validate1531.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema595.required,parentSchema:schema595,data}];
+validate1540.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema602.required,parentSchema:schema602,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
 if(!(((((key0 === "object") || (key0 === "data")) || (key0 === "has_more")) || (key0 === "first_id")) || (key0 === "last_id"))){
-validate1531.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema595,data}];
+validate1540.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema602,data}];
 return false;
 break;
 }
@@ -76400,11 +77140,11 @@ if(data.object !== undefined){
 let data0 = data.object;
 const _errs2 = errors;
 if(typeof data0 !== "string"){
-validate1531.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema595.properties.object.type,parentSchema:schema595.properties.object,data:data0}];
+validate1540.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema602.properties.object.type,parentSchema:schema602.properties.object,data:data0}];
 return false;
 }
 if("list" !== data0){
-validate1531.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "list"},message:"must be equal to constant",schema:"list",parentSchema:schema595.properties.object,data:data0}];
+validate1540.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "list"},message:"must be equal to constant",schema:"list",parentSchema:schema602.properties.object,data:data0}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -76422,8 +77162,8 @@ var valid1 = true;
 const len0 = data1.length;
 for(let i0=0; i0<len0; i0++){
 const _errs6 = errors;
-if(!(validate1527(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate1527.errors : vErrors.concat(validate1527.errors);
+if(!(validate1536(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate1536.errors : vErrors.concat(validate1536.errors);
 errors = vErrors.length;
 }
 var valid1 = _errs6 === errors;
@@ -76433,7 +77173,7 @@ break;
 }
 }
 else {
-validate1531.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema595.properties.data.type,parentSchema:schema595.properties.data,data:data1}];
+validate1540.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema602.properties.data.type,parentSchema:schema602.properties.data,data:data1}];
 return false;
 }
 }
@@ -76447,7 +77187,7 @@ if(data.has_more !== undefined){
 let data3 = data.has_more;
 const _errs7 = errors;
 if(typeof data3 !== "boolean"){
-validate1531.errors = [{instancePath:instancePath+"/has_more",schemaPath:"#/properties/has_more/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema595.properties.has_more.type,parentSchema:schema595.properties.has_more,data:data3}];
+validate1540.errors = [{instancePath:instancePath+"/has_more",schemaPath:"#/properties/has_more/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema602.properties.has_more.type,parentSchema:schema602.properties.has_more,data:data3}];
 return false;
 }
 var valid0 = _errs7 === errors;
@@ -76460,7 +77200,7 @@ if(data.first_id !== undefined){
 let data4 = data.first_id;
 const _errs9 = errors;
 if((typeof data4 !== "string") && (data4 !== null)){
-validate1531.errors = [{instancePath:instancePath+"/first_id",schemaPath:"#/properties/first_id/type",keyword:"type",params:{type: schema595.properties.first_id.type},message:"must be string,null",schema:schema595.properties.first_id.type,parentSchema:schema595.properties.first_id,data:data4}];
+validate1540.errors = [{instancePath:instancePath+"/first_id",schemaPath:"#/properties/first_id/type",keyword:"type",params:{type: schema602.properties.first_id.type},message:"must be string,null",schema:schema602.properties.first_id.type,parentSchema:schema602.properties.first_id,data:data4}];
 return false;
 }
 var valid0 = _errs9 === errors;
@@ -76473,7 +77213,7 @@ if(data.last_id !== undefined){
 let data5 = data.last_id;
 const _errs11 = errors;
 if((typeof data5 !== "string") && (data5 !== null)){
-validate1531.errors = [{instancePath:instancePath+"/last_id",schemaPath:"#/properties/last_id/type",keyword:"type",params:{type: schema595.properties.last_id.type},message:"must be string,null",schema:schema595.properties.last_id.type,parentSchema:schema595.properties.last_id,data:data5}];
+validate1540.errors = [{instancePath:instancePath+"/last_id",schemaPath:"#/properties/last_id/type",keyword:"type",params:{type: schema602.properties.last_id.type},message:"must be string,null",schema:schema602.properties.last_id.type,parentSchema:schema602.properties.last_id,data:data5}];
 return false;
 }
 var valid0 = _errs11 === errors;
@@ -76489,66 +77229,66 @@ var valid0 = true;
 }
 }
 else {
-validate1531.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema595.type,parentSchema:schema595,data}];
+validate1540.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema602.type,parentSchema:schema602,data}];
 return false;
 }
 }
-validate1531.errors = vErrors;
+validate1540.errors = vErrors;
 return errors === 0;
 }
 
-export const validateAdminApiKeyCreateRequest = validate1533;
-const schema596 = {"type":"object","additionalProperties":false,"required":["name"],"properties":{"name":{"$ref":"#/components/schemas/KeyName"},"expires_in_seconds":{"type":"integer","minimum":1,"maximum":31536000}}};
-const schema597 = {"type":"string","minLength":1,"maxLength":100,"pattern":"^[^\\u0000-\\u001f\\u007f]*$"};
+export const validateAdminApiKeyCreateRequest = validate1542;
+const schema603 = {"type":"object","additionalProperties":false,"required":["name"],"properties":{"name":{"$ref":"#/components/schemas/KeyName"},"expires_in_seconds":{"type":"integer","minimum":1,"maximum":31536000}}};
+const schema604 = {"type":"string","minLength":1,"maxLength":100,"pattern":"^[^\\u0000-\\u001f\\u007f]*$"};
 const pattern11 = new RegExp("^[^\\u0000-\\u001f\\u007f]*$", "u");
 
-function validate1534(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1543(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(typeof data === "string"){
 if(data.length > 2 * 100 || (data.length > 100 && func2(data) > 100)){
-validate1534.errors = [{instancePath,schemaPath:"#/maxLength",keyword:"maxLength",params:{limit: 100},message:"must NOT have more than 100 characters",schema:100,parentSchema:schema597,data}];
+validate1543.errors = [{instancePath,schemaPath:"#/maxLength",keyword:"maxLength",params:{limit: 100},message:"must NOT have more than 100 characters",schema:100,parentSchema:schema604,data}];
 return false;
 }
 else {
 if(data.length < 2 * 1 && func2(data) < 1){
-validate1534.errors = [{instancePath,schemaPath:"#/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema597,data}];
+validate1543.errors = [{instancePath,schemaPath:"#/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema604,data}];
 return false;
 }
 else {
 if(!pattern11.test(data)){
-validate1534.errors = [{instancePath,schemaPath:"#/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f]*$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f]*$"+"\"",schema:"^[^\\u0000-\\u001f\\u007f]*$",parentSchema:schema597,data}];
+validate1543.errors = [{instancePath,schemaPath:"#/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f]*$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f]*$"+"\"",schema:"^[^\\u0000-\\u001f\\u007f]*$",parentSchema:schema604,data}];
 return false;
 }
 }
 }
 }
 else {
-validate1534.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema597.type,parentSchema:schema597,data}];
+validate1543.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema604.type,parentSchema:schema604,data}];
 return false;
 }
 }
-validate1534.errors = vErrors;
+validate1543.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate1533(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1542(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.name === undefined) && (missing0 = "name")){
-validate1533.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema596.required,parentSchema:schema596,data}];
+validate1542.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema603.required,parentSchema:schema603,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
 if(!((key0 === "name") || (key0 === "expires_in_seconds"))){
-validate1533.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema596,data}];
+validate1542.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema603,data}];
 return false;
 break;
 }
@@ -76556,8 +77296,8 @@ break;
 if(_errs1 === errors){
 if(data.name !== undefined){
 const _errs2 = errors;
-if(!(validate1534(data.name, {instancePath:instancePath+"/name",parentData:data,parentDataProperty:"name",rootData}))){
-vErrors = vErrors === null ? validate1534.errors : vErrors.concat(validate1534.errors);
+if(!(validate1543(data.name, {instancePath:instancePath+"/name",parentData:data,parentDataProperty:"name",rootData}))){
+vErrors = vErrors === null ? validate1543.errors : vErrors.concat(validate1543.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs2 === errors;
@@ -76570,18 +77310,18 @@ if(data.expires_in_seconds !== undefined){
 let data1 = data.expires_in_seconds;
 const _errs3 = errors;
 if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate1533.errors = [{instancePath:instancePath+"/expires_in_seconds",schemaPath:"#/properties/expires_in_seconds/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema596.properties.expires_in_seconds.type,parentSchema:schema596.properties.expires_in_seconds,data:data1}];
+validate1542.errors = [{instancePath:instancePath+"/expires_in_seconds",schemaPath:"#/properties/expires_in_seconds/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema603.properties.expires_in_seconds.type,parentSchema:schema603.properties.expires_in_seconds,data:data1}];
 return false;
 }
 if(errors === _errs3){
 if((typeof data1 == "number") && (isFinite(data1))){
 if(data1 > 31536000 || isNaN(data1)){
-validate1533.errors = [{instancePath:instancePath+"/expires_in_seconds",schemaPath:"#/properties/expires_in_seconds/maximum",keyword:"maximum",params:{comparison: "<=", limit: 31536000},message:"must be <= 31536000",schema:31536000,parentSchema:schema596.properties.expires_in_seconds,data:data1}];
+validate1542.errors = [{instancePath:instancePath+"/expires_in_seconds",schemaPath:"#/properties/expires_in_seconds/maximum",keyword:"maximum",params:{comparison: "<=", limit: 31536000},message:"must be <= 31536000",schema:31536000,parentSchema:schema603.properties.expires_in_seconds,data:data1}];
 return false;
 }
 else {
 if(data1 < 1 || isNaN(data1)){
-validate1533.errors = [{instancePath:instancePath+"/expires_in_seconds",schemaPath:"#/properties/expires_in_seconds/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema596.properties.expires_in_seconds,data:data1}];
+validate1542.errors = [{instancePath:instancePath+"/expires_in_seconds",schemaPath:"#/properties/expires_in_seconds/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema603.properties.expires_in_seconds,data:data1}];
 return false;
 }
 }
@@ -76597,32 +77337,32 @@ var valid0 = true;
 }
 }
 else {
-validate1533.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema596.type,parentSchema:schema596,data}];
+validate1542.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema603.type,parentSchema:schema603,data}];
 return false;
 }
 }
-validate1533.errors = vErrors;
+validate1542.errors = vErrors;
 return errors === 0;
 }
 
-export const validateAdminApiKeyCreateResponse = validate1536;
-const schema598 = {"type":"object","additionalProperties":false,"required":["object","id","name","redacted_value","created_at","expires_at","last_used_at","owner","value"],"properties":{"object":{"type":"string","const":"organization.admin_api_key"},"id":{"type":"string"},"name":{"type":["string","null"]},"redacted_value":{"type":"string"},"created_at":{"type":"integer"},"expires_at":{"type":["integer","null"]},"last_used_at":{"type":["integer","null"]},"owner":{"$ref":"#/components/schemas/AdminApiKeyOwner"},"value":{"type":"string"}}};
+export const validateAdminApiKeyCreateResponse = validate1545;
+const schema605 = {"type":"object","additionalProperties":false,"required":["object","id","name","redacted_value","created_at","expires_at","last_used_at","owner","value"],"properties":{"object":{"type":"string","const":"organization.admin_api_key"},"id":{"type":"string"},"name":{"type":["string","null"]},"redacted_value":{"type":"string"},"created_at":{"type":"integer"},"expires_at":{"type":["integer","null"]},"last_used_at":{"type":["integer","null"]},"owner":{"$ref":"#/components/schemas/AdminApiKeyOwner"},"value":{"type":"string"}}};
 
-function validate1536(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1545(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((((((((((data.object === undefined) && (missing0 = "object")) || ((data.id === undefined) && (missing0 = "id"))) || ((data.name === undefined) && (missing0 = "name"))) || ((data.redacted_value === undefined) && (missing0 = "redacted_value"))) || ((data.created_at === undefined) && (missing0 = "created_at"))) || ((data.expires_at === undefined) && (missing0 = "expires_at"))) || ((data.last_used_at === undefined) && (missing0 = "last_used_at"))) || ((data.owner === undefined) && (missing0 = "owner"))) || ((data.value === undefined) && (missing0 = "value"))){
-validate1536.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema598.required,parentSchema:schema598,data}];
+validate1545.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema605.required,parentSchema:schema605,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
-if(!(func26.call(schema598.properties, key0))){
-validate1536.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema598,data}];
+if(!(func26.call(schema605.properties, key0))){
+validate1545.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema605,data}];
 return false;
 break;
 }
@@ -76632,11 +77372,11 @@ if(data.object !== undefined){
 let data0 = data.object;
 const _errs2 = errors;
 if(typeof data0 !== "string"){
-validate1536.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema598.properties.object.type,parentSchema:schema598.properties.object,data:data0}];
+validate1545.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema605.properties.object.type,parentSchema:schema605.properties.object,data:data0}];
 return false;
 }
 if("organization.admin_api_key" !== data0){
-validate1536.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.admin_api_key"},message:"must be equal to constant",schema:"organization.admin_api_key",parentSchema:schema598.properties.object,data:data0}];
+validate1545.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.admin_api_key"},message:"must be equal to constant",schema:"organization.admin_api_key",parentSchema:schema605.properties.object,data:data0}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -76649,7 +77389,7 @@ if(data.id !== undefined){
 let data1 = data.id;
 const _errs4 = errors;
 if(typeof data1 !== "string"){
-validate1536.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema598.properties.id.type,parentSchema:schema598.properties.id,data:data1}];
+validate1545.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema605.properties.id.type,parentSchema:schema605.properties.id,data:data1}];
 return false;
 }
 var valid0 = _errs4 === errors;
@@ -76662,7 +77402,7 @@ if(data.name !== undefined){
 let data2 = data.name;
 const _errs6 = errors;
 if((typeof data2 !== "string") && (data2 !== null)){
-validate1536.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: schema598.properties.name.type},message:"must be string,null",schema:schema598.properties.name.type,parentSchema:schema598.properties.name,data:data2}];
+validate1545.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: schema605.properties.name.type},message:"must be string,null",schema:schema605.properties.name.type,parentSchema:schema605.properties.name,data:data2}];
 return false;
 }
 var valid0 = _errs6 === errors;
@@ -76675,7 +77415,7 @@ if(data.redacted_value !== undefined){
 let data3 = data.redacted_value;
 const _errs8 = errors;
 if(typeof data3 !== "string"){
-validate1536.errors = [{instancePath:instancePath+"/redacted_value",schemaPath:"#/properties/redacted_value/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema598.properties.redacted_value.type,parentSchema:schema598.properties.redacted_value,data:data3}];
+validate1545.errors = [{instancePath:instancePath+"/redacted_value",schemaPath:"#/properties/redacted_value/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema605.properties.redacted_value.type,parentSchema:schema605.properties.redacted_value,data:data3}];
 return false;
 }
 var valid0 = _errs8 === errors;
@@ -76688,7 +77428,7 @@ if(data.created_at !== undefined){
 let data4 = data.created_at;
 const _errs10 = errors;
 if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
-validate1536.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema598.properties.created_at.type,parentSchema:schema598.properties.created_at,data:data4}];
+validate1545.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema605.properties.created_at.type,parentSchema:schema605.properties.created_at,data:data4}];
 return false;
 }
 var valid0 = _errs10 === errors;
@@ -76701,7 +77441,7 @@ if(data.expires_at !== undefined){
 let data5 = data.expires_at;
 const _errs12 = errors;
 if((!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))) && (data5 !== null)){
-validate1536.errors = [{instancePath:instancePath+"/expires_at",schemaPath:"#/properties/expires_at/type",keyword:"type",params:{type: schema598.properties.expires_at.type},message:"must be integer,null",schema:schema598.properties.expires_at.type,parentSchema:schema598.properties.expires_at,data:data5}];
+validate1545.errors = [{instancePath:instancePath+"/expires_at",schemaPath:"#/properties/expires_at/type",keyword:"type",params:{type: schema605.properties.expires_at.type},message:"must be integer,null",schema:schema605.properties.expires_at.type,parentSchema:schema605.properties.expires_at,data:data5}];
 return false;
 }
 var valid0 = _errs12 === errors;
@@ -76714,7 +77454,7 @@ if(data.last_used_at !== undefined){
 let data6 = data.last_used_at;
 const _errs14 = errors;
 if((!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinite(data6)))) && (data6 !== null)){
-validate1536.errors = [{instancePath:instancePath+"/last_used_at",schemaPath:"#/properties/last_used_at/type",keyword:"type",params:{type: schema598.properties.last_used_at.type},message:"must be integer,null",schema:schema598.properties.last_used_at.type,parentSchema:schema598.properties.last_used_at,data:data6}];
+validate1545.errors = [{instancePath:instancePath+"/last_used_at",schemaPath:"#/properties/last_used_at/type",keyword:"type",params:{type: schema605.properties.last_used_at.type},message:"must be integer,null",schema:schema605.properties.last_used_at.type,parentSchema:schema605.properties.last_used_at,data:data6}];
 return false;
 }
 var valid0 = _errs14 === errors;
@@ -76725,8 +77465,8 @@ var valid0 = true;
 if(valid0){
 if(data.owner !== undefined){
 const _errs16 = errors;
-if(!(validate1528(data.owner, {instancePath:instancePath+"/owner",parentData:data,parentDataProperty:"owner",rootData}))){
-vErrors = vErrors === null ? validate1528.errors : vErrors.concat(validate1528.errors);
+if(!(validate1537(data.owner, {instancePath:instancePath+"/owner",parentData:data,parentDataProperty:"owner",rootData}))){
+vErrors = vErrors === null ? validate1537.errors : vErrors.concat(validate1537.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs16 === errors;
@@ -76739,7 +77479,7 @@ if(data.value !== undefined){
 let data8 = data.value;
 const _errs17 = errors;
 if(typeof data8 !== "string"){
-validate1536.errors = [{instancePath:instancePath+"/value",schemaPath:"#/properties/value/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema598.properties.value.type,parentSchema:schema598.properties.value,data:data8}];
+validate1545.errors = [{instancePath:instancePath+"/value",schemaPath:"#/properties/value/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema605.properties.value.type,parentSchema:schema605.properties.value,data:data8}];
 return false;
 }
 var valid0 = _errs17 === errors;
@@ -76759,32 +77499,32 @@ var valid0 = true;
 }
 }
 else {
-validate1536.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema598.type,parentSchema:schema598,data}];
+validate1545.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema605.type,parentSchema:schema605,data}];
 return false;
 }
 }
-validate1536.errors = vErrors;
+validate1545.errors = vErrors;
 return errors === 0;
 }
 
-export const validateAdminApiKeyDeleted = validate1538;
-const schema599 = {"type":"object","additionalProperties":false,"required":["id","object","deleted"],"properties":{"id":{"type":"string"},"object":{"type":"string","const":"organization.admin_api_key.deleted"},"deleted":{"type":"boolean","const":true}}};
+export const validateAdminApiKeyDeleted = validate1547;
+const schema606 = {"type":"object","additionalProperties":false,"required":["id","object","deleted"],"properties":{"id":{"type":"string"},"object":{"type":"string","const":"organization.admin_api_key.deleted"},"deleted":{"type":"boolean","const":true}}};
 
-function validate1538(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1547(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((((data.id === undefined) && (missing0 = "id")) || ((data.object === undefined) && (missing0 = "object"))) || ((data.deleted === undefined) && (missing0 = "deleted"))){
-validate1538.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema599.required,parentSchema:schema599,data}];
+validate1547.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema606.required,parentSchema:schema606,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
 if(!(((key0 === "id") || (key0 === "object")) || (key0 === "deleted"))){
-validate1538.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema599,data}];
+validate1547.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema606,data}];
 return false;
 break;
 }
@@ -76794,7 +77534,7 @@ if(data.id !== undefined){
 let data0 = data.id;
 const _errs2 = errors;
 if(typeof data0 !== "string"){
-validate1538.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema599.properties.id.type,parentSchema:schema599.properties.id,data:data0}];
+validate1547.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema606.properties.id.type,parentSchema:schema606.properties.id,data:data0}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -76807,11 +77547,11 @@ if(data.object !== undefined){
 let data1 = data.object;
 const _errs4 = errors;
 if(typeof data1 !== "string"){
-validate1538.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema599.properties.object.type,parentSchema:schema599.properties.object,data:data1}];
+validate1547.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema606.properties.object.type,parentSchema:schema606.properties.object,data:data1}];
 return false;
 }
 if("organization.admin_api_key.deleted" !== data1){
-validate1538.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.admin_api_key.deleted"},message:"must be equal to constant",schema:"organization.admin_api_key.deleted",parentSchema:schema599.properties.object,data:data1}];
+validate1547.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.admin_api_key.deleted"},message:"must be equal to constant",schema:"organization.admin_api_key.deleted",parentSchema:schema606.properties.object,data:data1}];
 return false;
 }
 var valid0 = _errs4 === errors;
@@ -76824,11 +77564,11 @@ if(data.deleted !== undefined){
 let data2 = data.deleted;
 const _errs6 = errors;
 if(typeof data2 !== "boolean"){
-validate1538.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema599.properties.deleted.type,parentSchema:schema599.properties.deleted,data:data2}];
+validate1547.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema606.properties.deleted.type,parentSchema:schema606.properties.deleted,data:data2}];
 return false;
 }
 if(true !== data2){
-validate1538.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/const",keyword:"const",params:{allowedValue: true},message:"must be equal to constant",schema:true,parentSchema:schema599.properties.deleted,data:data2}];
+validate1547.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/const",keyword:"const",params:{allowedValue: true},message:"must be equal to constant",schema:true,parentSchema:schema606.properties.deleted,data:data2}];
 return false;
 }
 var valid0 = _errs6 === errors;
@@ -76842,34 +77582,34 @@ var valid0 = true;
 }
 }
 else {
-validate1538.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema599.type,parentSchema:schema599,data}];
+validate1547.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema606.type,parentSchema:schema606,data}];
 return false;
 }
 }
-validate1538.errors = vErrors;
+validate1547.errors = vErrors;
 return errors === 0;
 }
 
-export const validateProjectApiKey = validate1539;
-const schema600 = {"type":"object","additionalProperties":false,"required":["object","redacted_value","name","created_at","last_used_at","id","owner_project_access","owner"],"properties":{"object":{"type":"string","const":"organization.project.api_key"},"redacted_value":{"type":"string"},"name":{"type":"string"},"created_at":{"type":"integer"},"last_used_at":{"type":["integer","null"]},"id":{"type":"string"},"owner_project_access":{"type":"string","enum":["active","inactive"]},"owner":{"$ref":"#/components/schemas/ProjectApiKeyOwner"}}};
-const schema601 = {"type":"object","additionalProperties":false,"required":["type","service_account"],"properties":{"type":{"type":"string","enum":["service_account","user"]},"service_account":{"$ref":"#/components/schemas/ProjectApiKeyOwnerServiceAccount"}}};
-const schema602 = {"type":"object","additionalProperties":false,"required":["id","name","created_at","role"],"properties":{"id":{"type":"string"},"name":{"type":"string"},"created_at":{"type":"integer"},"role":{"type":"string"}}};
+export const validateProjectApiKey = validate1548;
+const schema607 = {"type":"object","additionalProperties":false,"required":["object","redacted_value","name","created_at","last_used_at","id","owner_project_access","owner"],"properties":{"object":{"type":"string","const":"organization.project.api_key"},"redacted_value":{"type":"string"},"name":{"type":"string"},"created_at":{"type":"integer"},"last_used_at":{"type":["integer","null"]},"id":{"type":"string"},"owner_project_access":{"type":"string","enum":["active","inactive"]},"owner":{"$ref":"#/components/schemas/ProjectApiKeyOwner"}}};
+const schema608 = {"type":"object","additionalProperties":false,"required":["type","service_account"],"properties":{"type":{"type":"string","enum":["service_account","user"]},"service_account":{"$ref":"#/components/schemas/ProjectApiKeyOwnerServiceAccount"}}};
+const schema609 = {"type":"object","additionalProperties":false,"required":["id","name","created_at","role"],"properties":{"id":{"type":"string"},"name":{"type":"string"},"created_at":{"type":"integer"},"role":{"type":"string"}}};
 
-function validate1541(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1550(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((((data.id === undefined) && (missing0 = "id")) || ((data.name === undefined) && (missing0 = "name"))) || ((data.created_at === undefined) && (missing0 = "created_at"))) || ((data.role === undefined) && (missing0 = "role"))){
-validate1541.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema602.required,parentSchema:schema602,data}];
+validate1550.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema609.required,parentSchema:schema609,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
 if(!((((key0 === "id") || (key0 === "name")) || (key0 === "created_at")) || (key0 === "role"))){
-validate1541.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema602,data}];
+validate1550.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema609,data}];
 return false;
 break;
 }
@@ -76879,7 +77619,7 @@ if(data.id !== undefined){
 let data0 = data.id;
 const _errs2 = errors;
 if(typeof data0 !== "string"){
-validate1541.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema602.properties.id.type,parentSchema:schema602.properties.id,data:data0}];
+validate1550.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema609.properties.id.type,parentSchema:schema609.properties.id,data:data0}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -76892,7 +77632,7 @@ if(data.name !== undefined){
 let data1 = data.name;
 const _errs4 = errors;
 if(typeof data1 !== "string"){
-validate1541.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema602.properties.name.type,parentSchema:schema602.properties.name,data:data1}];
+validate1550.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema609.properties.name.type,parentSchema:schema609.properties.name,data:data1}];
 return false;
 }
 var valid0 = _errs4 === errors;
@@ -76905,7 +77645,7 @@ if(data.created_at !== undefined){
 let data2 = data.created_at;
 const _errs6 = errors;
 if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate1541.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema602.properties.created_at.type,parentSchema:schema602.properties.created_at,data:data2}];
+validate1550.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema609.properties.created_at.type,parentSchema:schema609.properties.created_at,data:data2}];
 return false;
 }
 var valid0 = _errs6 === errors;
@@ -76918,7 +77658,7 @@ if(data.role !== undefined){
 let data3 = data.role;
 const _errs8 = errors;
 if(typeof data3 !== "string"){
-validate1541.errors = [{instancePath:instancePath+"/role",schemaPath:"#/properties/role/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema602.properties.role.type,parentSchema:schema602.properties.role,data:data3}];
+validate1550.errors = [{instancePath:instancePath+"/role",schemaPath:"#/properties/role/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema609.properties.role.type,parentSchema:schema609.properties.role,data:data3}];
 return false;
 }
 var valid0 = _errs8 === errors;
@@ -76933,30 +77673,30 @@ var valid0 = true;
 }
 }
 else {
-validate1541.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema602.type,parentSchema:schema602,data}];
+validate1550.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema609.type,parentSchema:schema609,data}];
 return false;
 }
 }
-validate1541.errors = vErrors;
+validate1550.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate1540(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1549(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((data.type === undefined) && (missing0 = "type")) || ((data.service_account === undefined) && (missing0 = "service_account"))){
-validate1540.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema601.required,parentSchema:schema601,data}];
+validate1549.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema608.required,parentSchema:schema608,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
 if(!((key0 === "type") || (key0 === "service_account"))){
-validate1540.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema601,data}];
+validate1549.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema608,data}];
 return false;
 break;
 }
@@ -76966,11 +77706,11 @@ if(data.type !== undefined){
 let data0 = data.type;
 const _errs2 = errors;
 if(typeof data0 !== "string"){
-validate1540.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema601.properties.type.type,parentSchema:schema601.properties.type,data:data0}];
+validate1549.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema608.properties.type.type,parentSchema:schema608.properties.type,data:data0}];
 return false;
 }
 if(!((data0 === "service_account") || (data0 === "user"))){
-validate1540.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/enum",keyword:"enum",params:{allowedValues: schema601.properties.type.enum},message:"must be equal to one of the allowed values",schema:schema601.properties.type.enum,parentSchema:schema601.properties.type,data:data0}];
+validate1549.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/enum",keyword:"enum",params:{allowedValues: schema608.properties.type.enum},message:"must be equal to one of the allowed values",schema:schema608.properties.type.enum,parentSchema:schema608.properties.type,data:data0}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -76981,8 +77721,8 @@ var valid0 = true;
 if(valid0){
 if(data.service_account !== undefined){
 const _errs4 = errors;
-if(!(validate1541(data.service_account, {instancePath:instancePath+"/service_account",parentData:data,parentDataProperty:"service_account",rootData}))){
-vErrors = vErrors === null ? validate1541.errors : vErrors.concat(validate1541.errors);
+if(!(validate1550(data.service_account, {instancePath:instancePath+"/service_account",parentData:data,parentDataProperty:"service_account",rootData}))){
+vErrors = vErrors === null ? validate1550.errors : vErrors.concat(validate1550.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs4 === errors;
@@ -76995,30 +77735,30 @@ var valid0 = true;
 }
 }
 else {
-validate1540.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema601.type,parentSchema:schema601,data}];
+validate1549.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema608.type,parentSchema:schema608,data}];
 return false;
 }
 }
-validate1540.errors = vErrors;
+validate1549.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate1539(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1548(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((((((((data.object === undefined) && (missing0 = "object")) || ((data.redacted_value === undefined) && (missing0 = "redacted_value"))) || ((data.name === undefined) && (missing0 = "name"))) || ((data.created_at === undefined) && (missing0 = "created_at"))) || ((data.last_used_at === undefined) && (missing0 = "last_used_at"))) || ((data.id === undefined) && (missing0 = "id"))) || ((data.owner_project_access === undefined) && (missing0 = "owner_project_access"))) || ((data.owner === undefined) && (missing0 = "owner"))){
-validate1539.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema600.required,parentSchema:schema600,data}];
+validate1548.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema607.required,parentSchema:schema607,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
 if(!((((((((key0 === "object") || (key0 === "redacted_value")) || (key0 === "name")) || (key0 === "created_at")) || (key0 === "last_used_at")) || (key0 === "id")) || (key0 === "owner_project_access")) || (key0 === "owner"))){
-validate1539.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema600,data}];
+validate1548.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema607,data}];
 return false;
 break;
 }
@@ -77028,11 +77768,11 @@ if(data.object !== undefined){
 let data0 = data.object;
 const _errs2 = errors;
 if(typeof data0 !== "string"){
-validate1539.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema600.properties.object.type,parentSchema:schema600.properties.object,data:data0}];
+validate1548.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema607.properties.object.type,parentSchema:schema607.properties.object,data:data0}];
 return false;
 }
 if("organization.project.api_key" !== data0){
-validate1539.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.project.api_key"},message:"must be equal to constant",schema:"organization.project.api_key",parentSchema:schema600.properties.object,data:data0}];
+validate1548.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.project.api_key"},message:"must be equal to constant",schema:"organization.project.api_key",parentSchema:schema607.properties.object,data:data0}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -77045,7 +77785,7 @@ if(data.redacted_value !== undefined){
 let data1 = data.redacted_value;
 const _errs4 = errors;
 if(typeof data1 !== "string"){
-validate1539.errors = [{instancePath:instancePath+"/redacted_value",schemaPath:"#/properties/redacted_value/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema600.properties.redacted_value.type,parentSchema:schema600.properties.redacted_value,data:data1}];
+validate1548.errors = [{instancePath:instancePath+"/redacted_value",schemaPath:"#/properties/redacted_value/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema607.properties.redacted_value.type,parentSchema:schema607.properties.redacted_value,data:data1}];
 return false;
 }
 var valid0 = _errs4 === errors;
@@ -77058,7 +77798,7 @@ if(data.name !== undefined){
 let data2 = data.name;
 const _errs6 = errors;
 if(typeof data2 !== "string"){
-validate1539.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema600.properties.name.type,parentSchema:schema600.properties.name,data:data2}];
+validate1548.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema607.properties.name.type,parentSchema:schema607.properties.name,data:data2}];
 return false;
 }
 var valid0 = _errs6 === errors;
@@ -77071,7 +77811,7 @@ if(data.created_at !== undefined){
 let data3 = data.created_at;
 const _errs8 = errors;
 if(!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))){
-validate1539.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema600.properties.created_at.type,parentSchema:schema600.properties.created_at,data:data3}];
+validate1548.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema607.properties.created_at.type,parentSchema:schema607.properties.created_at,data:data3}];
 return false;
 }
 var valid0 = _errs8 === errors;
@@ -77084,7 +77824,7 @@ if(data.last_used_at !== undefined){
 let data4 = data.last_used_at;
 const _errs10 = errors;
 if((!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))) && (data4 !== null)){
-validate1539.errors = [{instancePath:instancePath+"/last_used_at",schemaPath:"#/properties/last_used_at/type",keyword:"type",params:{type: schema600.properties.last_used_at.type},message:"must be integer,null",schema:schema600.properties.last_used_at.type,parentSchema:schema600.properties.last_used_at,data:data4}];
+validate1548.errors = [{instancePath:instancePath+"/last_used_at",schemaPath:"#/properties/last_used_at/type",keyword:"type",params:{type: schema607.properties.last_used_at.type},message:"must be integer,null",schema:schema607.properties.last_used_at.type,parentSchema:schema607.properties.last_used_at,data:data4}];
 return false;
 }
 var valid0 = _errs10 === errors;
@@ -77097,7 +77837,7 @@ if(data.id !== undefined){
 let data5 = data.id;
 const _errs12 = errors;
 if(typeof data5 !== "string"){
-validate1539.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema600.properties.id.type,parentSchema:schema600.properties.id,data:data5}];
+validate1548.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema607.properties.id.type,parentSchema:schema607.properties.id,data:data5}];
 return false;
 }
 var valid0 = _errs12 === errors;
@@ -77110,11 +77850,11 @@ if(data.owner_project_access !== undefined){
 let data6 = data.owner_project_access;
 const _errs14 = errors;
 if(typeof data6 !== "string"){
-validate1539.errors = [{instancePath:instancePath+"/owner_project_access",schemaPath:"#/properties/owner_project_access/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema600.properties.owner_project_access.type,parentSchema:schema600.properties.owner_project_access,data:data6}];
+validate1548.errors = [{instancePath:instancePath+"/owner_project_access",schemaPath:"#/properties/owner_project_access/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema607.properties.owner_project_access.type,parentSchema:schema607.properties.owner_project_access,data:data6}];
 return false;
 }
 if(!((data6 === "active") || (data6 === "inactive"))){
-validate1539.errors = [{instancePath:instancePath+"/owner_project_access",schemaPath:"#/properties/owner_project_access/enum",keyword:"enum",params:{allowedValues: schema600.properties.owner_project_access.enum},message:"must be equal to one of the allowed values",schema:schema600.properties.owner_project_access.enum,parentSchema:schema600.properties.owner_project_access,data:data6}];
+validate1548.errors = [{instancePath:instancePath+"/owner_project_access",schemaPath:"#/properties/owner_project_access/enum",keyword:"enum",params:{allowedValues: schema607.properties.owner_project_access.enum},message:"must be equal to one of the allowed values",schema:schema607.properties.owner_project_access.enum,parentSchema:schema607.properties.owner_project_access,data:data6}];
 return false;
 }
 var valid0 = _errs14 === errors;
@@ -77125,8 +77865,8 @@ var valid0 = true;
 if(valid0){
 if(data.owner !== undefined){
 const _errs16 = errors;
-if(!(validate1540(data.owner, {instancePath:instancePath+"/owner",parentData:data,parentDataProperty:"owner",rootData}))){
-vErrors = vErrors === null ? validate1540.errors : vErrors.concat(validate1540.errors);
+if(!(validate1549(data.owner, {instancePath:instancePath+"/owner",parentData:data,parentDataProperty:"owner",rootData}))){
+vErrors = vErrors === null ? validate1549.errors : vErrors.concat(validate1549.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs16 === errors;
@@ -77145,31 +77885,31 @@ var valid0 = true;
 }
 }
 else {
-validate1539.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema600.type,parentSchema:schema600,data}];
+validate1548.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema607.type,parentSchema:schema607,data}];
 return false;
 }
 }
-validate1539.errors = vErrors;
+validate1548.errors = vErrors;
 return errors === 0;
 }
 
-export const validateProjectApiKeyOwner = validate1544;
+export const validateProjectApiKeyOwner = validate1553;
 
-function validate1544(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1553(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((data.type === undefined) && (missing0 = "type")) || ((data.service_account === undefined) && (missing0 = "service_account"))){
-validate1544.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema601.required,parentSchema:schema601,data}];
+validate1553.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema608.required,parentSchema:schema608,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
 if(!((key0 === "type") || (key0 === "service_account"))){
-validate1544.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema601,data}];
+validate1553.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema608,data}];
 return false;
 break;
 }
@@ -77179,11 +77919,11 @@ if(data.type !== undefined){
 let data0 = data.type;
 const _errs2 = errors;
 if(typeof data0 !== "string"){
-validate1544.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema601.properties.type.type,parentSchema:schema601.properties.type,data:data0}];
+validate1553.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema608.properties.type.type,parentSchema:schema608.properties.type,data:data0}];
 return false;
 }
 if(!((data0 === "service_account") || (data0 === "user"))){
-validate1544.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/enum",keyword:"enum",params:{allowedValues: schema601.properties.type.enum},message:"must be equal to one of the allowed values",schema:schema601.properties.type.enum,parentSchema:schema601.properties.type,data:data0}];
+validate1553.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/enum",keyword:"enum",params:{allowedValues: schema608.properties.type.enum},message:"must be equal to one of the allowed values",schema:schema608.properties.type.enum,parentSchema:schema608.properties.type,data:data0}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -77194,8 +77934,8 @@ var valid0 = true;
 if(valid0){
 if(data.service_account !== undefined){
 const _errs4 = errors;
-if(!(validate1541(data.service_account, {instancePath:instancePath+"/service_account",parentData:data,parentDataProperty:"service_account",rootData}))){
-vErrors = vErrors === null ? validate1541.errors : vErrors.concat(validate1541.errors);
+if(!(validate1550(data.service_account, {instancePath:instancePath+"/service_account",parentData:data,parentDataProperty:"service_account",rootData}))){
+vErrors = vErrors === null ? validate1550.errors : vErrors.concat(validate1550.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs4 === errors;
@@ -77208,31 +77948,31 @@ var valid0 = true;
 }
 }
 else {
-validate1544.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema601.type,parentSchema:schema601,data}];
+validate1553.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema608.type,parentSchema:schema608,data}];
 return false;
 }
 }
-validate1544.errors = vErrors;
+validate1553.errors = vErrors;
 return errors === 0;
 }
 
-export const validateProjectApiKeyOwnerServiceAccount = validate1546;
+export const validateProjectApiKeyOwnerServiceAccount = validate1555;
 
-function validate1546(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1555(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((((data.id === undefined) && (missing0 = "id")) || ((data.name === undefined) && (missing0 = "name"))) || ((data.created_at === undefined) && (missing0 = "created_at"))) || ((data.role === undefined) && (missing0 = "role"))){
-validate1546.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema602.required,parentSchema:schema602,data}];
+validate1555.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema609.required,parentSchema:schema609,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
 if(!((((key0 === "id") || (key0 === "name")) || (key0 === "created_at")) || (key0 === "role"))){
-validate1546.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema602,data}];
+validate1555.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema609,data}];
 return false;
 break;
 }
@@ -77242,7 +77982,7 @@ if(data.id !== undefined){
 let data0 = data.id;
 const _errs2 = errors;
 if(typeof data0 !== "string"){
-validate1546.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema602.properties.id.type,parentSchema:schema602.properties.id,data:data0}];
+validate1555.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema609.properties.id.type,parentSchema:schema609.properties.id,data:data0}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -77255,7 +77995,7 @@ if(data.name !== undefined){
 let data1 = data.name;
 const _errs4 = errors;
 if(typeof data1 !== "string"){
-validate1546.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema602.properties.name.type,parentSchema:schema602.properties.name,data:data1}];
+validate1555.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema609.properties.name.type,parentSchema:schema609.properties.name,data:data1}];
 return false;
 }
 var valid0 = _errs4 === errors;
@@ -77268,7 +78008,7 @@ if(data.created_at !== undefined){
 let data2 = data.created_at;
 const _errs6 = errors;
 if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate1546.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema602.properties.created_at.type,parentSchema:schema602.properties.created_at,data:data2}];
+validate1555.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema609.properties.created_at.type,parentSchema:schema609.properties.created_at,data:data2}];
 return false;
 }
 var valid0 = _errs6 === errors;
@@ -77281,7 +78021,7 @@ if(data.role !== undefined){
 let data3 = data.role;
 const _errs8 = errors;
 if(typeof data3 !== "string"){
-validate1546.errors = [{instancePath:instancePath+"/role",schemaPath:"#/properties/role/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema602.properties.role.type,parentSchema:schema602.properties.role,data:data3}];
+validate1555.errors = [{instancePath:instancePath+"/role",schemaPath:"#/properties/role/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema609.properties.role.type,parentSchema:schema609.properties.role,data:data3}];
 return false;
 }
 var valid0 = _errs8 === errors;
@@ -77296,32 +78036,32 @@ var valid0 = true;
 }
 }
 else {
-validate1546.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema602.type,parentSchema:schema602,data}];
+validate1555.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema609.type,parentSchema:schema609,data}];
 return false;
 }
 }
-validate1546.errors = vErrors;
+validate1555.errors = vErrors;
 return errors === 0;
 }
 
-export const validateProjectApiKeyList = validate1547;
-const schema605 = {"type":"object","additionalProperties":false,"required":["object","data","first_id","last_id","has_more"],"properties":{"object":{"type":"string","const":"list"},"data":{"type":"array","items":{"$ref":"#/components/schemas/ProjectApiKey"}},"first_id":{"type":["string","null"]},"last_id":{"type":["string","null"]},"has_more":{"type":"boolean"}}};
+export const validateProjectApiKeyList = validate1556;
+const schema612 = {"type":"object","additionalProperties":false,"required":["object","data","first_id","last_id","has_more"],"properties":{"object":{"type":"string","const":"list"},"data":{"type":"array","items":{"$ref":"#/components/schemas/ProjectApiKey"}},"first_id":{"type":["string","null"]},"last_id":{"type":["string","null"]},"has_more":{"type":"boolean"}}};
 
-function validate1547(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1556(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((((((data.object === undefined) && (missing0 = "object")) || ((data.data === undefined) && (missing0 = "data"))) || ((data.first_id === undefined) && (missing0 = "first_id"))) || ((data.last_id === undefined) && (missing0 = "last_id"))) || ((data.has_more === undefined) && (missing0 = "has_more"))){
-validate1547.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema605.required,parentSchema:schema605,data}];
+validate1556.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema612.required,parentSchema:schema612,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
 if(!(((((key0 === "object") || (key0 === "data")) || (key0 === "first_id")) || (key0 === "last_id")) || (key0 === "has_more"))){
-validate1547.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema605,data}];
+validate1556.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema612,data}];
 return false;
 break;
 }
@@ -77331,11 +78071,11 @@ if(data.object !== undefined){
 let data0 = data.object;
 const _errs2 = errors;
 if(typeof data0 !== "string"){
-validate1547.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema605.properties.object.type,parentSchema:schema605.properties.object,data:data0}];
+validate1556.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema612.properties.object.type,parentSchema:schema612.properties.object,data:data0}];
 return false;
 }
 if("list" !== data0){
-validate1547.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "list"},message:"must be equal to constant",schema:"list",parentSchema:schema605.properties.object,data:data0}];
+validate1556.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "list"},message:"must be equal to constant",schema:"list",parentSchema:schema612.properties.object,data:data0}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -77353,8 +78093,8 @@ var valid1 = true;
 const len0 = data1.length;
 for(let i0=0; i0<len0; i0++){
 const _errs6 = errors;
-if(!(validate1539(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate1539.errors : vErrors.concat(validate1539.errors);
+if(!(validate1548(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate1548.errors : vErrors.concat(validate1548.errors);
 errors = vErrors.length;
 }
 var valid1 = _errs6 === errors;
@@ -77364,7 +78104,7 @@ break;
 }
 }
 else {
-validate1547.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema605.properties.data.type,parentSchema:schema605.properties.data,data:data1}];
+validate1556.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema612.properties.data.type,parentSchema:schema612.properties.data,data:data1}];
 return false;
 }
 }
@@ -77378,7 +78118,7 @@ if(data.first_id !== undefined){
 let data3 = data.first_id;
 const _errs7 = errors;
 if((typeof data3 !== "string") && (data3 !== null)){
-validate1547.errors = [{instancePath:instancePath+"/first_id",schemaPath:"#/properties/first_id/type",keyword:"type",params:{type: schema605.properties.first_id.type},message:"must be string,null",schema:schema605.properties.first_id.type,parentSchema:schema605.properties.first_id,data:data3}];
+validate1556.errors = [{instancePath:instancePath+"/first_id",schemaPath:"#/properties/first_id/type",keyword:"type",params:{type: schema612.properties.first_id.type},message:"must be string,null",schema:schema612.properties.first_id.type,parentSchema:schema612.properties.first_id,data:data3}];
 return false;
 }
 var valid0 = _errs7 === errors;
@@ -77391,7 +78131,7 @@ if(data.last_id !== undefined){
 let data4 = data.last_id;
 const _errs9 = errors;
 if((typeof data4 !== "string") && (data4 !== null)){
-validate1547.errors = [{instancePath:instancePath+"/last_id",schemaPath:"#/properties/last_id/type",keyword:"type",params:{type: schema605.properties.last_id.type},message:"must be string,null",schema:schema605.properties.last_id.type,parentSchema:schema605.properties.last_id,data:data4}];
+validate1556.errors = [{instancePath:instancePath+"/last_id",schemaPath:"#/properties/last_id/type",keyword:"type",params:{type: schema612.properties.last_id.type},message:"must be string,null",schema:schema612.properties.last_id.type,parentSchema:schema612.properties.last_id,data:data4}];
 return false;
 }
 var valid0 = _errs9 === errors;
@@ -77404,7 +78144,7 @@ if(data.has_more !== undefined){
 let data5 = data.has_more;
 const _errs11 = errors;
 if(typeof data5 !== "boolean"){
-validate1547.errors = [{instancePath:instancePath+"/has_more",schemaPath:"#/properties/has_more/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema605.properties.has_more.type,parentSchema:schema605.properties.has_more,data:data5}];
+validate1556.errors = [{instancePath:instancePath+"/has_more",schemaPath:"#/properties/has_more/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema612.properties.has_more.type,parentSchema:schema612.properties.has_more,data:data5}];
 return false;
 }
 var valid0 = _errs11 === errors;
@@ -77420,32 +78160,32 @@ var valid0 = true;
 }
 }
 else {
-validate1547.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema605.type,parentSchema:schema605,data}];
+validate1556.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema612.type,parentSchema:schema612,data}];
 return false;
 }
 }
-validate1547.errors = vErrors;
+validate1556.errors = vErrors;
 return errors === 0;
 }
 
-export const validateProjectApiKeyDeleted = validate1549;
-const schema606 = {"type":"object","additionalProperties":false,"required":["object","id","deleted"],"properties":{"object":{"type":"string","const":"organization.project.api_key.deleted"},"id":{"type":"string"},"deleted":{"type":"boolean","const":true}}};
+export const validateProjectApiKeyDeleted = validate1558;
+const schema613 = {"type":"object","additionalProperties":false,"required":["object","id","deleted"],"properties":{"object":{"type":"string","const":"organization.project.api_key.deleted"},"id":{"type":"string"},"deleted":{"type":"boolean","const":true}}};
 
-function validate1549(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1558(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((((data.object === undefined) && (missing0 = "object")) || ((data.id === undefined) && (missing0 = "id"))) || ((data.deleted === undefined) && (missing0 = "deleted"))){
-validate1549.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema606.required,parentSchema:schema606,data}];
+validate1558.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema613.required,parentSchema:schema613,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
 if(!(((key0 === "object") || (key0 === "id")) || (key0 === "deleted"))){
-validate1549.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema606,data}];
+validate1558.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema613,data}];
 return false;
 break;
 }
@@ -77455,11 +78195,11 @@ if(data.object !== undefined){
 let data0 = data.object;
 const _errs2 = errors;
 if(typeof data0 !== "string"){
-validate1549.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema606.properties.object.type,parentSchema:schema606.properties.object,data:data0}];
+validate1558.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema613.properties.object.type,parentSchema:schema613.properties.object,data:data0}];
 return false;
 }
 if("organization.project.api_key.deleted" !== data0){
-validate1549.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.project.api_key.deleted"},message:"must be equal to constant",schema:"organization.project.api_key.deleted",parentSchema:schema606.properties.object,data:data0}];
+validate1558.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.project.api_key.deleted"},message:"must be equal to constant",schema:"organization.project.api_key.deleted",parentSchema:schema613.properties.object,data:data0}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -77472,7 +78212,7 @@ if(data.id !== undefined){
 let data1 = data.id;
 const _errs4 = errors;
 if(typeof data1 !== "string"){
-validate1549.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema606.properties.id.type,parentSchema:schema606.properties.id,data:data1}];
+validate1558.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema613.properties.id.type,parentSchema:schema613.properties.id,data:data1}];
 return false;
 }
 var valid0 = _errs4 === errors;
@@ -77485,11 +78225,11 @@ if(data.deleted !== undefined){
 let data2 = data.deleted;
 const _errs6 = errors;
 if(typeof data2 !== "boolean"){
-validate1549.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema606.properties.deleted.type,parentSchema:schema606.properties.deleted,data:data2}];
+validate1558.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema613.properties.deleted.type,parentSchema:schema613.properties.deleted,data:data2}];
 return false;
 }
 if(true !== data2){
-validate1549.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/const",keyword:"const",params:{allowedValue: true},message:"must be equal to constant",schema:true,parentSchema:schema606.properties.deleted,data:data2}];
+validate1558.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/const",keyword:"const",params:{allowedValue: true},message:"must be equal to constant",schema:true,parentSchema:schema613.properties.deleted,data:data2}];
 return false;
 }
 var valid0 = _errs6 === errors;
@@ -77503,65 +78243,65 @@ var valid0 = true;
 }
 }
 else {
-validate1549.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema606.type,parentSchema:schema606,data}];
+validate1558.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema613.type,parentSchema:schema613,data}];
 return false;
 }
 }
-validate1549.errors = vErrors;
+validate1558.errors = vErrors;
 return errors === 0;
 }
 
-export const validateKeyName = validate1550;
+export const validateKeyName = validate1559;
 
-function validate1550(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1559(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(typeof data === "string"){
 if(data.length > 2 * 100 || (data.length > 100 && func2(data) > 100)){
-validate1550.errors = [{instancePath,schemaPath:"#/maxLength",keyword:"maxLength",params:{limit: 100},message:"must NOT have more than 100 characters",schema:100,parentSchema:schema597,data}];
+validate1559.errors = [{instancePath,schemaPath:"#/maxLength",keyword:"maxLength",params:{limit: 100},message:"must NOT have more than 100 characters",schema:100,parentSchema:schema604,data}];
 return false;
 }
 else {
 if(data.length < 2 * 1 && func2(data) < 1){
-validate1550.errors = [{instancePath,schemaPath:"#/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema597,data}];
+validate1559.errors = [{instancePath,schemaPath:"#/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema604,data}];
 return false;
 }
 else {
 if(!pattern11.test(data)){
-validate1550.errors = [{instancePath,schemaPath:"#/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f]*$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f]*$"+"\"",schema:"^[^\\u0000-\\u001f\\u007f]*$",parentSchema:schema597,data}];
+validate1559.errors = [{instancePath,schemaPath:"#/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f]*$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f]*$"+"\"",schema:"^[^\\u0000-\\u001f\\u007f]*$",parentSchema:schema604,data}];
 return false;
 }
 }
 }
 }
 else {
-validate1550.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema597.type,parentSchema:schema597,data}];
+validate1559.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema604.type,parentSchema:schema604,data}];
 return false;
 }
 }
-validate1550.errors = vErrors;
+validate1559.errors = vErrors;
 return errors === 0;
 }
 
-export const validateKeyBudget = validate1551;
-const schema608 = {"type":"object","additionalProperties":false,"required":["period"],"properties":{"period":{"type":"string","enum":["day","month","total","week"]},"amount":{"type":["number","null"],"minimum":0.000001,"maximum":1000000},"tokens":{"type":["integer","null"],"minimum":1,"maximum":1000000000000000}}};
+export const validateKeyBudget = validate1560;
+const schema615 = {"type":"object","additionalProperties":false,"required":["period"],"properties":{"period":{"type":"string","enum":["day","month","total","week"]},"amount":{"type":["number","null"],"minimum":0.000001,"maximum":1000000},"tokens":{"type":["integer","null"],"minimum":1,"maximum":1000000000000000}}};
 
-function validate1551(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1560(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.period === undefined) && (missing0 = "period")){
-validate1551.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema608.required,parentSchema:schema608,data}];
+validate1560.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema615.required,parentSchema:schema615,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
 if(!(((key0 === "period") || (key0 === "amount")) || (key0 === "tokens"))){
-validate1551.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema608,data}];
+validate1560.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema615,data}];
 return false;
 break;
 }
@@ -77571,11 +78311,11 @@ if(data.period !== undefined){
 let data0 = data.period;
 const _errs2 = errors;
 if(typeof data0 !== "string"){
-validate1551.errors = [{instancePath:instancePath+"/period",schemaPath:"#/properties/period/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema608.properties.period.type,parentSchema:schema608.properties.period,data:data0}];
+validate1560.errors = [{instancePath:instancePath+"/period",schemaPath:"#/properties/period/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema615.properties.period.type,parentSchema:schema615.properties.period,data:data0}];
 return false;
 }
 if(!((((data0 === "day") || (data0 === "month")) || (data0 === "total")) || (data0 === "week"))){
-validate1551.errors = [{instancePath:instancePath+"/period",schemaPath:"#/properties/period/enum",keyword:"enum",params:{allowedValues: schema608.properties.period.enum},message:"must be equal to one of the allowed values",schema:schema608.properties.period.enum,parentSchema:schema608.properties.period,data:data0}];
+validate1560.errors = [{instancePath:instancePath+"/period",schemaPath:"#/properties/period/enum",keyword:"enum",params:{allowedValues: schema615.properties.period.enum},message:"must be equal to one of the allowed values",schema:schema615.properties.period.enum,parentSchema:schema615.properties.period,data:data0}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -77588,18 +78328,18 @@ if(data.amount !== undefined){
 let data1 = data.amount;
 const _errs4 = errors;
 if((!((typeof data1 == "number") && (isFinite(data1)))) && (data1 !== null)){
-validate1551.errors = [{instancePath:instancePath+"/amount",schemaPath:"#/properties/amount/type",keyword:"type",params:{type: schema608.properties.amount.type},message:"must be number,null",schema:schema608.properties.amount.type,parentSchema:schema608.properties.amount,data:data1}];
+validate1560.errors = [{instancePath:instancePath+"/amount",schemaPath:"#/properties/amount/type",keyword:"type",params:{type: schema615.properties.amount.type},message:"must be number,null",schema:schema615.properties.amount.type,parentSchema:schema615.properties.amount,data:data1}];
 return false;
 }
 if(errors === _errs4){
 if((typeof data1 == "number") && (isFinite(data1))){
 if(data1 > 1000000 || isNaN(data1)){
-validate1551.errors = [{instancePath:instancePath+"/amount",schemaPath:"#/properties/amount/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000000},message:"must be <= 1000000",schema:1000000,parentSchema:schema608.properties.amount,data:data1}];
+validate1560.errors = [{instancePath:instancePath+"/amount",schemaPath:"#/properties/amount/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000000},message:"must be <= 1000000",schema:1000000,parentSchema:schema615.properties.amount,data:data1}];
 return false;
 }
 else {
 if(data1 < 0.000001 || isNaN(data1)){
-validate1551.errors = [{instancePath:instancePath+"/amount",schemaPath:"#/properties/amount/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0.000001},message:"must be >= 0.000001",schema:0.000001,parentSchema:schema608.properties.amount,data:data1}];
+validate1560.errors = [{instancePath:instancePath+"/amount",schemaPath:"#/properties/amount/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0.000001},message:"must be >= 0.000001",schema:0.000001,parentSchema:schema615.properties.amount,data:data1}];
 return false;
 }
 }
@@ -77615,18 +78355,18 @@ if(data.tokens !== undefined){
 let data2 = data.tokens;
 const _errs6 = errors;
 if((!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))) && (data2 !== null)){
-validate1551.errors = [{instancePath:instancePath+"/tokens",schemaPath:"#/properties/tokens/type",keyword:"type",params:{type: schema608.properties.tokens.type},message:"must be integer,null",schema:schema608.properties.tokens.type,parentSchema:schema608.properties.tokens,data:data2}];
+validate1560.errors = [{instancePath:instancePath+"/tokens",schemaPath:"#/properties/tokens/type",keyword:"type",params:{type: schema615.properties.tokens.type},message:"must be integer,null",schema:schema615.properties.tokens.type,parentSchema:schema615.properties.tokens,data:data2}];
 return false;
 }
 if(errors === _errs6){
 if((typeof data2 == "number") && (isFinite(data2))){
 if(data2 > 1000000000000000 || isNaN(data2)){
-validate1551.errors = [{instancePath:instancePath+"/tokens",schemaPath:"#/properties/tokens/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000000000000000},message:"must be <= 1000000000000000",schema:1000000000000000,parentSchema:schema608.properties.tokens,data:data2}];
+validate1560.errors = [{instancePath:instancePath+"/tokens",schemaPath:"#/properties/tokens/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000000000000000},message:"must be <= 1000000000000000",schema:1000000000000000,parentSchema:schema615.properties.tokens,data:data2}];
 return false;
 }
 else {
 if(data2 < 1 || isNaN(data2)){
-validate1551.errors = [{instancePath:instancePath+"/tokens",schemaPath:"#/properties/tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema608.properties.tokens,data:data2}];
+validate1560.errors = [{instancePath:instancePath+"/tokens",schemaPath:"#/properties/tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema615.properties.tokens,data:data2}];
 return false;
 }
 }
@@ -77643,32 +78383,32 @@ var valid0 = true;
 }
 }
 else {
-validate1551.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema608.type,parentSchema:schema608,data}];
+validate1560.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema615.type,parentSchema:schema615,data}];
 return false;
 }
 }
-validate1551.errors = vErrors;
+validate1560.errors = vErrors;
 return errors === 0;
 }
 
-export const validateKeySpending = validate1552;
-const schema609 = {"type":"object","additionalProperties":false,"required":["amount","tokens","renews_at"],"properties":{"amount":{"type":"number","minimum":0},"tokens":{"type":"integer","minimum":0},"renews_at":{"type":["integer","null"]}}};
+export const validateKeySpending = validate1561;
+const schema616 = {"type":"object","additionalProperties":false,"required":["amount","tokens","renews_at"],"properties":{"amount":{"type":"number","minimum":0},"tokens":{"type":"integer","minimum":0},"renews_at":{"type":["integer","null"]}}};
 
-function validate1552(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1561(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((((data.amount === undefined) && (missing0 = "amount")) || ((data.tokens === undefined) && (missing0 = "tokens"))) || ((data.renews_at === undefined) && (missing0 = "renews_at"))){
-validate1552.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema609.required,parentSchema:schema609,data}];
+validate1561.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema616.required,parentSchema:schema616,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
 if(!(((key0 === "amount") || (key0 === "tokens")) || (key0 === "renews_at"))){
-validate1552.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema609,data}];
+validate1561.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema616,data}];
 return false;
 break;
 }
@@ -77680,12 +78420,12 @@ const _errs2 = errors;
 if(errors === _errs2){
 if((typeof data0 == "number") && (isFinite(data0))){
 if(data0 < 0 || isNaN(data0)){
-validate1552.errors = [{instancePath:instancePath+"/amount",schemaPath:"#/properties/amount/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema609.properties.amount,data:data0}];
+validate1561.errors = [{instancePath:instancePath+"/amount",schemaPath:"#/properties/amount/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema616.properties.amount,data:data0}];
 return false;
 }
 }
 else {
-validate1552.errors = [{instancePath:instancePath+"/amount",schemaPath:"#/properties/amount/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema609.properties.amount.type,parentSchema:schema609.properties.amount,data:data0}];
+validate1561.errors = [{instancePath:instancePath+"/amount",schemaPath:"#/properties/amount/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema616.properties.amount.type,parentSchema:schema616.properties.amount,data:data0}];
 return false;
 }
 }
@@ -77699,13 +78439,13 @@ if(data.tokens !== undefined){
 let data1 = data.tokens;
 const _errs4 = errors;
 if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate1552.errors = [{instancePath:instancePath+"/tokens",schemaPath:"#/properties/tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema609.properties.tokens.type,parentSchema:schema609.properties.tokens,data:data1}];
+validate1561.errors = [{instancePath:instancePath+"/tokens",schemaPath:"#/properties/tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema616.properties.tokens.type,parentSchema:schema616.properties.tokens,data:data1}];
 return false;
 }
 if(errors === _errs4){
 if((typeof data1 == "number") && (isFinite(data1))){
 if(data1 < 0 || isNaN(data1)){
-validate1552.errors = [{instancePath:instancePath+"/tokens",schemaPath:"#/properties/tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema609.properties.tokens,data:data1}];
+validate1561.errors = [{instancePath:instancePath+"/tokens",schemaPath:"#/properties/tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema616.properties.tokens,data:data1}];
 return false;
 }
 }
@@ -77720,7 +78460,7 @@ if(data.renews_at !== undefined){
 let data2 = data.renews_at;
 const _errs6 = errors;
 if((!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))) && (data2 !== null)){
-validate1552.errors = [{instancePath:instancePath+"/renews_at",schemaPath:"#/properties/renews_at/type",keyword:"type",params:{type: schema609.properties.renews_at.type},message:"must be integer,null",schema:schema609.properties.renews_at.type,parentSchema:schema609.properties.renews_at,data:data2}];
+validate1561.errors = [{instancePath:instancePath+"/renews_at",schemaPath:"#/properties/renews_at/type",keyword:"type",params:{type: schema616.properties.renews_at.type},message:"must be integer,null",schema:schema616.properties.renews_at.type,parentSchema:schema616.properties.renews_at,data:data2}];
 return false;
 }
 var valid0 = _errs6 === errors;
@@ -77734,32 +78474,32 @@ var valid0 = true;
 }
 }
 else {
-validate1552.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema609.type,parentSchema:schema609,data}];
+validate1561.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema616.type,parentSchema:schema616,data}];
 return false;
 }
 }
-validate1552.errors = vErrors;
+validate1561.errors = vErrors;
 return errors === 0;
 }
 
-export const validateKeyRecord = validate1553;
-const schema610 = {"type":"object","additionalProperties":false,"required":["object","id","name","redacted_value","is_operator","projects","requests_per_minute","tokens_per_minute","tools","budget","spending","created_at","expires_at","revoked_at"],"properties":{"object":{"type":"string","const":"key"},"id":{"type":"string"},"name":{"type":"string"},"redacted_value":{"type":"string"},"is_operator":{"type":"boolean"},"projects":{"type":"array","items":{"type":"string"}},"requests_per_minute":{"type":["integer","null"]},"tokens_per_minute":{"type":["integer","null"]},"tools":{"type":["array","null"],"items":{"type":"string"}},"budget":{"anyOf":[{"$ref":"#/components/schemas/KeyBudget"},{"type":"null"}]},"spending":{"anyOf":[{"$ref":"#/components/schemas/KeySpending"},{"type":"null"}]},"created_at":{"type":"integer"},"expires_at":{"type":["integer","null"]},"revoked_at":{"type":["integer","null"]}}};
+export const validateKeyRecord = validate1562;
+const schema617 = {"type":"object","additionalProperties":false,"required":["object","id","name","redacted_value","is_operator","projects","requests_per_minute","tokens_per_minute","tools","budget","spending","created_at","expires_at","revoked_at"],"properties":{"object":{"type":"string","const":"key"},"id":{"type":"string"},"name":{"type":"string"},"redacted_value":{"type":"string"},"is_operator":{"type":"boolean"},"projects":{"type":"array","items":{"type":"string"}},"requests_per_minute":{"type":["integer","null"]},"tokens_per_minute":{"type":["integer","null"]},"tools":{"type":["array","null"],"items":{"type":"string"}},"budget":{"anyOf":[{"$ref":"#/components/schemas/KeyBudget"},{"type":"null"}]},"spending":{"anyOf":[{"$ref":"#/components/schemas/KeySpending"},{"type":"null"}]},"created_at":{"type":"integer"},"expires_at":{"type":["integer","null"]},"revoked_at":{"type":["integer","null"]}}};
 
-function validate1553(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1562(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((((((((((((((data.object === undefined) && (missing0 = "object")) || ((data.id === undefined) && (missing0 = "id"))) || ((data.name === undefined) && (missing0 = "name"))) || ((data.redacted_value === undefined) && (missing0 = "redacted_value"))) || ((data.is_operator === undefined) && (missing0 = "is_operator"))) || ((data.projects === undefined) && (missing0 = "projects"))) || ((data.requests_per_minute === undefined) && (missing0 = "requests_per_minute"))) || ((data.tokens_per_minute === undefined) && (missing0 = "tokens_per_minute"))) || ((data.tools === undefined) && (missing0 = "tools"))) || ((data.budget === undefined) && (missing0 = "budget"))) || ((data.spending === undefined) && (missing0 = "spending"))) || ((data.created_at === undefined) && (missing0 = "created_at"))) || ((data.expires_at === undefined) && (missing0 = "expires_at"))) || ((data.revoked_at === undefined) && (missing0 = "revoked_at"))){
-validate1553.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema610.required,parentSchema:schema610,data}];
+validate1562.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema617.required,parentSchema:schema617,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
-if(!(func26.call(schema610.properties, key0))){
-validate1553.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema610,data}];
+if(!(func26.call(schema617.properties, key0))){
+validate1562.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema617,data}];
 return false;
 break;
 }
@@ -77769,11 +78509,11 @@ if(data.object !== undefined){
 let data0 = data.object;
 const _errs2 = errors;
 if(typeof data0 !== "string"){
-validate1553.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema610.properties.object.type,parentSchema:schema610.properties.object,data:data0}];
+validate1562.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema617.properties.object.type,parentSchema:schema617.properties.object,data:data0}];
 return false;
 }
 if("key" !== data0){
-validate1553.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "key"},message:"must be equal to constant",schema:"key",parentSchema:schema610.properties.object,data:data0}];
+validate1562.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "key"},message:"must be equal to constant",schema:"key",parentSchema:schema617.properties.object,data:data0}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -77786,7 +78526,7 @@ if(data.id !== undefined){
 let data1 = data.id;
 const _errs4 = errors;
 if(typeof data1 !== "string"){
-validate1553.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema610.properties.id.type,parentSchema:schema610.properties.id,data:data1}];
+validate1562.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema617.properties.id.type,parentSchema:schema617.properties.id,data:data1}];
 return false;
 }
 var valid0 = _errs4 === errors;
@@ -77799,7 +78539,7 @@ if(data.name !== undefined){
 let data2 = data.name;
 const _errs6 = errors;
 if(typeof data2 !== "string"){
-validate1553.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema610.properties.name.type,parentSchema:schema610.properties.name,data:data2}];
+validate1562.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema617.properties.name.type,parentSchema:schema617.properties.name,data:data2}];
 return false;
 }
 var valid0 = _errs6 === errors;
@@ -77812,7 +78552,7 @@ if(data.redacted_value !== undefined){
 let data3 = data.redacted_value;
 const _errs8 = errors;
 if(typeof data3 !== "string"){
-validate1553.errors = [{instancePath:instancePath+"/redacted_value",schemaPath:"#/properties/redacted_value/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema610.properties.redacted_value.type,parentSchema:schema610.properties.redacted_value,data:data3}];
+validate1562.errors = [{instancePath:instancePath+"/redacted_value",schemaPath:"#/properties/redacted_value/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema617.properties.redacted_value.type,parentSchema:schema617.properties.redacted_value,data:data3}];
 return false;
 }
 var valid0 = _errs8 === errors;
@@ -77825,7 +78565,7 @@ if(data.is_operator !== undefined){
 let data4 = data.is_operator;
 const _errs10 = errors;
 if(typeof data4 !== "boolean"){
-validate1553.errors = [{instancePath:instancePath+"/is_operator",schemaPath:"#/properties/is_operator/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema610.properties.is_operator.type,parentSchema:schema610.properties.is_operator,data:data4}];
+validate1562.errors = [{instancePath:instancePath+"/is_operator",schemaPath:"#/properties/is_operator/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema617.properties.is_operator.type,parentSchema:schema617.properties.is_operator,data:data4}];
 return false;
 }
 var valid0 = _errs10 === errors;
@@ -77845,7 +78585,7 @@ for(let i0=0; i0<len0; i0++){
 let data6 = data5[i0];
 const _errs14 = errors;
 if(typeof data6 !== "string"){
-validate1553.errors = [{instancePath:instancePath+"/projects/" + i0,schemaPath:"#/properties/projects/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema610.properties.projects.items.type,parentSchema:schema610.properties.projects.items,data:data6}];
+validate1562.errors = [{instancePath:instancePath+"/projects/" + i0,schemaPath:"#/properties/projects/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema617.properties.projects.items.type,parentSchema:schema617.properties.projects.items,data:data6}];
 return false;
 }
 var valid1 = _errs14 === errors;
@@ -77855,7 +78595,7 @@ break;
 }
 }
 else {
-validate1553.errors = [{instancePath:instancePath+"/projects",schemaPath:"#/properties/projects/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema610.properties.projects.type,parentSchema:schema610.properties.projects,data:data5}];
+validate1562.errors = [{instancePath:instancePath+"/projects",schemaPath:"#/properties/projects/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema617.properties.projects.type,parentSchema:schema617.properties.projects,data:data5}];
 return false;
 }
 }
@@ -77869,7 +78609,7 @@ if(data.requests_per_minute !== undefined){
 let data7 = data.requests_per_minute;
 const _errs16 = errors;
 if((!(((typeof data7 == "number") && (!(data7 % 1) && !isNaN(data7))) && (isFinite(data7)))) && (data7 !== null)){
-validate1553.errors = [{instancePath:instancePath+"/requests_per_minute",schemaPath:"#/properties/requests_per_minute/type",keyword:"type",params:{type: schema610.properties.requests_per_minute.type},message:"must be integer,null",schema:schema610.properties.requests_per_minute.type,parentSchema:schema610.properties.requests_per_minute,data:data7}];
+validate1562.errors = [{instancePath:instancePath+"/requests_per_minute",schemaPath:"#/properties/requests_per_minute/type",keyword:"type",params:{type: schema617.properties.requests_per_minute.type},message:"must be integer,null",schema:schema617.properties.requests_per_minute.type,parentSchema:schema617.properties.requests_per_minute,data:data7}];
 return false;
 }
 var valid0 = _errs16 === errors;
@@ -77882,7 +78622,7 @@ if(data.tokens_per_minute !== undefined){
 let data8 = data.tokens_per_minute;
 const _errs18 = errors;
 if((!(((typeof data8 == "number") && (!(data8 % 1) && !isNaN(data8))) && (isFinite(data8)))) && (data8 !== null)){
-validate1553.errors = [{instancePath:instancePath+"/tokens_per_minute",schemaPath:"#/properties/tokens_per_minute/type",keyword:"type",params:{type: schema610.properties.tokens_per_minute.type},message:"must be integer,null",schema:schema610.properties.tokens_per_minute.type,parentSchema:schema610.properties.tokens_per_minute,data:data8}];
+validate1562.errors = [{instancePath:instancePath+"/tokens_per_minute",schemaPath:"#/properties/tokens_per_minute/type",keyword:"type",params:{type: schema617.properties.tokens_per_minute.type},message:"must be integer,null",schema:schema617.properties.tokens_per_minute.type,parentSchema:schema617.properties.tokens_per_minute,data:data8}];
 return false;
 }
 var valid0 = _errs18 === errors;
@@ -77895,7 +78635,7 @@ if(data.tools !== undefined){
 let data9 = data.tools;
 const _errs20 = errors;
 if((!(Array.isArray(data9))) && (data9 !== null)){
-validate1553.errors = [{instancePath:instancePath+"/tools",schemaPath:"#/properties/tools/type",keyword:"type",params:{type: schema610.properties.tools.type},message:"must be array,null",schema:schema610.properties.tools.type,parentSchema:schema610.properties.tools,data:data9}];
+validate1562.errors = [{instancePath:instancePath+"/tools",schemaPath:"#/properties/tools/type",keyword:"type",params:{type: schema617.properties.tools.type},message:"must be array,null",schema:schema617.properties.tools.type,parentSchema:schema617.properties.tools,data:data9}];
 return false;
 }
 if(errors === _errs20){
@@ -77906,7 +78646,7 @@ for(let i1=0; i1<len1; i1++){
 let data10 = data9[i1];
 const _errs22 = errors;
 if(typeof data10 !== "string"){
-validate1553.errors = [{instancePath:instancePath+"/tools/" + i1,schemaPath:"#/properties/tools/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema610.properties.tools.items.type,parentSchema:schema610.properties.tools.items,data:data10}];
+validate1562.errors = [{instancePath:instancePath+"/tools/" + i1,schemaPath:"#/properties/tools/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema617.properties.tools.items.type,parentSchema:schema617.properties.tools.items,data:data10}];
 return false;
 }
 var valid2 = _errs22 === errors;
@@ -77928,8 +78668,8 @@ const _errs24 = errors;
 const _errs25 = errors;
 let valid3 = false;
 const _errs26 = errors;
-if(!(validate1551(data11, {instancePath:instancePath+"/budget",parentData:data,parentDataProperty:"budget",rootData}))){
-vErrors = vErrors === null ? validate1551.errors : vErrors.concat(validate1551.errors);
+if(!(validate1560(data11, {instancePath:instancePath+"/budget",parentData:data,parentDataProperty:"budget",rootData}))){
+vErrors = vErrors === null ? validate1560.errors : vErrors.concat(validate1560.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs26 === errors;
@@ -77937,7 +78677,7 @@ valid3 = valid3 || _valid0;
 if(!valid3){
 const _errs27 = errors;
 if(data11 !== null){
-const err0 = {instancePath:instancePath+"/budget",schemaPath:"#/properties/budget/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema610.properties.budget.anyOf[1].type,parentSchema:schema610.properties.budget.anyOf[1],data:data11};
+const err0 = {instancePath:instancePath+"/budget",schemaPath:"#/properties/budget/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema617.properties.budget.anyOf[1].type,parentSchema:schema617.properties.budget.anyOf[1],data:data11};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -77950,7 +78690,7 @@ var _valid0 = _errs27 === errors;
 valid3 = valid3 || _valid0;
 }
 if(!valid3){
-const err1 = {instancePath:instancePath+"/budget",schemaPath:"#/properties/budget/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema610.properties.budget.anyOf,parentSchema:schema610.properties.budget,data:data11};
+const err1 = {instancePath:instancePath+"/budget",schemaPath:"#/properties/budget/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema617.properties.budget.anyOf,parentSchema:schema617.properties.budget,data:data11};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -77958,7 +78698,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1553.errors = vErrors;
+validate1562.errors = vErrors;
 return false;
 }
 else {
@@ -77984,8 +78724,8 @@ const _errs29 = errors;
 const _errs30 = errors;
 let valid4 = false;
 const _errs31 = errors;
-if(!(validate1552(data12, {instancePath:instancePath+"/spending",parentData:data,parentDataProperty:"spending",rootData}))){
-vErrors = vErrors === null ? validate1552.errors : vErrors.concat(validate1552.errors);
+if(!(validate1561(data12, {instancePath:instancePath+"/spending",parentData:data,parentDataProperty:"spending",rootData}))){
+vErrors = vErrors === null ? validate1561.errors : vErrors.concat(validate1561.errors);
 errors = vErrors.length;
 }
 var _valid1 = _errs31 === errors;
@@ -77993,7 +78733,7 @@ valid4 = valid4 || _valid1;
 if(!valid4){
 const _errs32 = errors;
 if(data12 !== null){
-const err2 = {instancePath:instancePath+"/spending",schemaPath:"#/properties/spending/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema610.properties.spending.anyOf[1].type,parentSchema:schema610.properties.spending.anyOf[1],data:data12};
+const err2 = {instancePath:instancePath+"/spending",schemaPath:"#/properties/spending/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema617.properties.spending.anyOf[1].type,parentSchema:schema617.properties.spending.anyOf[1],data:data12};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -78006,7 +78746,7 @@ var _valid1 = _errs32 === errors;
 valid4 = valid4 || _valid1;
 }
 if(!valid4){
-const err3 = {instancePath:instancePath+"/spending",schemaPath:"#/properties/spending/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema610.properties.spending.anyOf,parentSchema:schema610.properties.spending,data:data12};
+const err3 = {instancePath:instancePath+"/spending",schemaPath:"#/properties/spending/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema617.properties.spending.anyOf,parentSchema:schema617.properties.spending,data:data12};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -78014,7 +78754,7 @@ else {
 vErrors.push(err3);
 }
 errors++;
-validate1553.errors = vErrors;
+validate1562.errors = vErrors;
 return false;
 }
 else {
@@ -78038,7 +78778,7 @@ if(data.created_at !== undefined){
 let data13 = data.created_at;
 const _errs34 = errors;
 if(!(((typeof data13 == "number") && (!(data13 % 1) && !isNaN(data13))) && (isFinite(data13)))){
-validate1553.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema610.properties.created_at.type,parentSchema:schema610.properties.created_at,data:data13}];
+validate1562.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema617.properties.created_at.type,parentSchema:schema617.properties.created_at,data:data13}];
 return false;
 }
 var valid0 = _errs34 === errors;
@@ -78051,7 +78791,7 @@ if(data.expires_at !== undefined){
 let data14 = data.expires_at;
 const _errs36 = errors;
 if((!(((typeof data14 == "number") && (!(data14 % 1) && !isNaN(data14))) && (isFinite(data14)))) && (data14 !== null)){
-validate1553.errors = [{instancePath:instancePath+"/expires_at",schemaPath:"#/properties/expires_at/type",keyword:"type",params:{type: schema610.properties.expires_at.type},message:"must be integer,null",schema:schema610.properties.expires_at.type,parentSchema:schema610.properties.expires_at,data:data14}];
+validate1562.errors = [{instancePath:instancePath+"/expires_at",schemaPath:"#/properties/expires_at/type",keyword:"type",params:{type: schema617.properties.expires_at.type},message:"must be integer,null",schema:schema617.properties.expires_at.type,parentSchema:schema617.properties.expires_at,data:data14}];
 return false;
 }
 var valid0 = _errs36 === errors;
@@ -78064,7 +78804,7 @@ if(data.revoked_at !== undefined){
 let data15 = data.revoked_at;
 const _errs38 = errors;
 if((!(((typeof data15 == "number") && (!(data15 % 1) && !isNaN(data15))) && (isFinite(data15)))) && (data15 !== null)){
-validate1553.errors = [{instancePath:instancePath+"/revoked_at",schemaPath:"#/properties/revoked_at/type",keyword:"type",params:{type: schema610.properties.revoked_at.type},message:"must be integer,null",schema:schema610.properties.revoked_at.type,parentSchema:schema610.properties.revoked_at,data:data15}];
+validate1562.errors = [{instancePath:instancePath+"/revoked_at",schemaPath:"#/properties/revoked_at/type",keyword:"type",params:{type: schema617.properties.revoked_at.type},message:"must be integer,null",schema:schema617.properties.revoked_at.type,parentSchema:schema617.properties.revoked_at,data:data15}];
 return false;
 }
 var valid0 = _errs38 === errors;
@@ -78089,32 +78829,32 @@ var valid0 = true;
 }
 }
 else {
-validate1553.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema610.type,parentSchema:schema610,data}];
+validate1562.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema617.type,parentSchema:schema617,data}];
 return false;
 }
 }
-validate1553.errors = vErrors;
+validate1562.errors = vErrors;
 return errors === 0;
 }
 
-export const validateNewKeyRecord = validate1556;
-const schema611 = {"type":"object","additionalProperties":false,"required":["object","id","name","redacted_value","is_operator","projects","requests_per_minute","tokens_per_minute","tools","budget","spending","created_at","expires_at","revoked_at","value"],"properties":{"object":{"type":"string","const":"key"},"id":{"type":"string"},"name":{"type":"string"},"redacted_value":{"type":"string"},"is_operator":{"type":"boolean"},"projects":{"type":"array","items":{"type":"string"}},"requests_per_minute":{"type":["integer","null"]},"tokens_per_minute":{"type":["integer","null"]},"tools":{"type":["array","null"],"items":{"type":"string"}},"budget":{"anyOf":[{"$ref":"#/components/schemas/KeyBudget"},{"type":"null"}]},"spending":{"anyOf":[{"$ref":"#/components/schemas/KeySpending"},{"type":"null"}]},"created_at":{"type":"integer"},"expires_at":{"type":["integer","null"]},"revoked_at":{"type":["integer","null"]},"value":{"type":"string"}}};
+export const validateNewKeyRecord = validate1565;
+const schema618 = {"type":"object","additionalProperties":false,"required":["object","id","name","redacted_value","is_operator","projects","requests_per_minute","tokens_per_minute","tools","budget","spending","created_at","expires_at","revoked_at","value"],"properties":{"object":{"type":"string","const":"key"},"id":{"type":"string"},"name":{"type":"string"},"redacted_value":{"type":"string"},"is_operator":{"type":"boolean"},"projects":{"type":"array","items":{"type":"string"}},"requests_per_minute":{"type":["integer","null"]},"tokens_per_minute":{"type":["integer","null"]},"tools":{"type":["array","null"],"items":{"type":"string"}},"budget":{"anyOf":[{"$ref":"#/components/schemas/KeyBudget"},{"type":"null"}]},"spending":{"anyOf":[{"$ref":"#/components/schemas/KeySpending"},{"type":"null"}]},"created_at":{"type":"integer"},"expires_at":{"type":["integer","null"]},"revoked_at":{"type":["integer","null"]},"value":{"type":"string"}}};
 
-function validate1556(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1565(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((((((((((((((((data.object === undefined) && (missing0 = "object")) || ((data.id === undefined) && (missing0 = "id"))) || ((data.name === undefined) && (missing0 = "name"))) || ((data.redacted_value === undefined) && (missing0 = "redacted_value"))) || ((data.is_operator === undefined) && (missing0 = "is_operator"))) || ((data.projects === undefined) && (missing0 = "projects"))) || ((data.requests_per_minute === undefined) && (missing0 = "requests_per_minute"))) || ((data.tokens_per_minute === undefined) && (missing0 = "tokens_per_minute"))) || ((data.tools === undefined) && (missing0 = "tools"))) || ((data.budget === undefined) && (missing0 = "budget"))) || ((data.spending === undefined) && (missing0 = "spending"))) || ((data.created_at === undefined) && (missing0 = "created_at"))) || ((data.expires_at === undefined) && (missing0 = "expires_at"))) || ((data.revoked_at === undefined) && (missing0 = "revoked_at"))) || ((data.value === undefined) && (missing0 = "value"))){
-validate1556.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema611.required,parentSchema:schema611,data}];
+validate1565.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema618.required,parentSchema:schema618,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
-if(!(func26.call(schema611.properties, key0))){
-validate1556.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema611,data}];
+if(!(func26.call(schema618.properties, key0))){
+validate1565.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema618,data}];
 return false;
 break;
 }
@@ -78124,11 +78864,11 @@ if(data.object !== undefined){
 let data0 = data.object;
 const _errs2 = errors;
 if(typeof data0 !== "string"){
-validate1556.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema611.properties.object.type,parentSchema:schema611.properties.object,data:data0}];
+validate1565.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema618.properties.object.type,parentSchema:schema618.properties.object,data:data0}];
 return false;
 }
 if("key" !== data0){
-validate1556.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "key"},message:"must be equal to constant",schema:"key",parentSchema:schema611.properties.object,data:data0}];
+validate1565.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "key"},message:"must be equal to constant",schema:"key",parentSchema:schema618.properties.object,data:data0}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -78141,7 +78881,7 @@ if(data.id !== undefined){
 let data1 = data.id;
 const _errs4 = errors;
 if(typeof data1 !== "string"){
-validate1556.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema611.properties.id.type,parentSchema:schema611.properties.id,data:data1}];
+validate1565.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema618.properties.id.type,parentSchema:schema618.properties.id,data:data1}];
 return false;
 }
 var valid0 = _errs4 === errors;
@@ -78154,7 +78894,7 @@ if(data.name !== undefined){
 let data2 = data.name;
 const _errs6 = errors;
 if(typeof data2 !== "string"){
-validate1556.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema611.properties.name.type,parentSchema:schema611.properties.name,data:data2}];
+validate1565.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema618.properties.name.type,parentSchema:schema618.properties.name,data:data2}];
 return false;
 }
 var valid0 = _errs6 === errors;
@@ -78167,7 +78907,7 @@ if(data.redacted_value !== undefined){
 let data3 = data.redacted_value;
 const _errs8 = errors;
 if(typeof data3 !== "string"){
-validate1556.errors = [{instancePath:instancePath+"/redacted_value",schemaPath:"#/properties/redacted_value/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema611.properties.redacted_value.type,parentSchema:schema611.properties.redacted_value,data:data3}];
+validate1565.errors = [{instancePath:instancePath+"/redacted_value",schemaPath:"#/properties/redacted_value/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema618.properties.redacted_value.type,parentSchema:schema618.properties.redacted_value,data:data3}];
 return false;
 }
 var valid0 = _errs8 === errors;
@@ -78180,7 +78920,7 @@ if(data.is_operator !== undefined){
 let data4 = data.is_operator;
 const _errs10 = errors;
 if(typeof data4 !== "boolean"){
-validate1556.errors = [{instancePath:instancePath+"/is_operator",schemaPath:"#/properties/is_operator/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema611.properties.is_operator.type,parentSchema:schema611.properties.is_operator,data:data4}];
+validate1565.errors = [{instancePath:instancePath+"/is_operator",schemaPath:"#/properties/is_operator/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema618.properties.is_operator.type,parentSchema:schema618.properties.is_operator,data:data4}];
 return false;
 }
 var valid0 = _errs10 === errors;
@@ -78200,7 +78940,7 @@ for(let i0=0; i0<len0; i0++){
 let data6 = data5[i0];
 const _errs14 = errors;
 if(typeof data6 !== "string"){
-validate1556.errors = [{instancePath:instancePath+"/projects/" + i0,schemaPath:"#/properties/projects/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema611.properties.projects.items.type,parentSchema:schema611.properties.projects.items,data:data6}];
+validate1565.errors = [{instancePath:instancePath+"/projects/" + i0,schemaPath:"#/properties/projects/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema618.properties.projects.items.type,parentSchema:schema618.properties.projects.items,data:data6}];
 return false;
 }
 var valid1 = _errs14 === errors;
@@ -78210,7 +78950,7 @@ break;
 }
 }
 else {
-validate1556.errors = [{instancePath:instancePath+"/projects",schemaPath:"#/properties/projects/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema611.properties.projects.type,parentSchema:schema611.properties.projects,data:data5}];
+validate1565.errors = [{instancePath:instancePath+"/projects",schemaPath:"#/properties/projects/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema618.properties.projects.type,parentSchema:schema618.properties.projects,data:data5}];
 return false;
 }
 }
@@ -78224,7 +78964,7 @@ if(data.requests_per_minute !== undefined){
 let data7 = data.requests_per_minute;
 const _errs16 = errors;
 if((!(((typeof data7 == "number") && (!(data7 % 1) && !isNaN(data7))) && (isFinite(data7)))) && (data7 !== null)){
-validate1556.errors = [{instancePath:instancePath+"/requests_per_minute",schemaPath:"#/properties/requests_per_minute/type",keyword:"type",params:{type: schema611.properties.requests_per_minute.type},message:"must be integer,null",schema:schema611.properties.requests_per_minute.type,parentSchema:schema611.properties.requests_per_minute,data:data7}];
+validate1565.errors = [{instancePath:instancePath+"/requests_per_minute",schemaPath:"#/properties/requests_per_minute/type",keyword:"type",params:{type: schema618.properties.requests_per_minute.type},message:"must be integer,null",schema:schema618.properties.requests_per_minute.type,parentSchema:schema618.properties.requests_per_minute,data:data7}];
 return false;
 }
 var valid0 = _errs16 === errors;
@@ -78237,7 +78977,7 @@ if(data.tokens_per_minute !== undefined){
 let data8 = data.tokens_per_minute;
 const _errs18 = errors;
 if((!(((typeof data8 == "number") && (!(data8 % 1) && !isNaN(data8))) && (isFinite(data8)))) && (data8 !== null)){
-validate1556.errors = [{instancePath:instancePath+"/tokens_per_minute",schemaPath:"#/properties/tokens_per_minute/type",keyword:"type",params:{type: schema611.properties.tokens_per_minute.type},message:"must be integer,null",schema:schema611.properties.tokens_per_minute.type,parentSchema:schema611.properties.tokens_per_minute,data:data8}];
+validate1565.errors = [{instancePath:instancePath+"/tokens_per_minute",schemaPath:"#/properties/tokens_per_minute/type",keyword:"type",params:{type: schema618.properties.tokens_per_minute.type},message:"must be integer,null",schema:schema618.properties.tokens_per_minute.type,parentSchema:schema618.properties.tokens_per_minute,data:data8}];
 return false;
 }
 var valid0 = _errs18 === errors;
@@ -78250,7 +78990,7 @@ if(data.tools !== undefined){
 let data9 = data.tools;
 const _errs20 = errors;
 if((!(Array.isArray(data9))) && (data9 !== null)){
-validate1556.errors = [{instancePath:instancePath+"/tools",schemaPath:"#/properties/tools/type",keyword:"type",params:{type: schema611.properties.tools.type},message:"must be array,null",schema:schema611.properties.tools.type,parentSchema:schema611.properties.tools,data:data9}];
+validate1565.errors = [{instancePath:instancePath+"/tools",schemaPath:"#/properties/tools/type",keyword:"type",params:{type: schema618.properties.tools.type},message:"must be array,null",schema:schema618.properties.tools.type,parentSchema:schema618.properties.tools,data:data9}];
 return false;
 }
 if(errors === _errs20){
@@ -78261,7 +79001,7 @@ for(let i1=0; i1<len1; i1++){
 let data10 = data9[i1];
 const _errs22 = errors;
 if(typeof data10 !== "string"){
-validate1556.errors = [{instancePath:instancePath+"/tools/" + i1,schemaPath:"#/properties/tools/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema611.properties.tools.items.type,parentSchema:schema611.properties.tools.items,data:data10}];
+validate1565.errors = [{instancePath:instancePath+"/tools/" + i1,schemaPath:"#/properties/tools/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema618.properties.tools.items.type,parentSchema:schema618.properties.tools.items,data:data10}];
 return false;
 }
 var valid2 = _errs22 === errors;
@@ -78283,8 +79023,8 @@ const _errs24 = errors;
 const _errs25 = errors;
 let valid3 = false;
 const _errs26 = errors;
-if(!(validate1551(data11, {instancePath:instancePath+"/budget",parentData:data,parentDataProperty:"budget",rootData}))){
-vErrors = vErrors === null ? validate1551.errors : vErrors.concat(validate1551.errors);
+if(!(validate1560(data11, {instancePath:instancePath+"/budget",parentData:data,parentDataProperty:"budget",rootData}))){
+vErrors = vErrors === null ? validate1560.errors : vErrors.concat(validate1560.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs26 === errors;
@@ -78292,7 +79032,7 @@ valid3 = valid3 || _valid0;
 if(!valid3){
 const _errs27 = errors;
 if(data11 !== null){
-const err0 = {instancePath:instancePath+"/budget",schemaPath:"#/properties/budget/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema611.properties.budget.anyOf[1].type,parentSchema:schema611.properties.budget.anyOf[1],data:data11};
+const err0 = {instancePath:instancePath+"/budget",schemaPath:"#/properties/budget/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema618.properties.budget.anyOf[1].type,parentSchema:schema618.properties.budget.anyOf[1],data:data11};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -78305,7 +79045,7 @@ var _valid0 = _errs27 === errors;
 valid3 = valid3 || _valid0;
 }
 if(!valid3){
-const err1 = {instancePath:instancePath+"/budget",schemaPath:"#/properties/budget/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema611.properties.budget.anyOf,parentSchema:schema611.properties.budget,data:data11};
+const err1 = {instancePath:instancePath+"/budget",schemaPath:"#/properties/budget/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema618.properties.budget.anyOf,parentSchema:schema618.properties.budget,data:data11};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -78313,7 +79053,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1556.errors = vErrors;
+validate1565.errors = vErrors;
 return false;
 }
 else {
@@ -78339,8 +79079,8 @@ const _errs29 = errors;
 const _errs30 = errors;
 let valid4 = false;
 const _errs31 = errors;
-if(!(validate1552(data12, {instancePath:instancePath+"/spending",parentData:data,parentDataProperty:"spending",rootData}))){
-vErrors = vErrors === null ? validate1552.errors : vErrors.concat(validate1552.errors);
+if(!(validate1561(data12, {instancePath:instancePath+"/spending",parentData:data,parentDataProperty:"spending",rootData}))){
+vErrors = vErrors === null ? validate1561.errors : vErrors.concat(validate1561.errors);
 errors = vErrors.length;
 }
 var _valid1 = _errs31 === errors;
@@ -78348,7 +79088,7 @@ valid4 = valid4 || _valid1;
 if(!valid4){
 const _errs32 = errors;
 if(data12 !== null){
-const err2 = {instancePath:instancePath+"/spending",schemaPath:"#/properties/spending/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema611.properties.spending.anyOf[1].type,parentSchema:schema611.properties.spending.anyOf[1],data:data12};
+const err2 = {instancePath:instancePath+"/spending",schemaPath:"#/properties/spending/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema618.properties.spending.anyOf[1].type,parentSchema:schema618.properties.spending.anyOf[1],data:data12};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -78361,7 +79101,7 @@ var _valid1 = _errs32 === errors;
 valid4 = valid4 || _valid1;
 }
 if(!valid4){
-const err3 = {instancePath:instancePath+"/spending",schemaPath:"#/properties/spending/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema611.properties.spending.anyOf,parentSchema:schema611.properties.spending,data:data12};
+const err3 = {instancePath:instancePath+"/spending",schemaPath:"#/properties/spending/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema618.properties.spending.anyOf,parentSchema:schema618.properties.spending,data:data12};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -78369,7 +79109,7 @@ else {
 vErrors.push(err3);
 }
 errors++;
-validate1556.errors = vErrors;
+validate1565.errors = vErrors;
 return false;
 }
 else {
@@ -78393,7 +79133,7 @@ if(data.created_at !== undefined){
 let data13 = data.created_at;
 const _errs34 = errors;
 if(!(((typeof data13 == "number") && (!(data13 % 1) && !isNaN(data13))) && (isFinite(data13)))){
-validate1556.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema611.properties.created_at.type,parentSchema:schema611.properties.created_at,data:data13}];
+validate1565.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema618.properties.created_at.type,parentSchema:schema618.properties.created_at,data:data13}];
 return false;
 }
 var valid0 = _errs34 === errors;
@@ -78406,7 +79146,7 @@ if(data.expires_at !== undefined){
 let data14 = data.expires_at;
 const _errs36 = errors;
 if((!(((typeof data14 == "number") && (!(data14 % 1) && !isNaN(data14))) && (isFinite(data14)))) && (data14 !== null)){
-validate1556.errors = [{instancePath:instancePath+"/expires_at",schemaPath:"#/properties/expires_at/type",keyword:"type",params:{type: schema611.properties.expires_at.type},message:"must be integer,null",schema:schema611.properties.expires_at.type,parentSchema:schema611.properties.expires_at,data:data14}];
+validate1565.errors = [{instancePath:instancePath+"/expires_at",schemaPath:"#/properties/expires_at/type",keyword:"type",params:{type: schema618.properties.expires_at.type},message:"must be integer,null",schema:schema618.properties.expires_at.type,parentSchema:schema618.properties.expires_at,data:data14}];
 return false;
 }
 var valid0 = _errs36 === errors;
@@ -78419,7 +79159,7 @@ if(data.revoked_at !== undefined){
 let data15 = data.revoked_at;
 const _errs38 = errors;
 if((!(((typeof data15 == "number") && (!(data15 % 1) && !isNaN(data15))) && (isFinite(data15)))) && (data15 !== null)){
-validate1556.errors = [{instancePath:instancePath+"/revoked_at",schemaPath:"#/properties/revoked_at/type",keyword:"type",params:{type: schema611.properties.revoked_at.type},message:"must be integer,null",schema:schema611.properties.revoked_at.type,parentSchema:schema611.properties.revoked_at,data:data15}];
+validate1565.errors = [{instancePath:instancePath+"/revoked_at",schemaPath:"#/properties/revoked_at/type",keyword:"type",params:{type: schema618.properties.revoked_at.type},message:"must be integer,null",schema:schema618.properties.revoked_at.type,parentSchema:schema618.properties.revoked_at,data:data15}];
 return false;
 }
 var valid0 = _errs38 === errors;
@@ -78432,7 +79172,7 @@ if(data.value !== undefined){
 let data16 = data.value;
 const _errs40 = errors;
 if(typeof data16 !== "string"){
-validate1556.errors = [{instancePath:instancePath+"/value",schemaPath:"#/properties/value/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema611.properties.value.type,parentSchema:schema611.properties.value,data:data16}];
+validate1565.errors = [{instancePath:instancePath+"/value",schemaPath:"#/properties/value/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema618.properties.value.type,parentSchema:schema618.properties.value,data:data16}];
 return false;
 }
 var valid0 = _errs40 === errors;
@@ -78458,32 +79198,32 @@ var valid0 = true;
 }
 }
 else {
-validate1556.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema611.type,parentSchema:schema611,data}];
+validate1565.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema618.type,parentSchema:schema618,data}];
 return false;
 }
 }
-validate1556.errors = vErrors;
+validate1565.errors = vErrors;
 return errors === 0;
 }
 
-export const validateKeyRecordList = validate1559;
-const schema612 = {"type":"object","additionalProperties":false,"required":["object","data","first_id","has_more","last_id"],"properties":{"object":{"type":"string","const":"list"},"data":{"type":"array","items":{"$ref":"#/components/schemas/KeyRecord"}},"first_id":{"type":["string","null"]},"has_more":{"type":"boolean"},"last_id":{"type":["string","null"]}}};
+export const validateKeyRecordList = validate1568;
+const schema619 = {"type":"object","additionalProperties":false,"required":["object","data","first_id","has_more","last_id"],"properties":{"object":{"type":"string","const":"list"},"data":{"type":"array","items":{"$ref":"#/components/schemas/KeyRecord"}},"first_id":{"type":["string","null"]},"has_more":{"type":"boolean"},"last_id":{"type":["string","null"]}}};
 
-function validate1559(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1568(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((((((data.object === undefined) && (missing0 = "object")) || ((data.data === undefined) && (missing0 = "data"))) || ((data.first_id === undefined) && (missing0 = "first_id"))) || ((data.has_more === undefined) && (missing0 = "has_more"))) || ((data.last_id === undefined) && (missing0 = "last_id"))){
-validate1559.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema612.required,parentSchema:schema612,data}];
+validate1568.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema619.required,parentSchema:schema619,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
 if(!(((((key0 === "object") || (key0 === "data")) || (key0 === "first_id")) || (key0 === "has_more")) || (key0 === "last_id"))){
-validate1559.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema612,data}];
+validate1568.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema619,data}];
 return false;
 break;
 }
@@ -78493,11 +79233,11 @@ if(data.object !== undefined){
 let data0 = data.object;
 const _errs2 = errors;
 if(typeof data0 !== "string"){
-validate1559.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema612.properties.object.type,parentSchema:schema612.properties.object,data:data0}];
+validate1568.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema619.properties.object.type,parentSchema:schema619.properties.object,data:data0}];
 return false;
 }
 if("list" !== data0){
-validate1559.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "list"},message:"must be equal to constant",schema:"list",parentSchema:schema612.properties.object,data:data0}];
+validate1568.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "list"},message:"must be equal to constant",schema:"list",parentSchema:schema619.properties.object,data:data0}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -78515,8 +79255,8 @@ var valid1 = true;
 const len0 = data1.length;
 for(let i0=0; i0<len0; i0++){
 const _errs6 = errors;
-if(!(validate1553(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate1553.errors : vErrors.concat(validate1553.errors);
+if(!(validate1562(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate1562.errors : vErrors.concat(validate1562.errors);
 errors = vErrors.length;
 }
 var valid1 = _errs6 === errors;
@@ -78526,7 +79266,7 @@ break;
 }
 }
 else {
-validate1559.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema612.properties.data.type,parentSchema:schema612.properties.data,data:data1}];
+validate1568.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema619.properties.data.type,parentSchema:schema619.properties.data,data:data1}];
 return false;
 }
 }
@@ -78540,7 +79280,7 @@ if(data.first_id !== undefined){
 let data3 = data.first_id;
 const _errs7 = errors;
 if((typeof data3 !== "string") && (data3 !== null)){
-validate1559.errors = [{instancePath:instancePath+"/first_id",schemaPath:"#/properties/first_id/type",keyword:"type",params:{type: schema612.properties.first_id.type},message:"must be string,null",schema:schema612.properties.first_id.type,parentSchema:schema612.properties.first_id,data:data3}];
+validate1568.errors = [{instancePath:instancePath+"/first_id",schemaPath:"#/properties/first_id/type",keyword:"type",params:{type: schema619.properties.first_id.type},message:"must be string,null",schema:schema619.properties.first_id.type,parentSchema:schema619.properties.first_id,data:data3}];
 return false;
 }
 var valid0 = _errs7 === errors;
@@ -78553,7 +79293,7 @@ if(data.has_more !== undefined){
 let data4 = data.has_more;
 const _errs9 = errors;
 if(typeof data4 !== "boolean"){
-validate1559.errors = [{instancePath:instancePath+"/has_more",schemaPath:"#/properties/has_more/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema612.properties.has_more.type,parentSchema:schema612.properties.has_more,data:data4}];
+validate1568.errors = [{instancePath:instancePath+"/has_more",schemaPath:"#/properties/has_more/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema619.properties.has_more.type,parentSchema:schema619.properties.has_more,data:data4}];
 return false;
 }
 var valid0 = _errs9 === errors;
@@ -78566,7 +79306,7 @@ if(data.last_id !== undefined){
 let data5 = data.last_id;
 const _errs11 = errors;
 if((typeof data5 !== "string") && (data5 !== null)){
-validate1559.errors = [{instancePath:instancePath+"/last_id",schemaPath:"#/properties/last_id/type",keyword:"type",params:{type: schema612.properties.last_id.type},message:"must be string,null",schema:schema612.properties.last_id.type,parentSchema:schema612.properties.last_id,data:data5}];
+validate1568.errors = [{instancePath:instancePath+"/last_id",schemaPath:"#/properties/last_id/type",keyword:"type",params:{type: schema619.properties.last_id.type},message:"must be string,null",schema:schema619.properties.last_id.type,parentSchema:schema619.properties.last_id,data:data5}];
 return false;
 }
 var valid0 = _errs11 === errors;
@@ -78582,33 +79322,33 @@ var valid0 = true;
 }
 }
 else {
-validate1559.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema612.type,parentSchema:schema612,data}];
+validate1568.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema619.type,parentSchema:schema619,data}];
 return false;
 }
 }
-validate1559.errors = vErrors;
+validate1568.errors = vErrors;
 return errors === 0;
 }
 
-export const validateKeyCreateRequest = validate1561;
-const schema613 = {"type":"object","additionalProperties":false,"required":["name"],"properties":{"name":{"$ref":"#/components/schemas/KeyName"},"projects":{"type":"array","minItems":1,"maxItems":20,"items":{"type":"string","maxLength":129,"pattern":"^[A-Za-z0-9_.-]{1,64}/[A-Za-z0-9_.-]{1,64}$"}},"is_operator":{"type":["boolean","null"]},"requests_per_minute":{"type":["integer","null"],"minimum":1,"maximum":999999999999},"tokens_per_minute":{"type":["integer","null"],"minimum":1,"maximum":999999999999},"tools":{"type":["array","null"],"maxItems":20,"items":{"type":"string","maxLength":64}},"budget":{"anyOf":[{"$ref":"#/components/schemas/KeyBudget"},{"type":"null"}]},"expires_in_seconds":{"type":["integer","null"],"minimum":1,"maximum":3153600000}}};
+export const validateKeyCreateRequest = validate1570;
+const schema620 = {"type":"object","additionalProperties":false,"required":["name"],"properties":{"name":{"$ref":"#/components/schemas/KeyName"},"projects":{"type":"array","minItems":1,"maxItems":20,"items":{"type":"string","maxLength":129,"pattern":"^[A-Za-z0-9_.-]{1,64}/[A-Za-z0-9_.-]{1,64}$"}},"is_operator":{"type":["boolean","null"]},"requests_per_minute":{"type":["integer","null"],"minimum":1,"maximum":999999999999},"tokens_per_minute":{"type":["integer","null"],"minimum":1,"maximum":999999999999},"tools":{"type":["array","null"],"maxItems":20,"items":{"type":"string","maxLength":64}},"budget":{"anyOf":[{"$ref":"#/components/schemas/KeyBudget"},{"type":"null"}]},"expires_in_seconds":{"type":["integer","null"],"minimum":1,"maximum":3153600000}}};
 const pattern13 = new RegExp("^[A-Za-z0-9_.-]{1,64}/[A-Za-z0-9_.-]{1,64}$", "u");
 
-function validate1561(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1570(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.name === undefined) && (missing0 = "name")){
-validate1561.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema613.required,parentSchema:schema613,data}];
+validate1570.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema620.required,parentSchema:schema620,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
 if(!((((((((key0 === "name") || (key0 === "projects")) || (key0 === "is_operator")) || (key0 === "requests_per_minute")) || (key0 === "tokens_per_minute")) || (key0 === "tools")) || (key0 === "budget")) || (key0 === "expires_in_seconds"))){
-validate1561.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema613,data}];
+validate1570.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema620,data}];
 return false;
 break;
 }
@@ -78616,8 +79356,8 @@ break;
 if(_errs1 === errors){
 if(data.name !== undefined){
 const _errs2 = errors;
-if(!(validate1534(data.name, {instancePath:instancePath+"/name",parentData:data,parentDataProperty:"name",rootData}))){
-vErrors = vErrors === null ? validate1534.errors : vErrors.concat(validate1534.errors);
+if(!(validate1543(data.name, {instancePath:instancePath+"/name",parentData:data,parentDataProperty:"name",rootData}))){
+vErrors = vErrors === null ? validate1543.errors : vErrors.concat(validate1543.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs2 === errors;
@@ -78632,12 +79372,12 @@ const _errs3 = errors;
 if(errors === _errs3){
 if(Array.isArray(data1)){
 if(data1.length > 20){
-validate1561.errors = [{instancePath:instancePath+"/projects",schemaPath:"#/properties/projects/maxItems",keyword:"maxItems",params:{limit: 20},message:"must NOT have more than 20 items",schema:20,parentSchema:schema613.properties.projects,data:data1}];
+validate1570.errors = [{instancePath:instancePath+"/projects",schemaPath:"#/properties/projects/maxItems",keyword:"maxItems",params:{limit: 20},message:"must NOT have more than 20 items",schema:20,parentSchema:schema620.properties.projects,data:data1}];
 return false;
 }
 else {
 if(data1.length < 1){
-validate1561.errors = [{instancePath:instancePath+"/projects",schemaPath:"#/properties/projects/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema613.properties.projects,data:data1}];
+validate1570.errors = [{instancePath:instancePath+"/projects",schemaPath:"#/properties/projects/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema620.properties.projects,data:data1}];
 return false;
 }
 else {
@@ -78649,18 +79389,18 @@ const _errs5 = errors;
 if(errors === _errs5){
 if(typeof data2 === "string"){
 if(data2.length > 2 * 129 || (data2.length > 129 && func2(data2) > 129)){
-validate1561.errors = [{instancePath:instancePath+"/projects/" + i0,schemaPath:"#/properties/projects/items/maxLength",keyword:"maxLength",params:{limit: 129},message:"must NOT have more than 129 characters",schema:129,parentSchema:schema613.properties.projects.items,data:data2}];
+validate1570.errors = [{instancePath:instancePath+"/projects/" + i0,schemaPath:"#/properties/projects/items/maxLength",keyword:"maxLength",params:{limit: 129},message:"must NOT have more than 129 characters",schema:129,parentSchema:schema620.properties.projects.items,data:data2}];
 return false;
 }
 else {
 if(!pattern13.test(data2)){
-validate1561.errors = [{instancePath:instancePath+"/projects/" + i0,schemaPath:"#/properties/projects/items/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,64}/[A-Za-z0-9_.-]{1,64}$"},message:"must match pattern \""+"^[A-Za-z0-9_.-]{1,64}/[A-Za-z0-9_.-]{1,64}$"+"\"",schema:"^[A-Za-z0-9_.-]{1,64}/[A-Za-z0-9_.-]{1,64}$",parentSchema:schema613.properties.projects.items,data:data2}];
+validate1570.errors = [{instancePath:instancePath+"/projects/" + i0,schemaPath:"#/properties/projects/items/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,64}/[A-Za-z0-9_.-]{1,64}$"},message:"must match pattern \""+"^[A-Za-z0-9_.-]{1,64}/[A-Za-z0-9_.-]{1,64}$"+"\"",schema:"^[A-Za-z0-9_.-]{1,64}/[A-Za-z0-9_.-]{1,64}$",parentSchema:schema620.properties.projects.items,data:data2}];
 return false;
 }
 }
 }
 else {
-validate1561.errors = [{instancePath:instancePath+"/projects/" + i0,schemaPath:"#/properties/projects/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema613.properties.projects.items.type,parentSchema:schema613.properties.projects.items,data:data2}];
+validate1570.errors = [{instancePath:instancePath+"/projects/" + i0,schemaPath:"#/properties/projects/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema620.properties.projects.items.type,parentSchema:schema620.properties.projects.items,data:data2}];
 return false;
 }
 }
@@ -78673,7 +79413,7 @@ break;
 }
 }
 else {
-validate1561.errors = [{instancePath:instancePath+"/projects",schemaPath:"#/properties/projects/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema613.properties.projects.type,parentSchema:schema613.properties.projects,data:data1}];
+validate1570.errors = [{instancePath:instancePath+"/projects",schemaPath:"#/properties/projects/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema620.properties.projects.type,parentSchema:schema620.properties.projects,data:data1}];
 return false;
 }
 }
@@ -78687,7 +79427,7 @@ if(data.is_operator !== undefined){
 let data3 = data.is_operator;
 const _errs7 = errors;
 if((typeof data3 !== "boolean") && (data3 !== null)){
-validate1561.errors = [{instancePath:instancePath+"/is_operator",schemaPath:"#/properties/is_operator/type",keyword:"type",params:{type: schema613.properties.is_operator.type},message:"must be boolean,null",schema:schema613.properties.is_operator.type,parentSchema:schema613.properties.is_operator,data:data3}];
+validate1570.errors = [{instancePath:instancePath+"/is_operator",schemaPath:"#/properties/is_operator/type",keyword:"type",params:{type: schema620.properties.is_operator.type},message:"must be boolean,null",schema:schema620.properties.is_operator.type,parentSchema:schema620.properties.is_operator,data:data3}];
 return false;
 }
 var valid0 = _errs7 === errors;
@@ -78700,18 +79440,18 @@ if(data.requests_per_minute !== undefined){
 let data4 = data.requests_per_minute;
 const _errs9 = errors;
 if((!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))) && (data4 !== null)){
-validate1561.errors = [{instancePath:instancePath+"/requests_per_minute",schemaPath:"#/properties/requests_per_minute/type",keyword:"type",params:{type: schema613.properties.requests_per_minute.type},message:"must be integer,null",schema:schema613.properties.requests_per_minute.type,parentSchema:schema613.properties.requests_per_minute,data:data4}];
+validate1570.errors = [{instancePath:instancePath+"/requests_per_minute",schemaPath:"#/properties/requests_per_minute/type",keyword:"type",params:{type: schema620.properties.requests_per_minute.type},message:"must be integer,null",schema:schema620.properties.requests_per_minute.type,parentSchema:schema620.properties.requests_per_minute,data:data4}];
 return false;
 }
 if(errors === _errs9){
 if((typeof data4 == "number") && (isFinite(data4))){
 if(data4 > 999999999999 || isNaN(data4)){
-validate1561.errors = [{instancePath:instancePath+"/requests_per_minute",schemaPath:"#/properties/requests_per_minute/maximum",keyword:"maximum",params:{comparison: "<=", limit: 999999999999},message:"must be <= 999999999999",schema:999999999999,parentSchema:schema613.properties.requests_per_minute,data:data4}];
+validate1570.errors = [{instancePath:instancePath+"/requests_per_minute",schemaPath:"#/properties/requests_per_minute/maximum",keyword:"maximum",params:{comparison: "<=", limit: 999999999999},message:"must be <= 999999999999",schema:999999999999,parentSchema:schema620.properties.requests_per_minute,data:data4}];
 return false;
 }
 else {
 if(data4 < 1 || isNaN(data4)){
-validate1561.errors = [{instancePath:instancePath+"/requests_per_minute",schemaPath:"#/properties/requests_per_minute/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema613.properties.requests_per_minute,data:data4}];
+validate1570.errors = [{instancePath:instancePath+"/requests_per_minute",schemaPath:"#/properties/requests_per_minute/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema620.properties.requests_per_minute,data:data4}];
 return false;
 }
 }
@@ -78727,18 +79467,18 @@ if(data.tokens_per_minute !== undefined){
 let data5 = data.tokens_per_minute;
 const _errs11 = errors;
 if((!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))) && (data5 !== null)){
-validate1561.errors = [{instancePath:instancePath+"/tokens_per_minute",schemaPath:"#/properties/tokens_per_minute/type",keyword:"type",params:{type: schema613.properties.tokens_per_minute.type},message:"must be integer,null",schema:schema613.properties.tokens_per_minute.type,parentSchema:schema613.properties.tokens_per_minute,data:data5}];
+validate1570.errors = [{instancePath:instancePath+"/tokens_per_minute",schemaPath:"#/properties/tokens_per_minute/type",keyword:"type",params:{type: schema620.properties.tokens_per_minute.type},message:"must be integer,null",schema:schema620.properties.tokens_per_minute.type,parentSchema:schema620.properties.tokens_per_minute,data:data5}];
 return false;
 }
 if(errors === _errs11){
 if((typeof data5 == "number") && (isFinite(data5))){
 if(data5 > 999999999999 || isNaN(data5)){
-validate1561.errors = [{instancePath:instancePath+"/tokens_per_minute",schemaPath:"#/properties/tokens_per_minute/maximum",keyword:"maximum",params:{comparison: "<=", limit: 999999999999},message:"must be <= 999999999999",schema:999999999999,parentSchema:schema613.properties.tokens_per_minute,data:data5}];
+validate1570.errors = [{instancePath:instancePath+"/tokens_per_minute",schemaPath:"#/properties/tokens_per_minute/maximum",keyword:"maximum",params:{comparison: "<=", limit: 999999999999},message:"must be <= 999999999999",schema:999999999999,parentSchema:schema620.properties.tokens_per_minute,data:data5}];
 return false;
 }
 else {
 if(data5 < 1 || isNaN(data5)){
-validate1561.errors = [{instancePath:instancePath+"/tokens_per_minute",schemaPath:"#/properties/tokens_per_minute/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema613.properties.tokens_per_minute,data:data5}];
+validate1570.errors = [{instancePath:instancePath+"/tokens_per_minute",schemaPath:"#/properties/tokens_per_minute/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema620.properties.tokens_per_minute,data:data5}];
 return false;
 }
 }
@@ -78754,13 +79494,13 @@ if(data.tools !== undefined){
 let data6 = data.tools;
 const _errs13 = errors;
 if((!(Array.isArray(data6))) && (data6 !== null)){
-validate1561.errors = [{instancePath:instancePath+"/tools",schemaPath:"#/properties/tools/type",keyword:"type",params:{type: schema613.properties.tools.type},message:"must be array,null",schema:schema613.properties.tools.type,parentSchema:schema613.properties.tools,data:data6}];
+validate1570.errors = [{instancePath:instancePath+"/tools",schemaPath:"#/properties/tools/type",keyword:"type",params:{type: schema620.properties.tools.type},message:"must be array,null",schema:schema620.properties.tools.type,parentSchema:schema620.properties.tools,data:data6}];
 return false;
 }
 if(errors === _errs13){
 if(Array.isArray(data6)){
 if(data6.length > 20){
-validate1561.errors = [{instancePath:instancePath+"/tools",schemaPath:"#/properties/tools/maxItems",keyword:"maxItems",params:{limit: 20},message:"must NOT have more than 20 items",schema:20,parentSchema:schema613.properties.tools,data:data6}];
+validate1570.errors = [{instancePath:instancePath+"/tools",schemaPath:"#/properties/tools/maxItems",keyword:"maxItems",params:{limit: 20},message:"must NOT have more than 20 items",schema:20,parentSchema:schema620.properties.tools,data:data6}];
 return false;
 }
 else {
@@ -78772,12 +79512,12 @@ const _errs15 = errors;
 if(errors === _errs15){
 if(typeof data7 === "string"){
 if(data7.length > 2 * 64 || (data7.length > 64 && func2(data7) > 64)){
-validate1561.errors = [{instancePath:instancePath+"/tools/" + i1,schemaPath:"#/properties/tools/items/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema613.properties.tools.items,data:data7}];
+validate1570.errors = [{instancePath:instancePath+"/tools/" + i1,schemaPath:"#/properties/tools/items/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema620.properties.tools.items,data:data7}];
 return false;
 }
 }
 else {
-validate1561.errors = [{instancePath:instancePath+"/tools/" + i1,schemaPath:"#/properties/tools/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema613.properties.tools.items.type,parentSchema:schema613.properties.tools.items,data:data7}];
+validate1570.errors = [{instancePath:instancePath+"/tools/" + i1,schemaPath:"#/properties/tools/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema620.properties.tools.items.type,parentSchema:schema620.properties.tools.items,data:data7}];
 return false;
 }
 }
@@ -78801,8 +79541,8 @@ const _errs17 = errors;
 const _errs18 = errors;
 let valid3 = false;
 const _errs19 = errors;
-if(!(validate1551(data8, {instancePath:instancePath+"/budget",parentData:data,parentDataProperty:"budget",rootData}))){
-vErrors = vErrors === null ? validate1551.errors : vErrors.concat(validate1551.errors);
+if(!(validate1560(data8, {instancePath:instancePath+"/budget",parentData:data,parentDataProperty:"budget",rootData}))){
+vErrors = vErrors === null ? validate1560.errors : vErrors.concat(validate1560.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs19 === errors;
@@ -78810,7 +79550,7 @@ valid3 = valid3 || _valid0;
 if(!valid3){
 const _errs20 = errors;
 if(data8 !== null){
-const err0 = {instancePath:instancePath+"/budget",schemaPath:"#/properties/budget/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema613.properties.budget.anyOf[1].type,parentSchema:schema613.properties.budget.anyOf[1],data:data8};
+const err0 = {instancePath:instancePath+"/budget",schemaPath:"#/properties/budget/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema620.properties.budget.anyOf[1].type,parentSchema:schema620.properties.budget.anyOf[1],data:data8};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -78823,7 +79563,7 @@ var _valid0 = _errs20 === errors;
 valid3 = valid3 || _valid0;
 }
 if(!valid3){
-const err1 = {instancePath:instancePath+"/budget",schemaPath:"#/properties/budget/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema613.properties.budget.anyOf,parentSchema:schema613.properties.budget,data:data8};
+const err1 = {instancePath:instancePath+"/budget",schemaPath:"#/properties/budget/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema620.properties.budget.anyOf,parentSchema:schema620.properties.budget,data:data8};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -78831,7 +79571,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1561.errors = vErrors;
+validate1570.errors = vErrors;
 return false;
 }
 else {
@@ -78855,18 +79595,18 @@ if(data.expires_in_seconds !== undefined){
 let data9 = data.expires_in_seconds;
 const _errs22 = errors;
 if((!(((typeof data9 == "number") && (!(data9 % 1) && !isNaN(data9))) && (isFinite(data9)))) && (data9 !== null)){
-validate1561.errors = [{instancePath:instancePath+"/expires_in_seconds",schemaPath:"#/properties/expires_in_seconds/type",keyword:"type",params:{type: schema613.properties.expires_in_seconds.type},message:"must be integer,null",schema:schema613.properties.expires_in_seconds.type,parentSchema:schema613.properties.expires_in_seconds,data:data9}];
+validate1570.errors = [{instancePath:instancePath+"/expires_in_seconds",schemaPath:"#/properties/expires_in_seconds/type",keyword:"type",params:{type: schema620.properties.expires_in_seconds.type},message:"must be integer,null",schema:schema620.properties.expires_in_seconds.type,parentSchema:schema620.properties.expires_in_seconds,data:data9}];
 return false;
 }
 if(errors === _errs22){
 if((typeof data9 == "number") && (isFinite(data9))){
 if(data9 > 3153600000 || isNaN(data9)){
-validate1561.errors = [{instancePath:instancePath+"/expires_in_seconds",schemaPath:"#/properties/expires_in_seconds/maximum",keyword:"maximum",params:{comparison: "<=", limit: 3153600000},message:"must be <= 3153600000",schema:3153600000,parentSchema:schema613.properties.expires_in_seconds,data:data9}];
+validate1570.errors = [{instancePath:instancePath+"/expires_in_seconds",schemaPath:"#/properties/expires_in_seconds/maximum",keyword:"maximum",params:{comparison: "<=", limit: 3153600000},message:"must be <= 3153600000",schema:3153600000,parentSchema:schema620.properties.expires_in_seconds,data:data9}];
 return false;
 }
 else {
 if(data9 < 1 || isNaN(data9)){
-validate1561.errors = [{instancePath:instancePath+"/expires_in_seconds",schemaPath:"#/properties/expires_in_seconds/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema613.properties.expires_in_seconds,data:data9}];
+validate1570.errors = [{instancePath:instancePath+"/expires_in_seconds",schemaPath:"#/properties/expires_in_seconds/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema620.properties.expires_in_seconds,data:data9}];
 return false;
 }
 }
@@ -78888,18 +79628,18 @@ var valid0 = true;
 }
 }
 else {
-validate1561.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema613.type,parentSchema:schema613,data}];
+validate1570.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema620.type,parentSchema:schema620,data}];
 return false;
 }
 }
-validate1561.errors = vErrors;
+validate1570.errors = vErrors;
 return errors === 0;
 }
 
-export const validateKeyUpdateRequest = validate1564;
-const schema614 = {"type":"object","additionalProperties":false,"properties":{"name":{"$ref":"#/components/schemas/KeyName"},"budget":{"anyOf":[{"$ref":"#/components/schemas/KeyBudget"},{"type":"null"}]}}};
+export const validateKeyUpdateRequest = validate1573;
+const schema621 = {"type":"object","additionalProperties":false,"properties":{"name":{"$ref":"#/components/schemas/KeyName"},"budget":{"anyOf":[{"$ref":"#/components/schemas/KeyBudget"},{"type":"null"}]}}};
 
-function validate1564(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1573(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
@@ -78907,7 +79647,7 @@ if(data && typeof data == "object" && !Array.isArray(data)){
 const _errs1 = errors;
 for(const key0 in data){
 if(!((key0 === "name") || (key0 === "budget"))){
-validate1564.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema614,data}];
+validate1573.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema621,data}];
 return false;
 break;
 }
@@ -78915,8 +79655,8 @@ break;
 if(_errs1 === errors){
 if(data.name !== undefined){
 const _errs2 = errors;
-if(!(validate1534(data.name, {instancePath:instancePath+"/name",parentData:data,parentDataProperty:"name",rootData}))){
-vErrors = vErrors === null ? validate1534.errors : vErrors.concat(validate1534.errors);
+if(!(validate1543(data.name, {instancePath:instancePath+"/name",parentData:data,parentDataProperty:"name",rootData}))){
+vErrors = vErrors === null ? validate1543.errors : vErrors.concat(validate1543.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs2 === errors;
@@ -78931,8 +79671,8 @@ const _errs3 = errors;
 const _errs4 = errors;
 let valid1 = false;
 const _errs5 = errors;
-if(!(validate1551(data1, {instancePath:instancePath+"/budget",parentData:data,parentDataProperty:"budget",rootData}))){
-vErrors = vErrors === null ? validate1551.errors : vErrors.concat(validate1551.errors);
+if(!(validate1560(data1, {instancePath:instancePath+"/budget",parentData:data,parentDataProperty:"budget",rootData}))){
+vErrors = vErrors === null ? validate1560.errors : vErrors.concat(validate1560.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs5 === errors;
@@ -78940,7 +79680,7 @@ valid1 = valid1 || _valid0;
 if(!valid1){
 const _errs6 = errors;
 if(data1 !== null){
-const err0 = {instancePath:instancePath+"/budget",schemaPath:"#/properties/budget/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema614.properties.budget.anyOf[1].type,parentSchema:schema614.properties.budget.anyOf[1],data:data1};
+const err0 = {instancePath:instancePath+"/budget",schemaPath:"#/properties/budget/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema621.properties.budget.anyOf[1].type,parentSchema:schema621.properties.budget.anyOf[1],data:data1};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -78953,7 +79693,7 @@ var _valid0 = _errs6 === errors;
 valid1 = valid1 || _valid0;
 }
 if(!valid1){
-const err1 = {instancePath:instancePath+"/budget",schemaPath:"#/properties/budget/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema614.properties.budget.anyOf,parentSchema:schema614.properties.budget,data:data1};
+const err1 = {instancePath:instancePath+"/budget",schemaPath:"#/properties/budget/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema621.properties.budget.anyOf,parentSchema:schema621.properties.budget,data:data1};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -78961,7 +79701,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1564.errors = vErrors;
+validate1573.errors = vErrors;
 return false;
 }
 else {
@@ -78984,32 +79724,32 @@ var valid0 = true;
 }
 }
 else {
-validate1564.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema614.type,parentSchema:schema614,data}];
+validate1573.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema621.type,parentSchema:schema621,data}];
 return false;
 }
 }
-validate1564.errors = vErrors;
+validate1573.errors = vErrors;
 return errors === 0;
 }
 
-export const validateKeyRevoked = validate1567;
-const schema615 = {"type":"object","additionalProperties":false,"required":["object","id","deleted"],"properties":{"object":{"type":"string","const":"key.deleted"},"id":{"type":"string"},"deleted":{"type":"boolean","const":true}}};
+export const validateKeyRevoked = validate1576;
+const schema622 = {"type":"object","additionalProperties":false,"required":["object","id","deleted"],"properties":{"object":{"type":"string","const":"key.deleted"},"id":{"type":"string"},"deleted":{"type":"boolean","const":true}}};
 
-function validate1567(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1576(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((((data.object === undefined) && (missing0 = "object")) || ((data.id === undefined) && (missing0 = "id"))) || ((data.deleted === undefined) && (missing0 = "deleted"))){
-validate1567.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema615.required,parentSchema:schema615,data}];
+validate1576.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema622.required,parentSchema:schema622,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
 if(!(((key0 === "object") || (key0 === "id")) || (key0 === "deleted"))){
-validate1567.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema615,data}];
+validate1576.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema622,data}];
 return false;
 break;
 }
@@ -79019,11 +79759,11 @@ if(data.object !== undefined){
 let data0 = data.object;
 const _errs2 = errors;
 if(typeof data0 !== "string"){
-validate1567.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema615.properties.object.type,parentSchema:schema615.properties.object,data:data0}];
+validate1576.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema622.properties.object.type,parentSchema:schema622.properties.object,data:data0}];
 return false;
 }
 if("key.deleted" !== data0){
-validate1567.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "key.deleted"},message:"must be equal to constant",schema:"key.deleted",parentSchema:schema615.properties.object,data:data0}];
+validate1576.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "key.deleted"},message:"must be equal to constant",schema:"key.deleted",parentSchema:schema622.properties.object,data:data0}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -79036,7 +79776,7 @@ if(data.id !== undefined){
 let data1 = data.id;
 const _errs4 = errors;
 if(typeof data1 !== "string"){
-validate1567.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema615.properties.id.type,parentSchema:schema615.properties.id,data:data1}];
+validate1576.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema622.properties.id.type,parentSchema:schema622.properties.id,data:data1}];
 return false;
 }
 var valid0 = _errs4 === errors;
@@ -79049,11 +79789,11 @@ if(data.deleted !== undefined){
 let data2 = data.deleted;
 const _errs6 = errors;
 if(typeof data2 !== "boolean"){
-validate1567.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema615.properties.deleted.type,parentSchema:schema615.properties.deleted,data:data2}];
+validate1576.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema622.properties.deleted.type,parentSchema:schema622.properties.deleted,data:data2}];
 return false;
 }
 if(true !== data2){
-validate1567.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/const",keyword:"const",params:{allowedValue: true},message:"must be equal to constant",schema:true,parentSchema:schema615.properties.deleted,data:data2}];
+validate1576.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/const",keyword:"const",params:{allowedValue: true},message:"must be equal to constant",schema:true,parentSchema:schema622.properties.deleted,data:data2}];
 return false;
 }
 var valid0 = _errs6 === errors;
@@ -79067,32 +79807,32 @@ var valid0 = true;
 }
 }
 else {
-validate1567.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema615.type,parentSchema:schema615,data}];
+validate1576.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema622.type,parentSchema:schema622,data}];
 return false;
 }
 }
-validate1567.errors = vErrors;
+validate1576.errors = vErrors;
 return errors === 0;
 }
 
-export const validateModel = validate1568;
-const schema616 = {"type":"object","additionalProperties":false,"required":["id","object","created","owned_by","type","display_name","created_at"],"properties":{"id":{"type":"string"},"object":{"type":"string","const":"model"},"created":{"type":"integer"},"owned_by":{"type":"string"},"shutdown_date":{"type":["string","null"]},"type":{"type":"string","const":"model"},"display_name":{"type":"string"},"created_at":{"type":"string"},"description":{"type":"string"}}};
+export const validateModel = validate1577;
+const schema623 = {"type":"object","additionalProperties":false,"required":["id","object","created","owned_by","type","display_name","created_at"],"properties":{"id":{"type":"string"},"object":{"type":"string","const":"model"},"created":{"type":"integer"},"owned_by":{"type":"string"},"shutdown_date":{"type":["string","null"]},"type":{"type":"string","const":"model"},"display_name":{"type":"string"},"created_at":{"type":"string"},"description":{"type":"string"}}};
 
-function validate1568(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1577(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((((((((data.id === undefined) && (missing0 = "id")) || ((data.object === undefined) && (missing0 = "object"))) || ((data.created === undefined) && (missing0 = "created"))) || ((data.owned_by === undefined) && (missing0 = "owned_by"))) || ((data.type === undefined) && (missing0 = "type"))) || ((data.display_name === undefined) && (missing0 = "display_name"))) || ((data.created_at === undefined) && (missing0 = "created_at"))){
-validate1568.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema616.required,parentSchema:schema616,data}];
+validate1577.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema623.required,parentSchema:schema623,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
-if(!(func26.call(schema616.properties, key0))){
-validate1568.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema616,data}];
+if(!(func26.call(schema623.properties, key0))){
+validate1577.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema623,data}];
 return false;
 break;
 }
@@ -79102,7 +79842,7 @@ if(data.id !== undefined){
 let data0 = data.id;
 const _errs2 = errors;
 if(typeof data0 !== "string"){
-validate1568.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema616.properties.id.type,parentSchema:schema616.properties.id,data:data0}];
+validate1577.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema623.properties.id.type,parentSchema:schema623.properties.id,data:data0}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -79115,11 +79855,11 @@ if(data.object !== undefined){
 let data1 = data.object;
 const _errs4 = errors;
 if(typeof data1 !== "string"){
-validate1568.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema616.properties.object.type,parentSchema:schema616.properties.object,data:data1}];
+validate1577.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema623.properties.object.type,parentSchema:schema623.properties.object,data:data1}];
 return false;
 }
 if("model" !== data1){
-validate1568.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "model"},message:"must be equal to constant",schema:"model",parentSchema:schema616.properties.object,data:data1}];
+validate1577.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "model"},message:"must be equal to constant",schema:"model",parentSchema:schema623.properties.object,data:data1}];
 return false;
 }
 var valid0 = _errs4 === errors;
@@ -79132,7 +79872,7 @@ if(data.created !== undefined){
 let data2 = data.created;
 const _errs6 = errors;
 if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate1568.errors = [{instancePath:instancePath+"/created",schemaPath:"#/properties/created/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema616.properties.created.type,parentSchema:schema616.properties.created,data:data2}];
+validate1577.errors = [{instancePath:instancePath+"/created",schemaPath:"#/properties/created/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema623.properties.created.type,parentSchema:schema623.properties.created,data:data2}];
 return false;
 }
 var valid0 = _errs6 === errors;
@@ -79145,7 +79885,7 @@ if(data.owned_by !== undefined){
 let data3 = data.owned_by;
 const _errs8 = errors;
 if(typeof data3 !== "string"){
-validate1568.errors = [{instancePath:instancePath+"/owned_by",schemaPath:"#/properties/owned_by/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema616.properties.owned_by.type,parentSchema:schema616.properties.owned_by,data:data3}];
+validate1577.errors = [{instancePath:instancePath+"/owned_by",schemaPath:"#/properties/owned_by/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema623.properties.owned_by.type,parentSchema:schema623.properties.owned_by,data:data3}];
 return false;
 }
 var valid0 = _errs8 === errors;
@@ -79158,7 +79898,7 @@ if(data.shutdown_date !== undefined){
 let data4 = data.shutdown_date;
 const _errs10 = errors;
 if((typeof data4 !== "string") && (data4 !== null)){
-validate1568.errors = [{instancePath:instancePath+"/shutdown_date",schemaPath:"#/properties/shutdown_date/type",keyword:"type",params:{type: schema616.properties.shutdown_date.type},message:"must be string,null",schema:schema616.properties.shutdown_date.type,parentSchema:schema616.properties.shutdown_date,data:data4}];
+validate1577.errors = [{instancePath:instancePath+"/shutdown_date",schemaPath:"#/properties/shutdown_date/type",keyword:"type",params:{type: schema623.properties.shutdown_date.type},message:"must be string,null",schema:schema623.properties.shutdown_date.type,parentSchema:schema623.properties.shutdown_date,data:data4}];
 return false;
 }
 var valid0 = _errs10 === errors;
@@ -79171,11 +79911,11 @@ if(data.type !== undefined){
 let data5 = data.type;
 const _errs12 = errors;
 if(typeof data5 !== "string"){
-validate1568.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema616.properties.type.type,parentSchema:schema616.properties.type,data:data5}];
+validate1577.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema623.properties.type.type,parentSchema:schema623.properties.type,data:data5}];
 return false;
 }
 if("model" !== data5){
-validate1568.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "model"},message:"must be equal to constant",schema:"model",parentSchema:schema616.properties.type,data:data5}];
+validate1577.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "model"},message:"must be equal to constant",schema:"model",parentSchema:schema623.properties.type,data:data5}];
 return false;
 }
 var valid0 = _errs12 === errors;
@@ -79188,7 +79928,7 @@ if(data.display_name !== undefined){
 let data6 = data.display_name;
 const _errs14 = errors;
 if(typeof data6 !== "string"){
-validate1568.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema616.properties.display_name.type,parentSchema:schema616.properties.display_name,data:data6}];
+validate1577.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema623.properties.display_name.type,parentSchema:schema623.properties.display_name,data:data6}];
 return false;
 }
 var valid0 = _errs14 === errors;
@@ -79201,7 +79941,7 @@ if(data.created_at !== undefined){
 let data7 = data.created_at;
 const _errs16 = errors;
 if(typeof data7 !== "string"){
-validate1568.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema616.properties.created_at.type,parentSchema:schema616.properties.created_at,data:data7}];
+validate1577.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema623.properties.created_at.type,parentSchema:schema623.properties.created_at,data:data7}];
 return false;
 }
 var valid0 = _errs16 === errors;
@@ -79214,7 +79954,7 @@ if(data.description !== undefined){
 let data8 = data.description;
 const _errs18 = errors;
 if(typeof data8 !== "string"){
-validate1568.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema616.properties.description.type,parentSchema:schema616.properties.description,data:data8}];
+validate1577.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema623.properties.description.type,parentSchema:schema623.properties.description,data:data8}];
 return false;
 }
 var valid0 = _errs18 === errors;
@@ -79234,32 +79974,32 @@ var valid0 = true;
 }
 }
 else {
-validate1568.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema616.type,parentSchema:schema616,data}];
+validate1577.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema623.type,parentSchema:schema623,data}];
 return false;
 }
 }
-validate1568.errors = vErrors;
+validate1577.errors = vErrors;
 return errors === 0;
 }
 
-export const validateModelList = validate1569;
-const schema617 = {"type":"object","additionalProperties":false,"required":["object","data","has_more","first_id","last_id"],"properties":{"object":{"type":"string","const":"list"},"data":{"type":"array","items":{"$ref":"#/components/schemas/Model"}},"has_more":{"type":"boolean","const":false},"first_id":{"type":["string","null"]},"last_id":{"type":["string","null"]}}};
+export const validateModelList = validate1578;
+const schema624 = {"type":"object","additionalProperties":false,"required":["object","data","has_more","first_id","last_id"],"properties":{"object":{"type":"string","const":"list"},"data":{"type":"array","items":{"$ref":"#/components/schemas/Model"}},"has_more":{"type":"boolean","const":false},"first_id":{"type":["string","null"]},"last_id":{"type":["string","null"]}}};
 
-function validate1569(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1578(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((((((data.object === undefined) && (missing0 = "object")) || ((data.data === undefined) && (missing0 = "data"))) || ((data.has_more === undefined) && (missing0 = "has_more"))) || ((data.first_id === undefined) && (missing0 = "first_id"))) || ((data.last_id === undefined) && (missing0 = "last_id"))){
-validate1569.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema617.required,parentSchema:schema617,data}];
+validate1578.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema624.required,parentSchema:schema624,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
 if(!(((((key0 === "object") || (key0 === "data")) || (key0 === "has_more")) || (key0 === "first_id")) || (key0 === "last_id"))){
-validate1569.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema617,data}];
+validate1578.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema624,data}];
 return false;
 break;
 }
@@ -79269,11 +80009,11 @@ if(data.object !== undefined){
 let data0 = data.object;
 const _errs2 = errors;
 if(typeof data0 !== "string"){
-validate1569.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema617.properties.object.type,parentSchema:schema617.properties.object,data:data0}];
+validate1578.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema624.properties.object.type,parentSchema:schema624.properties.object,data:data0}];
 return false;
 }
 if("list" !== data0){
-validate1569.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "list"},message:"must be equal to constant",schema:"list",parentSchema:schema617.properties.object,data:data0}];
+validate1578.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "list"},message:"must be equal to constant",schema:"list",parentSchema:schema624.properties.object,data:data0}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -79291,8 +80031,8 @@ var valid1 = true;
 const len0 = data1.length;
 for(let i0=0; i0<len0; i0++){
 const _errs6 = errors;
-if(!(validate1568(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate1568.errors : vErrors.concat(validate1568.errors);
+if(!(validate1577(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate1577.errors : vErrors.concat(validate1577.errors);
 errors = vErrors.length;
 }
 var valid1 = _errs6 === errors;
@@ -79302,7 +80042,7 @@ break;
 }
 }
 else {
-validate1569.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema617.properties.data.type,parentSchema:schema617.properties.data,data:data1}];
+validate1578.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema624.properties.data.type,parentSchema:schema624.properties.data,data:data1}];
 return false;
 }
 }
@@ -79316,11 +80056,11 @@ if(data.has_more !== undefined){
 let data3 = data.has_more;
 const _errs7 = errors;
 if(typeof data3 !== "boolean"){
-validate1569.errors = [{instancePath:instancePath+"/has_more",schemaPath:"#/properties/has_more/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema617.properties.has_more.type,parentSchema:schema617.properties.has_more,data:data3}];
+validate1578.errors = [{instancePath:instancePath+"/has_more",schemaPath:"#/properties/has_more/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema624.properties.has_more.type,parentSchema:schema624.properties.has_more,data:data3}];
 return false;
 }
 if(false !== data3){
-validate1569.errors = [{instancePath:instancePath+"/has_more",schemaPath:"#/properties/has_more/const",keyword:"const",params:{allowedValue: false},message:"must be equal to constant",schema:false,parentSchema:schema617.properties.has_more,data:data3}];
+validate1578.errors = [{instancePath:instancePath+"/has_more",schemaPath:"#/properties/has_more/const",keyword:"const",params:{allowedValue: false},message:"must be equal to constant",schema:false,parentSchema:schema624.properties.has_more,data:data3}];
 return false;
 }
 var valid0 = _errs7 === errors;
@@ -79333,7 +80073,7 @@ if(data.first_id !== undefined){
 let data4 = data.first_id;
 const _errs9 = errors;
 if((typeof data4 !== "string") && (data4 !== null)){
-validate1569.errors = [{instancePath:instancePath+"/first_id",schemaPath:"#/properties/first_id/type",keyword:"type",params:{type: schema617.properties.first_id.type},message:"must be string,null",schema:schema617.properties.first_id.type,parentSchema:schema617.properties.first_id,data:data4}];
+validate1578.errors = [{instancePath:instancePath+"/first_id",schemaPath:"#/properties/first_id/type",keyword:"type",params:{type: schema624.properties.first_id.type},message:"must be string,null",schema:schema624.properties.first_id.type,parentSchema:schema624.properties.first_id,data:data4}];
 return false;
 }
 var valid0 = _errs9 === errors;
@@ -79346,7 +80086,7 @@ if(data.last_id !== undefined){
 let data5 = data.last_id;
 const _errs11 = errors;
 if((typeof data5 !== "string") && (data5 !== null)){
-validate1569.errors = [{instancePath:instancePath+"/last_id",schemaPath:"#/properties/last_id/type",keyword:"type",params:{type: schema617.properties.last_id.type},message:"must be string,null",schema:schema617.properties.last_id.type,parentSchema:schema617.properties.last_id,data:data5}];
+validate1578.errors = [{instancePath:instancePath+"/last_id",schemaPath:"#/properties/last_id/type",keyword:"type",params:{type: schema624.properties.last_id.type},message:"must be string,null",schema:schema624.properties.last_id.type,parentSchema:schema624.properties.last_id,data:data5}];
 return false;
 }
 var valid0 = _errs11 === errors;
@@ -79362,32 +80102,32 @@ var valid0 = true;
 }
 }
 else {
-validate1569.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema617.type,parentSchema:schema617,data}];
+validate1578.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema624.type,parentSchema:schema624,data}];
 return false;
 }
 }
-validate1569.errors = vErrors;
+validate1578.errors = vErrors;
 return errors === 0;
 }
 
-export const validateModelDeleted = validate1571;
-const schema618 = {"type":"object","additionalProperties":false,"required":["id","object","deleted"],"properties":{"id":{"type":"string"},"object":{"type":"string","const":"model"},"deleted":{"type":"boolean","const":true}}};
+export const validateModelDeleted = validate1580;
+const schema625 = {"type":"object","additionalProperties":false,"required":["id","object","deleted"],"properties":{"id":{"type":"string"},"object":{"type":"string","const":"model"},"deleted":{"type":"boolean","const":true}}};
 
-function validate1571(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1580(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((((data.id === undefined) && (missing0 = "id")) || ((data.object === undefined) && (missing0 = "object"))) || ((data.deleted === undefined) && (missing0 = "deleted"))){
-validate1571.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema618.required,parentSchema:schema618,data}];
+validate1580.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema625.required,parentSchema:schema625,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
 if(!(((key0 === "id") || (key0 === "object")) || (key0 === "deleted"))){
-validate1571.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema618,data}];
+validate1580.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema625,data}];
 return false;
 break;
 }
@@ -79397,7 +80137,7 @@ if(data.id !== undefined){
 let data0 = data.id;
 const _errs2 = errors;
 if(typeof data0 !== "string"){
-validate1571.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema618.properties.id.type,parentSchema:schema618.properties.id,data:data0}];
+validate1580.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema625.properties.id.type,parentSchema:schema625.properties.id,data:data0}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -79410,11 +80150,11 @@ if(data.object !== undefined){
 let data1 = data.object;
 const _errs4 = errors;
 if(typeof data1 !== "string"){
-validate1571.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema618.properties.object.type,parentSchema:schema618.properties.object,data:data1}];
+validate1580.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema625.properties.object.type,parentSchema:schema625.properties.object,data:data1}];
 return false;
 }
 if("model" !== data1){
-validate1571.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "model"},message:"must be equal to constant",schema:"model",parentSchema:schema618.properties.object,data:data1}];
+validate1580.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "model"},message:"must be equal to constant",schema:"model",parentSchema:schema625.properties.object,data:data1}];
 return false;
 }
 var valid0 = _errs4 === errors;
@@ -79427,11 +80167,11 @@ if(data.deleted !== undefined){
 let data2 = data.deleted;
 const _errs6 = errors;
 if(typeof data2 !== "boolean"){
-validate1571.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema618.properties.deleted.type,parentSchema:schema618.properties.deleted,data:data2}];
+validate1580.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema625.properties.deleted.type,parentSchema:schema625.properties.deleted,data:data2}];
 return false;
 }
 if(true !== data2){
-validate1571.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/const",keyword:"const",params:{allowedValue: true},message:"must be equal to constant",schema:true,parentSchema:schema618.properties.deleted,data:data2}];
+validate1580.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/const",keyword:"const",params:{allowedValue: true},message:"must be equal to constant",schema:true,parentSchema:schema625.properties.deleted,data:data2}];
 return false;
 }
 var valid0 = _errs6 === errors;
@@ -79445,31 +80185,31 @@ var valid0 = true;
 }
 }
 else {
-validate1571.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema618.type,parentSchema:schema618,data}];
+validate1580.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema625.type,parentSchema:schema625,data}];
 return false;
 }
 }
-validate1571.errors = vErrors;
+validate1580.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_model = validate1572;
-const schema619 = {"type":"string"};
+const member_of_CreateResponseRequest_model = validate1581;
+const schema626 = {"type":"string"};
 
-function validate1572(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1581(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(typeof data !== "string"){
-validate1572.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema619.type,parentSchema:schema619,data}];
+validate1581.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema626.type,parentSchema:schema626,data}];
 return false;
 }
-validate1572.errors = vErrors;
+validate1581.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_input = validate1573;
+const member_of_CreateResponseRequest_input = validate1582;
 
-function validate1573(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1582(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
@@ -79542,7 +80282,7 @@ else {
 vErrors.push(err3);
 }
 errors++;
-validate1573.errors = vErrors;
+validate1582.errors = vErrors;
 return false;
 }
 else {
@@ -79553,222 +80293,6 @@ vErrors.length = _errs0;
 }
 else {
 vErrors = null;
-}
-}
-}
-validate1573.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_CreateResponseRequest_previous_response_id = validate1575;
-const schema621 = {"type":["string","null"]};
-
-function validate1575(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if((typeof data !== "string") && (data !== null)){
-validate1575.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema621.type},message:"must be string,null",schema:schema621.type,parentSchema:schema621,data}];
-return false;
-}
-validate1575.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_CreateResponseRequest_conversation = validate1576;
-const schema622 = {"anyOf":[{"$ref":"#/components/schemas/ConversationParam"},{"type":"null"}],"x-expected":"one of a string or object"};
-
-function validate1576(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-const _errs0 = errors;
-let valid0 = false;
-const _errs1 = errors;
-if(!(validate927(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate927.errors : vErrors.concat(validate927.errors);
-errors = vErrors.length;
-}
-var _valid0 = _errs1 === errors;
-valid0 = valid0 || _valid0;
-if(!valid0){
-const _errs2 = errors;
-if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema622.anyOf[1].type,parentSchema:schema622.anyOf[1],data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-var _valid0 = _errs2 === errors;
-valid0 = valid0 || _valid0;
-}
-if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema622.anyOf,parentSchema:schema622,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-validate1576.errors = vErrors;
-return false;
-}
-else {
-errors = _errs0;
-if(vErrors !== null){
-if(_errs0){
-vErrors.length = _errs0;
-}
-else {
-vErrors = null;
-}
-}
-}
-validate1576.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_CreateResponseRequest_prompt = validate1578;
-const schema623 = {"anyOf":[{"$ref":"#/components/schemas/PromptTemplateInput"},{"type":"null"}]};
-
-function validate1578(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-const _errs0 = errors;
-let valid0 = false;
-const _errs1 = errors;
-if(!(validate940(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate940.errors : vErrors.concat(validate940.errors);
-errors = vErrors.length;
-}
-var _valid0 = _errs1 === errors;
-valid0 = valid0 || _valid0;
-if(!valid0){
-const _errs2 = errors;
-if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema623.anyOf[1].type,parentSchema:schema623.anyOf[1],data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-var _valid0 = _errs2 === errors;
-valid0 = valid0 || _valid0;
-}
-if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema623.anyOf,parentSchema:schema623,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-validate1578.errors = vErrors;
-return false;
-}
-else {
-errors = _errs0;
-if(vErrors !== null){
-if(_errs0){
-vErrors.length = _errs0;
-}
-else {
-vErrors = null;
-}
-}
-}
-validate1578.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_CreateResponseRequest_moderation = validate1580;
-const schema624 = {"anyOf":[{"$ref":"#/components/schemas/ModerationInput"},{"type":"null"}]};
-
-function validate1580(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-const _errs0 = errors;
-let valid0 = false;
-const _errs1 = errors;
-if(!(validate956(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate956.errors : vErrors.concat(validate956.errors);
-errors = vErrors.length;
-}
-var _valid0 = _errs1 === errors;
-valid0 = valid0 || _valid0;
-if(!valid0){
-const _errs2 = errors;
-if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema624.anyOf[1].type,parentSchema:schema624.anyOf[1],data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-var _valid0 = _errs2 === errors;
-valid0 = valid0 || _valid0;
-}
-if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema624.anyOf,parentSchema:schema624,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-validate1580.errors = vErrors;
-return false;
-}
-else {
-errors = _errs0;
-if(vErrors !== null){
-if(_errs0){
-vErrors.length = _errs0;
-}
-else {
-vErrors = null;
-}
-}
-}
-validate1580.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_CreateResponseRequest_include = validate1582;
-const schema625 = {"type":["array","null"],"x-expected":"an array of one of 'fil...lts', 'web...lts', 'web...ces', 'mes...url', 'com...url', 'cod...uts', 'rea...ent', or 'mes...obs'","items":{"$ref":"#/components/schemas/Include"}};
-
-function validate1582(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if((!(Array.isArray(data))) && (data !== null)){
-validate1582.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema625.type},message:"must be array,null",schema:schema625.type,parentSchema:schema625,data}];
-return false;
-}
-if(errors === 0){
-if(Array.isArray(data)){
-var valid0 = true;
-const len0 = data.length;
-for(let i0=0; i0<len0; i0++){
-const _errs1 = errors;
-if(!(validate42(data[i0], {instancePath:instancePath+"/" + i0,parentData:data,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate42.errors : vErrors.concat(validate42.errors);
-errors = vErrors.length;
-}
-var valid0 = _errs1 === errors;
-if(!valid0){
-break;
-}
 }
 }
 }
@@ -79776,162 +80300,31 @@ validate1582.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_tools = validate1584;
-const schema626 = {"type":["array","null"],"x-expected":"an array of tools","items":{"$ref":"#/components/schemas/ToolInput"}};
+const member_of_CreateResponseRequest_previous_response_id = validate1584;
+const schema628 = {"type":["string","null"]};
 
 function validate1584(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
-if((!(Array.isArray(data))) && (data !== null)){
-validate1584.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema626.type},message:"must be array,null",schema:schema626.type,parentSchema:schema626,data}];
+if((typeof data !== "string") && (data !== null)){
+validate1584.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema628.type},message:"must be string,null",schema:schema628.type,parentSchema:schema628,data}];
 return false;
-}
-if(errors === 0){
-if(Array.isArray(data)){
-var valid0 = true;
-const len0 = data.length;
-for(let i0=0; i0<len0; i0++){
-const _errs1 = errors;
-if(!(validate494(data[i0], {instancePath:instancePath+"/" + i0,parentData:data,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate494.errors : vErrors.concat(validate494.errors);
-errors = vErrors.length;
-}
-var valid0 = _errs1 === errors;
-if(!valid0){
-break;
-}
-}
-}
 }
 validate1584.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_tool_choice = validate1586;
-const schema627 = {"anyOf":[{"$ref":"#/components/schemas/ToolChoiceInput"},{"type":"null"}],"x-expected":"one of an object or 'none', 'auto', or 'required'"};
+const member_of_CreateResponseRequest_conversation = validate1585;
+const schema629 = {"anyOf":[{"$ref":"#/components/schemas/ConversationParam"},{"type":"null"}],"x-expected":"one of a string or object"};
 
-function validate1586(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1585(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
 let valid0 = false;
 const _errs1 = errors;
-if(!(validate890(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate890.errors : vErrors.concat(validate890.errors);
-errors = vErrors.length;
-}
-var _valid0 = _errs1 === errors;
-valid0 = valid0 || _valid0;
-if(!valid0){
-const _errs2 = errors;
-if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema627.anyOf[1].type,parentSchema:schema627.anyOf[1],data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-var _valid0 = _errs2 === errors;
-valid0 = valid0 || _valid0;
-}
-if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema627.anyOf,parentSchema:schema627,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-validate1586.errors = vErrors;
-return false;
-}
-else {
-errors = _errs0;
-if(vErrors !== null){
-if(_errs0){
-vErrors.length = _errs0;
-}
-else {
-vErrors = null;
-}
-}
-}
-validate1586.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_CreateResponseRequest_metadata = validate1588;
-const schema628 = {"anyOf":[{"$ref":"#/components/schemas/Metadata"},{"type":"null"}],"x-expected":"a metadata object"};
-
-function validate1588(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-const _errs0 = errors;
-let valid0 = false;
-const _errs1 = errors;
-if(!(validate41(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate41.errors : vErrors.concat(validate41.errors);
-errors = vErrors.length;
-}
-var _valid0 = _errs1 === errors;
-valid0 = valid0 || _valid0;
-if(!valid0){
-const _errs2 = errors;
-if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema628.anyOf[1].type,parentSchema:schema628.anyOf[1],data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-var _valid0 = _errs2 === errors;
-valid0 = valid0 || _valid0;
-}
-if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema628.anyOf,parentSchema:schema628,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-validate1588.errors = vErrors;
-return false;
-}
-else {
-errors = _errs0;
-if(vErrors !== null){
-if(_errs0){
-vErrors.length = _errs0;
-}
-else {
-vErrors = null;
-}
-}
-}
-validate1588.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_CreateResponseRequest_text = validate1590;
-const schema629 = {"anyOf":[{"$ref":"#/components/schemas/TextConfigInput"},{"type":"null"}]};
-
-function validate1590(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-const _errs0 = errors;
-let valid0 = false;
-const _errs1 = errors;
-if(!(validate916(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate916.errors : vErrors.concat(validate916.errors);
+if(!(validate927(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate927.errors : vErrors.concat(validate927.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs1 === errors;
@@ -79960,7 +80353,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1590.errors = vErrors;
+validate1585.errors = vErrors;
 return false;
 }
 else {
@@ -79974,58 +80367,178 @@ vErrors = null;
 }
 }
 }
-validate1590.errors = vErrors;
+validate1585.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_temperature = validate1592;
-const schema630 = {"type":["number","null"],"minimum":0,"maximum":2};
+const member_of_CreateResponseRequest_prompt = validate1587;
+const schema630 = {"anyOf":[{"$ref":"#/components/schemas/PromptTemplateInput"},{"type":"null"}]};
 
-function validate1592(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1587(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
-if((!((typeof data == "number") && (isFinite(data)))) && (data !== null)){
-validate1592.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema630.type},message:"must be number,null",schema:schema630.type,parentSchema:schema630,data}];
-return false;
+const _errs0 = errors;
+let valid0 = false;
+const _errs1 = errors;
+if(!(validate940(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate940.errors : vErrors.concat(validate940.errors);
+errors = vErrors.length;
 }
-if(errors === 0){
-if((typeof data == "number") && (isFinite(data))){
-if(data > 2 || isNaN(data)){
-validate1592.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2",schema:2,parentSchema:schema630,data}];
+var _valid0 = _errs1 === errors;
+valid0 = valid0 || _valid0;
+if(!valid0){
+const _errs2 = errors;
+if(data !== null){
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema630.anyOf[1].type,parentSchema:schema630.anyOf[1],data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid0 = _errs2 === errors;
+valid0 = valid0 || _valid0;
+}
+if(!valid0){
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema630.anyOf,parentSchema:schema630,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+validate1587.errors = vErrors;
 return false;
 }
 else {
-if(data < 0 || isNaN(data)){
-validate1592.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema630,data}];
-return false;
+errors = _errs0;
+if(vErrors !== null){
+if(_errs0){
+vErrors.length = _errs0;
+}
+else {
+vErrors = null;
 }
 }
 }
-}
-validate1592.errors = vErrors;
+validate1587.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_top_p = validate1593;
-const schema631 = {"type":["number","null"],"minimum":0,"maximum":1};
+const member_of_CreateResponseRequest_moderation = validate1589;
+const schema631 = {"anyOf":[{"$ref":"#/components/schemas/ModerationInput"},{"type":"null"}]};
+
+function validate1589(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+const _errs0 = errors;
+let valid0 = false;
+const _errs1 = errors;
+if(!(validate956(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate956.errors : vErrors.concat(validate956.errors);
+errors = vErrors.length;
+}
+var _valid0 = _errs1 === errors;
+valid0 = valid0 || _valid0;
+if(!valid0){
+const _errs2 = errors;
+if(data !== null){
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema631.anyOf[1].type,parentSchema:schema631.anyOf[1],data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid0 = _errs2 === errors;
+valid0 = valid0 || _valid0;
+}
+if(!valid0){
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema631.anyOf,parentSchema:schema631,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+validate1589.errors = vErrors;
+return false;
+}
+else {
+errors = _errs0;
+if(vErrors !== null){
+if(_errs0){
+vErrors.length = _errs0;
+}
+else {
+vErrors = null;
+}
+}
+}
+validate1589.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_CreateResponseRequest_include = validate1591;
+const schema632 = {"type":["array","null"],"x-expected":"an array of one of 'fil...lts', 'web...lts', 'web...ces', 'mes...url', 'com...url', 'cod...uts', 'rea...ent', or 'mes...obs'","items":{"$ref":"#/components/schemas/Include"}};
+
+function validate1591(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if((!(Array.isArray(data))) && (data !== null)){
+validate1591.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema632.type},message:"must be array,null",schema:schema632.type,parentSchema:schema632,data}];
+return false;
+}
+if(errors === 0){
+if(Array.isArray(data)){
+var valid0 = true;
+const len0 = data.length;
+for(let i0=0; i0<len0; i0++){
+const _errs1 = errors;
+if(!(validate42(data[i0], {instancePath:instancePath+"/" + i0,parentData:data,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate42.errors : vErrors.concat(validate42.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs1 === errors;
+if(!valid0){
+break;
+}
+}
+}
+}
+validate1591.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_CreateResponseRequest_tools = validate1593;
+const schema633 = {"type":["array","null"],"x-expected":"an array of tools","items":{"$ref":"#/components/schemas/ToolInput"}};
 
 function validate1593(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
-if((!((typeof data == "number") && (isFinite(data)))) && (data !== null)){
-validate1593.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema631.type},message:"must be number,null",schema:schema631.type,parentSchema:schema631,data}];
+if((!(Array.isArray(data))) && (data !== null)){
+validate1593.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema633.type},message:"must be array,null",schema:schema633.type,parentSchema:schema633,data}];
 return false;
 }
 if(errors === 0){
-if((typeof data == "number") && (isFinite(data))){
-if(data > 1 || isNaN(data)){
-validate1593.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1},message:"must be <= 1",schema:1,parentSchema:schema631,data}];
-return false;
+if(Array.isArray(data)){
+var valid0 = true;
+const len0 = data.length;
+for(let i0=0; i0<len0; i0++){
+const _errs1 = errors;
+if(!(validate494(data[i0], {instancePath:instancePath+"/" + i0,parentData:data,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate494.errors : vErrors.concat(validate494.errors);
+errors = vErrors.length;
 }
-else {
-if(data < 0 || isNaN(data)){
-validate1593.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema631,data}];
-return false;
+var valid0 = _errs1 === errors;
+if(!valid0){
+break;
 }
 }
 }
@@ -80034,55 +80547,56 @@ validate1593.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_presence_penalty = validate1594;
-const schema632 = {"type":["number","null"],"minimum":-2,"maximum":2};
-
-function validate1594(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if((!((typeof data == "number") && (isFinite(data)))) && (data !== null)){
-validate1594.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema632.type},message:"must be number,null",schema:schema632.type,parentSchema:schema632,data}];
-return false;
-}
-if(errors === 0){
-if((typeof data == "number") && (isFinite(data))){
-if(data > 2 || isNaN(data)){
-validate1594.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2",schema:2,parentSchema:schema632,data}];
-return false;
-}
-else {
-if(data < -2 || isNaN(data)){
-validate1594.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: -2},message:"must be >= -2",schema:-2,parentSchema:schema632,data}];
-return false;
-}
-}
-}
-}
-validate1594.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_CreateResponseRequest_frequency_penalty = validate1595;
-const schema633 = {"type":["number","null"],"minimum":-2,"maximum":2};
+const member_of_CreateResponseRequest_tool_choice = validate1595;
+const schema634 = {"anyOf":[{"$ref":"#/components/schemas/ToolChoiceInput"},{"type":"null"}],"x-expected":"one of an object or 'none', 'auto', or 'required'"};
 
 function validate1595(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
-if((!((typeof data == "number") && (isFinite(data)))) && (data !== null)){
-validate1595.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema633.type},message:"must be number,null",schema:schema633.type,parentSchema:schema633,data}];
-return false;
+const _errs0 = errors;
+let valid0 = false;
+const _errs1 = errors;
+if(!(validate890(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate890.errors : vErrors.concat(validate890.errors);
+errors = vErrors.length;
 }
-if(errors === 0){
-if((typeof data == "number") && (isFinite(data))){
-if(data > 2 || isNaN(data)){
-validate1595.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2",schema:2,parentSchema:schema633,data}];
+var _valid0 = _errs1 === errors;
+valid0 = valid0 || _valid0;
+if(!valid0){
+const _errs2 = errors;
+if(data !== null){
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema634.anyOf[1].type,parentSchema:schema634.anyOf[1],data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid0 = _errs2 === errors;
+valid0 = valid0 || _valid0;
+}
+if(!valid0){
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema634.anyOf,parentSchema:schema634,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+validate1595.errors = vErrors;
 return false;
 }
 else {
-if(data < -2 || isNaN(data)){
-validate1595.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: -2},message:"must be >= -2",schema:-2,parentSchema:schema633,data}];
-return false;
+errors = _errs0;
+if(vErrors !== null){
+if(_errs0){
+vErrors.length = _errs0;
 }
+else {
+vErrors = null;
 }
 }
 }
@@ -80090,45 +80604,74 @@ validate1595.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_parallel_tool_calls = validate1596;
-const schema634 = {"type":["boolean","null"]};
-
-function validate1596(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if((typeof data !== "boolean") && (data !== null)){
-validate1596.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema634.type},message:"must be boolean,null",schema:schema634.type,parentSchema:schema634,data}];
-return false;
-}
-validate1596.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_CreateResponseRequest_stream = validate1597;
-const schema635 = {"type":["boolean","null"]};
+const member_of_CreateResponseRequest_metadata = validate1597;
+const schema635 = {"anyOf":[{"$ref":"#/components/schemas/Metadata"},{"type":"null"}],"x-expected":"a metadata object"};
 
 function validate1597(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if((typeof data !== "boolean") && (data !== null)){
-validate1597.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema635.type},message:"must be boolean,null",schema:schema635.type,parentSchema:schema635,data}];
-return false;
-}
-validate1597.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_CreateResponseRequest_stream_options = validate1598;
-const schema636 = {"anyOf":[{"$ref":"#/components/schemas/StreamOptions"},{"type":"null"}]};
-
-function validate1598(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
 let valid0 = false;
 const _errs1 = errors;
-if(!(validate950(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate950.errors : vErrors.concat(validate950.errors);
+if(!(validate41(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate41.errors : vErrors.concat(validate41.errors);
+errors = vErrors.length;
+}
+var _valid0 = _errs1 === errors;
+valid0 = valid0 || _valid0;
+if(!valid0){
+const _errs2 = errors;
+if(data !== null){
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema635.anyOf[1].type,parentSchema:schema635.anyOf[1],data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid0 = _errs2 === errors;
+valid0 = valid0 || _valid0;
+}
+if(!valid0){
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema635.anyOf,parentSchema:schema635,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+validate1597.errors = vErrors;
+return false;
+}
+else {
+errors = _errs0;
+if(vErrors !== null){
+if(_errs0){
+vErrors.length = _errs0;
+}
+else {
+vErrors = null;
+}
+}
+}
+validate1597.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_CreateResponseRequest_text = validate1599;
+const schema636 = {"anyOf":[{"$ref":"#/components/schemas/TextConfigInput"},{"type":"null"}]};
+
+function validate1599(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+const _errs0 = errors;
+let valid0 = false;
+const _errs1 = errors;
+if(!(validate916(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate916.errors : vErrors.concat(validate916.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs1 === errors;
@@ -80157,7 +80700,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1598.errors = vErrors;
+validate1599.errors = vErrors;
 return false;
 }
 else {
@@ -80171,28 +80714,225 @@ vErrors = null;
 }
 }
 }
-validate1598.errors = vErrors;
+validate1599.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_background = validate1600;
-const schema637 = {"type":["boolean","null"]};
+const member_of_CreateResponseRequest_temperature = validate1601;
+const schema637 = {"type":["number","null"],"minimum":0,"maximum":2};
 
-function validate1600(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1601(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if((!((typeof data == "number") && (isFinite(data)))) && (data !== null)){
+validate1601.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema637.type},message:"must be number,null",schema:schema637.type,parentSchema:schema637,data}];
+return false;
+}
+if(errors === 0){
+if((typeof data == "number") && (isFinite(data))){
+if(data > 2 || isNaN(data)){
+validate1601.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2",schema:2,parentSchema:schema637,data}];
+return false;
+}
+else {
+if(data < 0 || isNaN(data)){
+validate1601.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema637,data}];
+return false;
+}
+}
+}
+}
+validate1601.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_CreateResponseRequest_top_p = validate1602;
+const schema638 = {"type":["number","null"],"minimum":0,"maximum":1};
+
+function validate1602(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if((!((typeof data == "number") && (isFinite(data)))) && (data !== null)){
+validate1602.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema638.type},message:"must be number,null",schema:schema638.type,parentSchema:schema638,data}];
+return false;
+}
+if(errors === 0){
+if((typeof data == "number") && (isFinite(data))){
+if(data > 1 || isNaN(data)){
+validate1602.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1},message:"must be <= 1",schema:1,parentSchema:schema638,data}];
+return false;
+}
+else {
+if(data < 0 || isNaN(data)){
+validate1602.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema638,data}];
+return false;
+}
+}
+}
+}
+validate1602.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_CreateResponseRequest_presence_penalty = validate1603;
+const schema639 = {"type":["number","null"],"minimum":-2,"maximum":2};
+
+function validate1603(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if((!((typeof data == "number") && (isFinite(data)))) && (data !== null)){
+validate1603.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema639.type},message:"must be number,null",schema:schema639.type,parentSchema:schema639,data}];
+return false;
+}
+if(errors === 0){
+if((typeof data == "number") && (isFinite(data))){
+if(data > 2 || isNaN(data)){
+validate1603.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2",schema:2,parentSchema:schema639,data}];
+return false;
+}
+else {
+if(data < -2 || isNaN(data)){
+validate1603.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: -2},message:"must be >= -2",schema:-2,parentSchema:schema639,data}];
+return false;
+}
+}
+}
+}
+validate1603.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_CreateResponseRequest_frequency_penalty = validate1604;
+const schema640 = {"type":["number","null"],"minimum":-2,"maximum":2};
+
+function validate1604(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if((!((typeof data == "number") && (isFinite(data)))) && (data !== null)){
+validate1604.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema640.type},message:"must be number,null",schema:schema640.type,parentSchema:schema640,data}];
+return false;
+}
+if(errors === 0){
+if((typeof data == "number") && (isFinite(data))){
+if(data > 2 || isNaN(data)){
+validate1604.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2",schema:2,parentSchema:schema640,data}];
+return false;
+}
+else {
+if(data < -2 || isNaN(data)){
+validate1604.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: -2},message:"must be >= -2",schema:-2,parentSchema:schema640,data}];
+return false;
+}
+}
+}
+}
+validate1604.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_CreateResponseRequest_parallel_tool_calls = validate1605;
+const schema641 = {"type":["boolean","null"]};
+
+function validate1605(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if((typeof data !== "boolean") && (data !== null)){
-validate1600.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema637.type},message:"must be boolean,null",schema:schema637.type,parentSchema:schema637,data}];
+validate1605.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema641.type},message:"must be boolean,null",schema:schema641.type,parentSchema:schema641,data}];
 return false;
 }
-validate1600.errors = vErrors;
+validate1605.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_background_options = validate1601;
-const schema638 = {"anyOf":[{"$ref":"#/components/schemas/BackgroundOptionsInput"},{"type":"null"}]};
+const member_of_CreateResponseRequest_stream = validate1606;
+const schema642 = {"type":["boolean","null"]};
 
-function validate1601(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1606(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if((typeof data !== "boolean") && (data !== null)){
+validate1606.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema642.type},message:"must be boolean,null",schema:schema642.type,parentSchema:schema642,data}];
+return false;
+}
+validate1606.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_CreateResponseRequest_stream_options = validate1607;
+const schema643 = {"anyOf":[{"$ref":"#/components/schemas/StreamOptions"},{"type":"null"}]};
+
+function validate1607(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+const _errs0 = errors;
+let valid0 = false;
+const _errs1 = errors;
+if(!(validate950(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate950.errors : vErrors.concat(validate950.errors);
+errors = vErrors.length;
+}
+var _valid0 = _errs1 === errors;
+valid0 = valid0 || _valid0;
+if(!valid0){
+const _errs2 = errors;
+if(data !== null){
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema643.anyOf[1].type,parentSchema:schema643.anyOf[1],data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid0 = _errs2 === errors;
+valid0 = valid0 || _valid0;
+}
+if(!valid0){
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema643.anyOf,parentSchema:schema643,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+validate1607.errors = vErrors;
+return false;
+}
+else {
+errors = _errs0;
+if(vErrors !== null){
+if(_errs0){
+vErrors.length = _errs0;
+}
+else {
+vErrors = null;
+}
+}
+}
+validate1607.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_CreateResponseRequest_background = validate1609;
+const schema644 = {"type":["boolean","null"]};
+
+function validate1609(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if((typeof data !== "boolean") && (data !== null)){
+validate1609.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema644.type},message:"must be boolean,null",schema:schema644.type,parentSchema:schema644,data}];
+return false;
+}
+validate1609.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_CreateResponseRequest_background_options = validate1610;
+const schema645 = {"anyOf":[{"$ref":"#/components/schemas/BackgroundOptionsInput"},{"type":"null"}]};
+
+function validate1610(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
@@ -80207,7 +80947,7 @@ valid0 = valid0 || _valid0;
 if(!valid0){
 const _errs2 = errors;
 if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema638.anyOf[1].type,parentSchema:schema638.anyOf[1],data};
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema645.anyOf[1].type,parentSchema:schema645.anyOf[1],data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -80220,7 +80960,7 @@ var _valid0 = _errs2 === errors;
 valid0 = valid0 || _valid0;
 }
 if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema638.anyOf,parentSchema:schema638,data};
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema645.anyOf,parentSchema:schema645,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -80228,7 +80968,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1601.errors = vErrors;
+validate1610.errors = vErrors;
 return false;
 }
 else {
@@ -80242,277 +80982,56 @@ vErrors = null;
 }
 }
 }
-validate1601.errors = vErrors;
+validate1610.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_max_output_tokens = validate1603;
-const schema639 = {"type":["integer","null"],"minimum":16};
+const member_of_CreateResponseRequest_max_output_tokens = validate1612;
+const schema646 = {"type":["integer","null"],"minimum":16};
 
-function validate1603(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1612(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if((!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))) && (data !== null)){
-validate1603.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema639.type},message:"must be integer,null",schema:schema639.type,parentSchema:schema639,data}];
+validate1612.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema646.type},message:"must be integer,null",schema:schema646.type,parentSchema:schema646,data}];
 return false;
 }
 if(errors === 0){
 if((typeof data == "number") && (isFinite(data))){
 if(data < 16 || isNaN(data)){
-validate1603.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 16},message:"must be >= 16",schema:16,parentSchema:schema639,data}];
+validate1612.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 16},message:"must be >= 16",schema:16,parentSchema:schema646,data}];
 return false;
 }
 }
 }
-validate1603.errors = vErrors;
+validate1612.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_max_tool_calls = validate1604;
-const schema640 = {"type":["integer","null"],"minimum":1};
+const member_of_CreateResponseRequest_max_tool_calls = validate1613;
+const schema647 = {"type":["integer","null"],"minimum":1};
 
-function validate1604(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1613(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if((!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))) && (data !== null)){
-validate1604.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema640.type},message:"must be integer,null",schema:schema640.type,parentSchema:schema640,data}];
+validate1613.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema647.type},message:"must be integer,null",schema:schema647.type,parentSchema:schema647,data}];
 return false;
 }
 if(errors === 0){
 if((typeof data == "number") && (isFinite(data))){
 if(data < 1 || isNaN(data)){
-validate1604.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema640,data}];
+validate1613.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema647,data}];
 return false;
 }
 }
 }
-validate1604.errors = vErrors;
+validate1613.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_reasoning = validate1605;
-const schema641 = {"anyOf":[{"$ref":"#/components/schemas/ReasoningInput"},{"type":"null"}]};
-
-function validate1605(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-const _errs0 = errors;
-let valid0 = false;
-const _errs1 = errors;
-if(!(validate896(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate896.errors : vErrors.concat(validate896.errors);
-errors = vErrors.length;
-}
-var _valid0 = _errs1 === errors;
-valid0 = valid0 || _valid0;
-if(!valid0){
-const _errs2 = errors;
-if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema641.anyOf[1].type,parentSchema:schema641.anyOf[1],data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-var _valid0 = _errs2 === errors;
-valid0 = valid0 || _valid0;
-}
-if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema641.anyOf,parentSchema:schema641,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-validate1605.errors = vErrors;
-return false;
-}
-else {
-errors = _errs0;
-if(vErrors !== null){
-if(_errs0){
-vErrors.length = _errs0;
-}
-else {
-vErrors = null;
-}
-}
-}
-validate1605.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_CreateResponseRequest_user = validate1607;
-const schema642 = {"type":["string","null"]};
-
-function validate1607(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if((typeof data !== "string") && (data !== null)){
-validate1607.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema642.type},message:"must be string,null",schema:schema642.type,parentSchema:schema642,data}];
-return false;
-}
-validate1607.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_CreateResponseRequest_safety_identifier = validate1608;
-const schema643 = {"type":["string","null"],"maxLength":64};
-
-function validate1608(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if((typeof data !== "string") && (data !== null)){
-validate1608.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema643.type},message:"must be string,null",schema:schema643.type,parentSchema:schema643,data}];
-return false;
-}
-if(errors === 0){
-if(typeof data === "string"){
-if(data.length > 2 * 64 || (data.length > 64 && func2(data) > 64)){
-validate1608.errors = [{instancePath,schemaPath:"#/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema643,data}];
-return false;
-}
-}
-}
-validate1608.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_CreateResponseRequest_prompt_cache_options = validate1609;
-const schema644 = {"anyOf":[{"$ref":"#/components/schemas/PromptCacheOptionsInput"},{"type":"null"}]};
-
-function validate1609(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-const _errs0 = errors;
-let valid0 = false;
-const _errs1 = errors;
-if(!(validate959(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate959.errors : vErrors.concat(validate959.errors);
-errors = vErrors.length;
-}
-var _valid0 = _errs1 === errors;
-valid0 = valid0 || _valid0;
-if(!valid0){
-const _errs2 = errors;
-if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema644.anyOf[1].type,parentSchema:schema644.anyOf[1],data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-var _valid0 = _errs2 === errors;
-valid0 = valid0 || _valid0;
-}
-if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema644.anyOf,parentSchema:schema644,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-validate1609.errors = vErrors;
-return false;
-}
-else {
-errors = _errs0;
-if(vErrors !== null){
-if(_errs0){
-vErrors.length = _errs0;
-}
-else {
-vErrors = null;
-}
-}
-}
-validate1609.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_CreateResponseRequest_prompt_cache_key = validate1611;
-const schema645 = {"type":["string","null"]};
-
-function validate1611(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if((typeof data !== "string") && (data !== null)){
-validate1611.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema645.type},message:"must be string,null",schema:schema645.type,parentSchema:schema645,data}];
-return false;
-}
-validate1611.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_CreateResponseRequest_prompt_cache_retention = validate1612;
-const schema646 = {"anyOf":[{"$ref":"#/components/schemas/PromptCacheRetention"},{"type":"null"}]};
-
-function validate1612(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-const _errs0 = errors;
-let valid0 = false;
-const _errs1 = errors;
-if(!(validate50(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate50.errors : vErrors.concat(validate50.errors);
-errors = vErrors.length;
-}
-var _valid0 = _errs1 === errors;
-valid0 = valid0 || _valid0;
-if(!valid0){
-const _errs2 = errors;
-if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema646.anyOf[1].type,parentSchema:schema646.anyOf[1],data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-var _valid0 = _errs2 === errors;
-valid0 = valid0 || _valid0;
-}
-if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema646.anyOf,parentSchema:schema646,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-validate1612.errors = vErrors;
-return false;
-}
-else {
-errors = _errs0;
-if(vErrors !== null){
-if(_errs0){
-vErrors.length = _errs0;
-}
-else {
-vErrors = null;
-}
-}
-}
-validate1612.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_CreateResponseRequest_truncation = validate1614;
-const schema647 = {"anyOf":[{"$ref":"#/components/schemas/Truncation"},{"type":"null"}],"x-expected":"one of 'auto' or 'disabled'"};
+const member_of_CreateResponseRequest_reasoning = validate1614;
+const schema648 = {"anyOf":[{"$ref":"#/components/schemas/ReasoningInput"},{"type":"null"}]};
 
 function validate1614(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -80520,65 +81039,8 @@ let errors = 0;
 const _errs0 = errors;
 let valid0 = false;
 const _errs1 = errors;
-if(!(validate48(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate48.errors : vErrors.concat(validate48.errors);
-errors = vErrors.length;
-}
-var _valid0 = _errs1 === errors;
-valid0 = valid0 || _valid0;
-if(!valid0){
-const _errs2 = errors;
-if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema647.anyOf[1].type,parentSchema:schema647.anyOf[1],data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-var _valid0 = _errs2 === errors;
-valid0 = valid0 || _valid0;
-}
-if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema647.anyOf,parentSchema:schema647,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-validate1614.errors = vErrors;
-return false;
-}
-else {
-errors = _errs0;
-if(vErrors !== null){
-if(_errs0){
-vErrors.length = _errs0;
-}
-else {
-vErrors = null;
-}
-}
-}
-validate1614.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_CreateResponseRequest_instructions = validate1616;
-const schema648 = {"anyOf":[{"$ref":"#/components/schemas/InstructionsParam"},{"type":"null"}],"x-expected":"a string"};
-
-function validate1616(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-const _errs0 = errors;
-let valid0 = false;
-const _errs1 = errors;
-if(!(validate924(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate924.errors : vErrors.concat(validate924.errors);
+if(!(validate896(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate896.errors : vErrors.concat(validate896.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs1 === errors;
@@ -80607,7 +81069,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1616.errors = vErrors;
+validate1614.errors = vErrors;
 return false;
 }
 else {
@@ -80621,35 +81083,57 @@ vErrors = null;
 }
 }
 }
+validate1614.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_CreateResponseRequest_user = validate1616;
+const schema649 = {"type":["string","null"]};
+
+function validate1616(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if((typeof data !== "string") && (data !== null)){
+validate1616.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema649.type},message:"must be string,null",schema:schema649.type,parentSchema:schema649,data}];
+return false;
+}
 validate1616.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_store = validate1618;
-const schema649 = {"type":["boolean","null"]};
+const member_of_CreateResponseRequest_safety_identifier = validate1617;
+const schema650 = {"type":["string","null"],"maxLength":64};
 
-function validate1618(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1617(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
-if((typeof data !== "boolean") && (data !== null)){
-validate1618.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema649.type},message:"must be boolean,null",schema:schema649.type,parentSchema:schema649,data}];
+if((typeof data !== "string") && (data !== null)){
+validate1617.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema650.type},message:"must be string,null",schema:schema650.type,parentSchema:schema650,data}];
 return false;
 }
-validate1618.errors = vErrors;
+if(errors === 0){
+if(typeof data === "string"){
+if(data.length > 2 * 64 || (data.length > 64 && func2(data) > 64)){
+validate1617.errors = [{instancePath,schemaPath:"#/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema650,data}];
+return false;
+}
+}
+}
+validate1617.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_service_tier = validate1619;
-const schema650 = {"anyOf":[{"$ref":"#/components/schemas/ServiceTier"},{"type":"null"}]};
+const member_of_CreateResponseRequest_prompt_cache_options = validate1618;
+const schema651 = {"anyOf":[{"$ref":"#/components/schemas/PromptCacheOptionsInput"},{"type":"null"}]};
 
-function validate1619(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1618(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
 let valid0 = false;
 const _errs1 = errors;
-if(!(validate47(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate47.errors : vErrors.concat(validate47.errors);
+if(!(validate959(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate959.errors : vErrors.concat(validate959.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs1 === errors;
@@ -80657,7 +81141,7 @@ valid0 = valid0 || _valid0;
 if(!valid0){
 const _errs2 = errors;
 if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema650.anyOf[1].type,parentSchema:schema650.anyOf[1],data};
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema651.anyOf[1].type,parentSchema:schema651.anyOf[1],data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -80670,7 +81154,7 @@ var _valid0 = _errs2 === errors;
 valid0 = valid0 || _valid0;
 }
 if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema650.anyOf,parentSchema:schema650,data};
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema651.anyOf,parentSchema:schema651,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -80678,7 +81162,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1619.errors = vErrors;
+validate1618.errors = vErrors;
 return false;
 }
 else {
@@ -80692,86 +81176,35 @@ vErrors = null;
 }
 }
 }
-validate1619.errors = vErrors;
+validate1618.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_top_logprobs = validate1621;
-const schema651 = {"type":["integer","null"],"minimum":0,"maximum":20};
+const member_of_CreateResponseRequest_prompt_cache_key = validate1620;
+const schema652 = {"type":["string","null"]};
+
+function validate1620(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if((typeof data !== "string") && (data !== null)){
+validate1620.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema652.type},message:"must be string,null",schema:schema652.type,parentSchema:schema652,data}];
+return false;
+}
+validate1620.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_CreateResponseRequest_prompt_cache_retention = validate1621;
+const schema653 = {"anyOf":[{"$ref":"#/components/schemas/PromptCacheRetention"},{"type":"null"}]};
 
 function validate1621(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if((!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))) && (data !== null)){
-validate1621.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema651.type},message:"must be integer,null",schema:schema651.type,parentSchema:schema651,data}];
-return false;
-}
-if(errors === 0){
-if((typeof data == "number") && (isFinite(data))){
-if(data > 20 || isNaN(data)){
-validate1621.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 20},message:"must be <= 20",schema:20,parentSchema:schema651,data}];
-return false;
-}
-else {
-if(data < 0 || isNaN(data)){
-validate1621.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema651,data}];
-return false;
-}
-}
-}
-}
-validate1621.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_CreateResponseRequest_context_management = validate1622;
-const schema652 = {"type":["array","null"],"minItems":1,"x-expected":"an array of objects","items":{"$ref":"#/components/schemas/ContextManagement"}};
-
-function validate1622(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if((!(Array.isArray(data))) && (data !== null)){
-validate1622.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema652.type},message:"must be array,null",schema:schema652.type,parentSchema:schema652,data}];
-return false;
-}
-if(errors === 0){
-if(Array.isArray(data)){
-if(data.length < 1){
-validate1622.errors = [{instancePath,schemaPath:"#/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema652,data}];
-return false;
-}
-else {
-var valid0 = true;
-const len0 = data.length;
-for(let i0=0; i0<len0; i0++){
-const _errs1 = errors;
-if(!(validate958(data[i0], {instancePath:instancePath+"/" + i0,parentData:data,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate958.errors : vErrors.concat(validate958.errors);
-errors = vErrors.length;
-}
-var valid0 = _errs1 === errors;
-if(!valid0){
-break;
-}
-}
-}
-}
-}
-validate1622.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_CreateResponseRequest_access_programs = validate1624;
-const schema653 = {"anyOf":[{"$ref":"#/components/schemas/AccessProgramsInput"},{"type":"null"}]};
-
-function validate1624(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
 let valid0 = false;
 const _errs1 = errors;
-if(!(validate974(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate974.errors : vErrors.concat(validate974.errors);
+if(!(validate50(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate50.errors : vErrors.concat(validate50.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs1 === errors;
@@ -80800,7 +81233,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1624.errors = vErrors;
+validate1621.errors = vErrors;
 return false;
 }
 else {
@@ -80814,21 +81247,21 @@ vErrors = null;
 }
 }
 }
-validate1624.errors = vErrors;
+validate1621.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_image = validate1626;
-const schema654 = {"anyOf":[{"$ref":"#/components/schemas/ImageContextInput"},{"type":"null"}]};
+const member_of_CreateResponseRequest_truncation = validate1623;
+const schema654 = {"anyOf":[{"$ref":"#/components/schemas/Truncation"},{"type":"null"}],"x-expected":"one of 'auto' or 'disabled'"};
 
-function validate1626(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1623(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
 let valid0 = false;
 const _errs1 = errors;
-if(!(validate977(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate977.errors : vErrors.concat(validate977.errors);
+if(!(validate48(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate48.errors : vErrors.concat(validate48.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs1 === errors;
@@ -80857,7 +81290,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1626.errors = vErrors;
+validate1623.errors = vErrors;
 return false;
 }
 else {
@@ -80871,14 +81304,321 @@ vErrors = null;
 }
 }
 }
-validate1626.errors = vErrors;
+validate1623.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_client_metadata = validate1628;
-const schema655 = {"anyOf":[{"type":"object","additionalProperties":{"type":"string"}},{"type":"null"}]};
+const member_of_CreateResponseRequest_instructions = validate1625;
+const schema655 = {"anyOf":[{"$ref":"#/components/schemas/InstructionsParam"},{"type":"null"}],"x-expected":"a string"};
+
+function validate1625(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+const _errs0 = errors;
+let valid0 = false;
+const _errs1 = errors;
+if(!(validate924(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate924.errors : vErrors.concat(validate924.errors);
+errors = vErrors.length;
+}
+var _valid0 = _errs1 === errors;
+valid0 = valid0 || _valid0;
+if(!valid0){
+const _errs2 = errors;
+if(data !== null){
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema655.anyOf[1].type,parentSchema:schema655.anyOf[1],data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid0 = _errs2 === errors;
+valid0 = valid0 || _valid0;
+}
+if(!valid0){
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema655.anyOf,parentSchema:schema655,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+validate1625.errors = vErrors;
+return false;
+}
+else {
+errors = _errs0;
+if(vErrors !== null){
+if(_errs0){
+vErrors.length = _errs0;
+}
+else {
+vErrors = null;
+}
+}
+}
+validate1625.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_CreateResponseRequest_store = validate1627;
+const schema656 = {"type":["boolean","null"]};
+
+function validate1627(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if((typeof data !== "boolean") && (data !== null)){
+validate1627.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema656.type},message:"must be boolean,null",schema:schema656.type,parentSchema:schema656,data}];
+return false;
+}
+validate1627.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_CreateResponseRequest_service_tier = validate1628;
+const schema657 = {"anyOf":[{"$ref":"#/components/schemas/ServiceTier"},{"type":"null"}]};
 
 function validate1628(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+const _errs0 = errors;
+let valid0 = false;
+const _errs1 = errors;
+if(!(validate47(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate47.errors : vErrors.concat(validate47.errors);
+errors = vErrors.length;
+}
+var _valid0 = _errs1 === errors;
+valid0 = valid0 || _valid0;
+if(!valid0){
+const _errs2 = errors;
+if(data !== null){
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema657.anyOf[1].type,parentSchema:schema657.anyOf[1],data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid0 = _errs2 === errors;
+valid0 = valid0 || _valid0;
+}
+if(!valid0){
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema657.anyOf,parentSchema:schema657,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+validate1628.errors = vErrors;
+return false;
+}
+else {
+errors = _errs0;
+if(vErrors !== null){
+if(_errs0){
+vErrors.length = _errs0;
+}
+else {
+vErrors = null;
+}
+}
+}
+validate1628.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_CreateResponseRequest_top_logprobs = validate1630;
+const schema658 = {"type":["integer","null"],"minimum":0,"maximum":20};
+
+function validate1630(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if((!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))) && (data !== null)){
+validate1630.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema658.type},message:"must be integer,null",schema:schema658.type,parentSchema:schema658,data}];
+return false;
+}
+if(errors === 0){
+if((typeof data == "number") && (isFinite(data))){
+if(data > 20 || isNaN(data)){
+validate1630.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 20},message:"must be <= 20",schema:20,parentSchema:schema658,data}];
+return false;
+}
+else {
+if(data < 0 || isNaN(data)){
+validate1630.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema658,data}];
+return false;
+}
+}
+}
+}
+validate1630.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_CreateResponseRequest_context_management = validate1631;
+const schema659 = {"type":["array","null"],"minItems":1,"x-expected":"an array of objects","items":{"$ref":"#/components/schemas/ContextManagement"}};
+
+function validate1631(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if((!(Array.isArray(data))) && (data !== null)){
+validate1631.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema659.type},message:"must be array,null",schema:schema659.type,parentSchema:schema659,data}];
+return false;
+}
+if(errors === 0){
+if(Array.isArray(data)){
+if(data.length < 1){
+validate1631.errors = [{instancePath,schemaPath:"#/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema659,data}];
+return false;
+}
+else {
+var valid0 = true;
+const len0 = data.length;
+for(let i0=0; i0<len0; i0++){
+const _errs1 = errors;
+if(!(validate958(data[i0], {instancePath:instancePath+"/" + i0,parentData:data,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate958.errors : vErrors.concat(validate958.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs1 === errors;
+if(!valid0){
+break;
+}
+}
+}
+}
+}
+validate1631.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_CreateResponseRequest_access_programs = validate1633;
+const schema660 = {"anyOf":[{"$ref":"#/components/schemas/AccessProgramsInput"},{"type":"null"}]};
+
+function validate1633(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+const _errs0 = errors;
+let valid0 = false;
+const _errs1 = errors;
+if(!(validate974(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate974.errors : vErrors.concat(validate974.errors);
+errors = vErrors.length;
+}
+var _valid0 = _errs1 === errors;
+valid0 = valid0 || _valid0;
+if(!valid0){
+const _errs2 = errors;
+if(data !== null){
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema660.anyOf[1].type,parentSchema:schema660.anyOf[1],data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid0 = _errs2 === errors;
+valid0 = valid0 || _valid0;
+}
+if(!valid0){
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema660.anyOf,parentSchema:schema660,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+validate1633.errors = vErrors;
+return false;
+}
+else {
+errors = _errs0;
+if(vErrors !== null){
+if(_errs0){
+vErrors.length = _errs0;
+}
+else {
+vErrors = null;
+}
+}
+}
+validate1633.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_CreateResponseRequest_image = validate1635;
+const schema661 = {"anyOf":[{"$ref":"#/components/schemas/ImageContextInput"},{"type":"null"}]};
+
+function validate1635(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+const _errs0 = errors;
+let valid0 = false;
+const _errs1 = errors;
+if(!(validate977(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate977.errors : vErrors.concat(validate977.errors);
+errors = vErrors.length;
+}
+var _valid0 = _errs1 === errors;
+valid0 = valid0 || _valid0;
+if(!valid0){
+const _errs2 = errors;
+if(data !== null){
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema661.anyOf[1].type,parentSchema:schema661.anyOf[1],data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid0 = _errs2 === errors;
+valid0 = valid0 || _valid0;
+}
+if(!valid0){
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema661.anyOf,parentSchema:schema661,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+validate1635.errors = vErrors;
+return false;
+}
+else {
+errors = _errs0;
+if(vErrors !== null){
+if(_errs0){
+vErrors.length = _errs0;
+}
+else {
+vErrors = null;
+}
+}
+}
+validate1635.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_CreateResponseRequest_client_metadata = validate1637;
+const schema662 = {"anyOf":[{"type":"object","additionalProperties":{"type":"string"}},{"type":"null"}]};
+
+function validate1637(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
@@ -80890,7 +81630,7 @@ for(const key0 in data){
 let data0 = data[key0];
 const _errs4 = errors;
 if(typeof data0 !== "string"){
-const err0 = {instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/anyOf/0/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema655.anyOf[0].additionalProperties.type,parentSchema:schema655.anyOf[0].additionalProperties,data:data0};
+const err0 = {instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/anyOf/0/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema662.anyOf[0].additionalProperties.type,parentSchema:schema662.anyOf[0].additionalProperties,data:data0};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -80906,7 +81646,7 @@ break;
 }
 }
 else {
-const err1 = {instancePath,schemaPath:"#/anyOf/0/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema655.anyOf[0].type,parentSchema:schema655.anyOf[0],data};
+const err1 = {instancePath,schemaPath:"#/anyOf/0/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema662.anyOf[0].type,parentSchema:schema662.anyOf[0],data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -80921,7 +81661,7 @@ valid0 = valid0 || _valid0;
 if(!valid0){
 const _errs6 = errors;
 if(data !== null){
-const err2 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema655.anyOf[1].type,parentSchema:schema655.anyOf[1],data};
+const err2 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema662.anyOf[1].type,parentSchema:schema662.anyOf[1],data};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -80934,7 +81674,7 @@ var _valid0 = _errs6 === errors;
 valid0 = valid0 || _valid0;
 }
 if(!valid0){
-const err3 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema655.anyOf,parentSchema:schema655,data};
+const err3 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema662.anyOf,parentSchema:schema662,data};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -80942,7 +81682,7 @@ else {
 vErrors.push(err3);
 }
 errors++;
-validate1628.errors = vErrors;
+validate1637.errors = vErrors;
 return false;
 }
 else {
@@ -80956,14 +81696,14 @@ vErrors = null;
 }
 }
 }
-validate1628.errors = vErrors;
+validate1637.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_output_audio = validate1629;
-const schema656 = {"anyOf":[{"$ref":"#/components/schemas/OutputAudio"},{"type":"null"}]};
+const member_of_CreateResponseRequest_output_audio = validate1638;
+const schema663 = {"anyOf":[{"$ref":"#/components/schemas/OutputAudio"},{"type":"null"}]};
 
-function validate1629(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1638(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
@@ -80978,7 +81718,7 @@ valid0 = valid0 || _valid0;
 if(!valid0){
 const _errs2 = errors;
 if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema656.anyOf[1].type,parentSchema:schema656.anyOf[1],data};
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema663.anyOf[1].type,parentSchema:schema663.anyOf[1],data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -80991,7 +81731,7 @@ var _valid0 = _errs2 === errors;
 valid0 = valid0 || _valid0;
 }
 if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema656.anyOf,parentSchema:schema656,data};
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema663.anyOf,parentSchema:schema663,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -80999,7 +81739,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1629.errors = vErrors;
+validate1638.errors = vErrors;
 return false;
 }
 else {
@@ -81013,21 +81753,21 @@ vErrors = null;
 }
 }
 }
-validate1629.errors = vErrors;
+validate1638.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_interruption = validate1631;
-const schema657 = {"anyOf":[{"type":"string","enum":["fail","restart"]},{"type":"null"}]};
+const member_of_CreateResponseRequest_interruption = validate1640;
+const schema664 = {"anyOf":[{"type":"string","enum":["fail","restart"]},{"type":"null"}]};
 
-function validate1631(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1640(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
 let valid0 = false;
 const _errs1 = errors;
 if(typeof data !== "string"){
-const err0 = {instancePath,schemaPath:"#/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema657.anyOf[0].type,parentSchema:schema657.anyOf[0],data};
+const err0 = {instancePath,schemaPath:"#/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema664.anyOf[0].type,parentSchema:schema664.anyOf[0],data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -81037,7 +81777,7 @@ vErrors.push(err0);
 errors++;
 }
 if(!((data === "fail") || (data === "restart"))){
-const err1 = {instancePath,schemaPath:"#/anyOf/0/enum",keyword:"enum",params:{allowedValues: schema657.anyOf[0].enum},message:"must be equal to one of the allowed values",schema:schema657.anyOf[0].enum,parentSchema:schema657.anyOf[0],data};
+const err1 = {instancePath,schemaPath:"#/anyOf/0/enum",keyword:"enum",params:{allowedValues: schema664.anyOf[0].enum},message:"must be equal to one of the allowed values",schema:schema664.anyOf[0].enum,parentSchema:schema664.anyOf[0],data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -81051,7 +81791,7 @@ valid0 = valid0 || _valid0;
 if(!valid0){
 const _errs3 = errors;
 if(data !== null){
-const err2 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema657.anyOf[1].type,parentSchema:schema657.anyOf[1],data};
+const err2 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema664.anyOf[1].type,parentSchema:schema664.anyOf[1],data};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -81064,7 +81804,7 @@ var _valid0 = _errs3 === errors;
 valid0 = valid0 || _valid0;
 }
 if(!valid0){
-const err3 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema657.anyOf,parentSchema:schema657,data};
+const err3 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema664.anyOf,parentSchema:schema664,data};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -81072,7 +81812,7 @@ else {
 vErrors.push(err3);
 }
 errors++;
-validate1631.errors = vErrors;
+validate1640.errors = vErrors;
 return false;
 }
 else {
@@ -81086,27 +81826,27 @@ vErrors = null;
 }
 }
 }
-validate1631.errors = vErrors;
+validate1640.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_model = validate1632;
-const schema658 = {"type":"string"};
+const member_of_ResponseCreateFrame_model = validate1641;
+const schema665 = {"type":"string"};
 
-function validate1632(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1641(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(typeof data !== "string"){
-validate1632.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema658.type,parentSchema:schema658,data}];
+validate1641.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema665.type,parentSchema:schema665,data}];
 return false;
 }
-validate1632.errors = vErrors;
+validate1641.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_input = validate1633;
+const member_of_ResponseCreateFrame_input = validate1642;
 
-function validate1633(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1642(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
@@ -81179,7 +81919,7 @@ else {
 vErrors.push(err3);
 }
 errors++;
-validate1633.errors = vErrors;
+validate1642.errors = vErrors;
 return false;
 }
 else {
@@ -81190,222 +81930,6 @@ vErrors.length = _errs0;
 }
 else {
 vErrors = null;
-}
-}
-}
-validate1633.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_ResponseCreateFrame_previous_response_id = validate1635;
-const schema660 = {"type":["string","null"]};
-
-function validate1635(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if((typeof data !== "string") && (data !== null)){
-validate1635.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema660.type},message:"must be string,null",schema:schema660.type,parentSchema:schema660,data}];
-return false;
-}
-validate1635.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_ResponseCreateFrame_conversation = validate1636;
-const schema661 = {"anyOf":[{"$ref":"#/components/schemas/ConversationParam"},{"type":"null"}],"x-expected":"one of a string or object"};
-
-function validate1636(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-const _errs0 = errors;
-let valid0 = false;
-const _errs1 = errors;
-if(!(validate927(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate927.errors : vErrors.concat(validate927.errors);
-errors = vErrors.length;
-}
-var _valid0 = _errs1 === errors;
-valid0 = valid0 || _valid0;
-if(!valid0){
-const _errs2 = errors;
-if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema661.anyOf[1].type,parentSchema:schema661.anyOf[1],data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-var _valid0 = _errs2 === errors;
-valid0 = valid0 || _valid0;
-}
-if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema661.anyOf,parentSchema:schema661,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-validate1636.errors = vErrors;
-return false;
-}
-else {
-errors = _errs0;
-if(vErrors !== null){
-if(_errs0){
-vErrors.length = _errs0;
-}
-else {
-vErrors = null;
-}
-}
-}
-validate1636.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_ResponseCreateFrame_prompt = validate1638;
-const schema662 = {"anyOf":[{"$ref":"#/components/schemas/PromptTemplateInput"},{"type":"null"}]};
-
-function validate1638(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-const _errs0 = errors;
-let valid0 = false;
-const _errs1 = errors;
-if(!(validate940(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate940.errors : vErrors.concat(validate940.errors);
-errors = vErrors.length;
-}
-var _valid0 = _errs1 === errors;
-valid0 = valid0 || _valid0;
-if(!valid0){
-const _errs2 = errors;
-if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema662.anyOf[1].type,parentSchema:schema662.anyOf[1],data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-var _valid0 = _errs2 === errors;
-valid0 = valid0 || _valid0;
-}
-if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema662.anyOf,parentSchema:schema662,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-validate1638.errors = vErrors;
-return false;
-}
-else {
-errors = _errs0;
-if(vErrors !== null){
-if(_errs0){
-vErrors.length = _errs0;
-}
-else {
-vErrors = null;
-}
-}
-}
-validate1638.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_ResponseCreateFrame_moderation = validate1640;
-const schema663 = {"anyOf":[{"$ref":"#/components/schemas/ModerationInput"},{"type":"null"}]};
-
-function validate1640(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-const _errs0 = errors;
-let valid0 = false;
-const _errs1 = errors;
-if(!(validate956(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate956.errors : vErrors.concat(validate956.errors);
-errors = vErrors.length;
-}
-var _valid0 = _errs1 === errors;
-valid0 = valid0 || _valid0;
-if(!valid0){
-const _errs2 = errors;
-if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema663.anyOf[1].type,parentSchema:schema663.anyOf[1],data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-var _valid0 = _errs2 === errors;
-valid0 = valid0 || _valid0;
-}
-if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema663.anyOf,parentSchema:schema663,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-validate1640.errors = vErrors;
-return false;
-}
-else {
-errors = _errs0;
-if(vErrors !== null){
-if(_errs0){
-vErrors.length = _errs0;
-}
-else {
-vErrors = null;
-}
-}
-}
-validate1640.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_ResponseCreateFrame_include = validate1642;
-const schema664 = {"type":["array","null"],"x-expected":"an array of one of 'fil...lts', 'web...lts', 'web...ces', 'mes...url', 'com...url', 'cod...uts', 'rea...ent', or 'mes...obs'","items":{"$ref":"#/components/schemas/Include"}};
-
-function validate1642(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if((!(Array.isArray(data))) && (data !== null)){
-validate1642.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema664.type},message:"must be array,null",schema:schema664.type,parentSchema:schema664,data}];
-return false;
-}
-if(errors === 0){
-if(Array.isArray(data)){
-var valid0 = true;
-const len0 = data.length;
-for(let i0=0; i0<len0; i0++){
-const _errs1 = errors;
-if(!(validate42(data[i0], {instancePath:instancePath+"/" + i0,parentData:data,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate42.errors : vErrors.concat(validate42.errors);
-errors = vErrors.length;
-}
-var valid0 = _errs1 === errors;
-if(!valid0){
-break;
-}
 }
 }
 }
@@ -81413,162 +81937,31 @@ validate1642.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_tools = validate1644;
-const schema665 = {"type":["array","null"],"x-expected":"an array of tools","items":{"$ref":"#/components/schemas/ToolInput"}};
+const member_of_ResponseCreateFrame_previous_response_id = validate1644;
+const schema667 = {"type":["string","null"]};
 
 function validate1644(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
-if((!(Array.isArray(data))) && (data !== null)){
-validate1644.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema665.type},message:"must be array,null",schema:schema665.type,parentSchema:schema665,data}];
+if((typeof data !== "string") && (data !== null)){
+validate1644.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema667.type},message:"must be string,null",schema:schema667.type,parentSchema:schema667,data}];
 return false;
-}
-if(errors === 0){
-if(Array.isArray(data)){
-var valid0 = true;
-const len0 = data.length;
-for(let i0=0; i0<len0; i0++){
-const _errs1 = errors;
-if(!(validate494(data[i0], {instancePath:instancePath+"/" + i0,parentData:data,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate494.errors : vErrors.concat(validate494.errors);
-errors = vErrors.length;
-}
-var valid0 = _errs1 === errors;
-if(!valid0){
-break;
-}
-}
-}
 }
 validate1644.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_tool_choice = validate1646;
-const schema666 = {"anyOf":[{"$ref":"#/components/schemas/ToolChoiceInput"},{"type":"null"}],"x-expected":"one of an object or 'none', 'auto', or 'required'"};
+const member_of_ResponseCreateFrame_conversation = validate1645;
+const schema668 = {"anyOf":[{"$ref":"#/components/schemas/ConversationParam"},{"type":"null"}],"x-expected":"one of a string or object"};
 
-function validate1646(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1645(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
 let valid0 = false;
 const _errs1 = errors;
-if(!(validate890(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate890.errors : vErrors.concat(validate890.errors);
-errors = vErrors.length;
-}
-var _valid0 = _errs1 === errors;
-valid0 = valid0 || _valid0;
-if(!valid0){
-const _errs2 = errors;
-if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema666.anyOf[1].type,parentSchema:schema666.anyOf[1],data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-var _valid0 = _errs2 === errors;
-valid0 = valid0 || _valid0;
-}
-if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema666.anyOf,parentSchema:schema666,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-validate1646.errors = vErrors;
-return false;
-}
-else {
-errors = _errs0;
-if(vErrors !== null){
-if(_errs0){
-vErrors.length = _errs0;
-}
-else {
-vErrors = null;
-}
-}
-}
-validate1646.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_ResponseCreateFrame_metadata = validate1648;
-const schema667 = {"anyOf":[{"$ref":"#/components/schemas/Metadata"},{"type":"null"}],"x-expected":"a metadata object"};
-
-function validate1648(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-const _errs0 = errors;
-let valid0 = false;
-const _errs1 = errors;
-if(!(validate41(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate41.errors : vErrors.concat(validate41.errors);
-errors = vErrors.length;
-}
-var _valid0 = _errs1 === errors;
-valid0 = valid0 || _valid0;
-if(!valid0){
-const _errs2 = errors;
-if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema667.anyOf[1].type,parentSchema:schema667.anyOf[1],data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-var _valid0 = _errs2 === errors;
-valid0 = valid0 || _valid0;
-}
-if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema667.anyOf,parentSchema:schema667,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-validate1648.errors = vErrors;
-return false;
-}
-else {
-errors = _errs0;
-if(vErrors !== null){
-if(_errs0){
-vErrors.length = _errs0;
-}
-else {
-vErrors = null;
-}
-}
-}
-validate1648.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_ResponseCreateFrame_text = validate1650;
-const schema668 = {"anyOf":[{"$ref":"#/components/schemas/TextConfigInput"},{"type":"null"}]};
-
-function validate1650(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-const _errs0 = errors;
-let valid0 = false;
-const _errs1 = errors;
-if(!(validate916(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate916.errors : vErrors.concat(validate916.errors);
+if(!(validate927(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate927.errors : vErrors.concat(validate927.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs1 === errors;
@@ -81597,7 +81990,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1650.errors = vErrors;
+validate1645.errors = vErrors;
 return false;
 }
 else {
@@ -81611,58 +82004,178 @@ vErrors = null;
 }
 }
 }
-validate1650.errors = vErrors;
+validate1645.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_temperature = validate1652;
-const schema669 = {"type":["number","null"],"minimum":0,"maximum":2};
+const member_of_ResponseCreateFrame_prompt = validate1647;
+const schema669 = {"anyOf":[{"$ref":"#/components/schemas/PromptTemplateInput"},{"type":"null"}]};
 
-function validate1652(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1647(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
-if((!((typeof data == "number") && (isFinite(data)))) && (data !== null)){
-validate1652.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema669.type},message:"must be number,null",schema:schema669.type,parentSchema:schema669,data}];
-return false;
+const _errs0 = errors;
+let valid0 = false;
+const _errs1 = errors;
+if(!(validate940(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate940.errors : vErrors.concat(validate940.errors);
+errors = vErrors.length;
 }
-if(errors === 0){
-if((typeof data == "number") && (isFinite(data))){
-if(data > 2 || isNaN(data)){
-validate1652.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2",schema:2,parentSchema:schema669,data}];
+var _valid0 = _errs1 === errors;
+valid0 = valid0 || _valid0;
+if(!valid0){
+const _errs2 = errors;
+if(data !== null){
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema669.anyOf[1].type,parentSchema:schema669.anyOf[1],data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid0 = _errs2 === errors;
+valid0 = valid0 || _valid0;
+}
+if(!valid0){
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema669.anyOf,parentSchema:schema669,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+validate1647.errors = vErrors;
 return false;
 }
 else {
-if(data < 0 || isNaN(data)){
-validate1652.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema669,data}];
-return false;
+errors = _errs0;
+if(vErrors !== null){
+if(_errs0){
+vErrors.length = _errs0;
+}
+else {
+vErrors = null;
 }
 }
 }
-}
-validate1652.errors = vErrors;
+validate1647.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_top_p = validate1653;
-const schema670 = {"type":["number","null"],"minimum":0,"maximum":1};
+const member_of_ResponseCreateFrame_moderation = validate1649;
+const schema670 = {"anyOf":[{"$ref":"#/components/schemas/ModerationInput"},{"type":"null"}]};
+
+function validate1649(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+const _errs0 = errors;
+let valid0 = false;
+const _errs1 = errors;
+if(!(validate956(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate956.errors : vErrors.concat(validate956.errors);
+errors = vErrors.length;
+}
+var _valid0 = _errs1 === errors;
+valid0 = valid0 || _valid0;
+if(!valid0){
+const _errs2 = errors;
+if(data !== null){
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema670.anyOf[1].type,parentSchema:schema670.anyOf[1],data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid0 = _errs2 === errors;
+valid0 = valid0 || _valid0;
+}
+if(!valid0){
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema670.anyOf,parentSchema:schema670,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+validate1649.errors = vErrors;
+return false;
+}
+else {
+errors = _errs0;
+if(vErrors !== null){
+if(_errs0){
+vErrors.length = _errs0;
+}
+else {
+vErrors = null;
+}
+}
+}
+validate1649.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_include = validate1651;
+const schema671 = {"type":["array","null"],"x-expected":"an array of one of 'fil...lts', 'web...lts', 'web...ces', 'mes...url', 'com...url', 'cod...uts', 'rea...ent', or 'mes...obs'","items":{"$ref":"#/components/schemas/Include"}};
+
+function validate1651(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if((!(Array.isArray(data))) && (data !== null)){
+validate1651.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema671.type},message:"must be array,null",schema:schema671.type,parentSchema:schema671,data}];
+return false;
+}
+if(errors === 0){
+if(Array.isArray(data)){
+var valid0 = true;
+const len0 = data.length;
+for(let i0=0; i0<len0; i0++){
+const _errs1 = errors;
+if(!(validate42(data[i0], {instancePath:instancePath+"/" + i0,parentData:data,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate42.errors : vErrors.concat(validate42.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs1 === errors;
+if(!valid0){
+break;
+}
+}
+}
+}
+validate1651.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_tools = validate1653;
+const schema672 = {"type":["array","null"],"x-expected":"an array of tools","items":{"$ref":"#/components/schemas/ToolInput"}};
 
 function validate1653(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
-if((!((typeof data == "number") && (isFinite(data)))) && (data !== null)){
-validate1653.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema670.type},message:"must be number,null",schema:schema670.type,parentSchema:schema670,data}];
+if((!(Array.isArray(data))) && (data !== null)){
+validate1653.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema672.type},message:"must be array,null",schema:schema672.type,parentSchema:schema672,data}];
 return false;
 }
 if(errors === 0){
-if((typeof data == "number") && (isFinite(data))){
-if(data > 1 || isNaN(data)){
-validate1653.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1},message:"must be <= 1",schema:1,parentSchema:schema670,data}];
-return false;
+if(Array.isArray(data)){
+var valid0 = true;
+const len0 = data.length;
+for(let i0=0; i0<len0; i0++){
+const _errs1 = errors;
+if(!(validate494(data[i0], {instancePath:instancePath+"/" + i0,parentData:data,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate494.errors : vErrors.concat(validate494.errors);
+errors = vErrors.length;
 }
-else {
-if(data < 0 || isNaN(data)){
-validate1653.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema670,data}];
-return false;
+var valid0 = _errs1 === errors;
+if(!valid0){
+break;
 }
 }
 }
@@ -81671,55 +82184,56 @@ validate1653.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_presence_penalty = validate1654;
-const schema671 = {"type":["number","null"],"minimum":-2,"maximum":2};
-
-function validate1654(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if((!((typeof data == "number") && (isFinite(data)))) && (data !== null)){
-validate1654.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema671.type},message:"must be number,null",schema:schema671.type,parentSchema:schema671,data}];
-return false;
-}
-if(errors === 0){
-if((typeof data == "number") && (isFinite(data))){
-if(data > 2 || isNaN(data)){
-validate1654.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2",schema:2,parentSchema:schema671,data}];
-return false;
-}
-else {
-if(data < -2 || isNaN(data)){
-validate1654.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: -2},message:"must be >= -2",schema:-2,parentSchema:schema671,data}];
-return false;
-}
-}
-}
-}
-validate1654.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_ResponseCreateFrame_frequency_penalty = validate1655;
-const schema672 = {"type":["number","null"],"minimum":-2,"maximum":2};
+const member_of_ResponseCreateFrame_tool_choice = validate1655;
+const schema673 = {"anyOf":[{"$ref":"#/components/schemas/ToolChoiceInput"},{"type":"null"}],"x-expected":"one of an object or 'none', 'auto', or 'required'"};
 
 function validate1655(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
-if((!((typeof data == "number") && (isFinite(data)))) && (data !== null)){
-validate1655.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema672.type},message:"must be number,null",schema:schema672.type,parentSchema:schema672,data}];
-return false;
+const _errs0 = errors;
+let valid0 = false;
+const _errs1 = errors;
+if(!(validate890(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate890.errors : vErrors.concat(validate890.errors);
+errors = vErrors.length;
 }
-if(errors === 0){
-if((typeof data == "number") && (isFinite(data))){
-if(data > 2 || isNaN(data)){
-validate1655.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2",schema:2,parentSchema:schema672,data}];
+var _valid0 = _errs1 === errors;
+valid0 = valid0 || _valid0;
+if(!valid0){
+const _errs2 = errors;
+if(data !== null){
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema673.anyOf[1].type,parentSchema:schema673.anyOf[1],data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid0 = _errs2 === errors;
+valid0 = valid0 || _valid0;
+}
+if(!valid0){
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema673.anyOf,parentSchema:schema673,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+validate1655.errors = vErrors;
 return false;
 }
 else {
-if(data < -2 || isNaN(data)){
-validate1655.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: -2},message:"must be >= -2",schema:-2,parentSchema:schema672,data}];
-return false;
+errors = _errs0;
+if(vErrors !== null){
+if(_errs0){
+vErrors.length = _errs0;
 }
+else {
+vErrors = null;
 }
 }
 }
@@ -81727,45 +82241,74 @@ validate1655.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_parallel_tool_calls = validate1656;
-const schema673 = {"type":["boolean","null"]};
-
-function validate1656(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if((typeof data !== "boolean") && (data !== null)){
-validate1656.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema673.type},message:"must be boolean,null",schema:schema673.type,parentSchema:schema673,data}];
-return false;
-}
-validate1656.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_ResponseCreateFrame_stream = validate1657;
-const schema674 = {"type":["boolean","null"]};
+const member_of_ResponseCreateFrame_metadata = validate1657;
+const schema674 = {"anyOf":[{"$ref":"#/components/schemas/Metadata"},{"type":"null"}],"x-expected":"a metadata object"};
 
 function validate1657(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if((typeof data !== "boolean") && (data !== null)){
-validate1657.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema674.type},message:"must be boolean,null",schema:schema674.type,parentSchema:schema674,data}];
-return false;
-}
-validate1657.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_ResponseCreateFrame_stream_options = validate1658;
-const schema675 = {"anyOf":[{"$ref":"#/components/schemas/StreamOptions"},{"type":"null"}]};
-
-function validate1658(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
 let valid0 = false;
 const _errs1 = errors;
-if(!(validate950(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate950.errors : vErrors.concat(validate950.errors);
+if(!(validate41(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate41.errors : vErrors.concat(validate41.errors);
+errors = vErrors.length;
+}
+var _valid0 = _errs1 === errors;
+valid0 = valid0 || _valid0;
+if(!valid0){
+const _errs2 = errors;
+if(data !== null){
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema674.anyOf[1].type,parentSchema:schema674.anyOf[1],data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid0 = _errs2 === errors;
+valid0 = valid0 || _valid0;
+}
+if(!valid0){
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema674.anyOf,parentSchema:schema674,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+validate1657.errors = vErrors;
+return false;
+}
+else {
+errors = _errs0;
+if(vErrors !== null){
+if(_errs0){
+vErrors.length = _errs0;
+}
+else {
+vErrors = null;
+}
+}
+}
+validate1657.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_text = validate1659;
+const schema675 = {"anyOf":[{"$ref":"#/components/schemas/TextConfigInput"},{"type":"null"}]};
+
+function validate1659(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+const _errs0 = errors;
+let valid0 = false;
+const _errs1 = errors;
+if(!(validate916(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate916.errors : vErrors.concat(validate916.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs1 === errors;
@@ -81794,7 +82337,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1658.errors = vErrors;
+validate1659.errors = vErrors;
 return false;
 }
 else {
@@ -81808,28 +82351,225 @@ vErrors = null;
 }
 }
 }
-validate1658.errors = vErrors;
+validate1659.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_background = validate1660;
-const schema676 = {"type":["boolean","null"]};
+const member_of_ResponseCreateFrame_temperature = validate1661;
+const schema676 = {"type":["number","null"],"minimum":0,"maximum":2};
 
-function validate1660(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1661(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if((!((typeof data == "number") && (isFinite(data)))) && (data !== null)){
+validate1661.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema676.type},message:"must be number,null",schema:schema676.type,parentSchema:schema676,data}];
+return false;
+}
+if(errors === 0){
+if((typeof data == "number") && (isFinite(data))){
+if(data > 2 || isNaN(data)){
+validate1661.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2",schema:2,parentSchema:schema676,data}];
+return false;
+}
+else {
+if(data < 0 || isNaN(data)){
+validate1661.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema676,data}];
+return false;
+}
+}
+}
+}
+validate1661.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_top_p = validate1662;
+const schema677 = {"type":["number","null"],"minimum":0,"maximum":1};
+
+function validate1662(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if((!((typeof data == "number") && (isFinite(data)))) && (data !== null)){
+validate1662.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema677.type},message:"must be number,null",schema:schema677.type,parentSchema:schema677,data}];
+return false;
+}
+if(errors === 0){
+if((typeof data == "number") && (isFinite(data))){
+if(data > 1 || isNaN(data)){
+validate1662.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1},message:"must be <= 1",schema:1,parentSchema:schema677,data}];
+return false;
+}
+else {
+if(data < 0 || isNaN(data)){
+validate1662.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema677,data}];
+return false;
+}
+}
+}
+}
+validate1662.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_presence_penalty = validate1663;
+const schema678 = {"type":["number","null"],"minimum":-2,"maximum":2};
+
+function validate1663(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if((!((typeof data == "number") && (isFinite(data)))) && (data !== null)){
+validate1663.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema678.type},message:"must be number,null",schema:schema678.type,parentSchema:schema678,data}];
+return false;
+}
+if(errors === 0){
+if((typeof data == "number") && (isFinite(data))){
+if(data > 2 || isNaN(data)){
+validate1663.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2",schema:2,parentSchema:schema678,data}];
+return false;
+}
+else {
+if(data < -2 || isNaN(data)){
+validate1663.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: -2},message:"must be >= -2",schema:-2,parentSchema:schema678,data}];
+return false;
+}
+}
+}
+}
+validate1663.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_frequency_penalty = validate1664;
+const schema679 = {"type":["number","null"],"minimum":-2,"maximum":2};
+
+function validate1664(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if((!((typeof data == "number") && (isFinite(data)))) && (data !== null)){
+validate1664.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema679.type},message:"must be number,null",schema:schema679.type,parentSchema:schema679,data}];
+return false;
+}
+if(errors === 0){
+if((typeof data == "number") && (isFinite(data))){
+if(data > 2 || isNaN(data)){
+validate1664.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2",schema:2,parentSchema:schema679,data}];
+return false;
+}
+else {
+if(data < -2 || isNaN(data)){
+validate1664.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: -2},message:"must be >= -2",schema:-2,parentSchema:schema679,data}];
+return false;
+}
+}
+}
+}
+validate1664.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_parallel_tool_calls = validate1665;
+const schema680 = {"type":["boolean","null"]};
+
+function validate1665(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if((typeof data !== "boolean") && (data !== null)){
-validate1660.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema676.type},message:"must be boolean,null",schema:schema676.type,parentSchema:schema676,data}];
+validate1665.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema680.type},message:"must be boolean,null",schema:schema680.type,parentSchema:schema680,data}];
 return false;
 }
-validate1660.errors = vErrors;
+validate1665.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_background_options = validate1661;
-const schema677 = {"anyOf":[{"$ref":"#/components/schemas/BackgroundOptionsInput"},{"type":"null"}]};
+const member_of_ResponseCreateFrame_stream = validate1666;
+const schema681 = {"type":["boolean","null"]};
 
-function validate1661(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1666(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if((typeof data !== "boolean") && (data !== null)){
+validate1666.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema681.type},message:"must be boolean,null",schema:schema681.type,parentSchema:schema681,data}];
+return false;
+}
+validate1666.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_stream_options = validate1667;
+const schema682 = {"anyOf":[{"$ref":"#/components/schemas/StreamOptions"},{"type":"null"}]};
+
+function validate1667(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+const _errs0 = errors;
+let valid0 = false;
+const _errs1 = errors;
+if(!(validate950(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate950.errors : vErrors.concat(validate950.errors);
+errors = vErrors.length;
+}
+var _valid0 = _errs1 === errors;
+valid0 = valid0 || _valid0;
+if(!valid0){
+const _errs2 = errors;
+if(data !== null){
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema682.anyOf[1].type,parentSchema:schema682.anyOf[1],data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid0 = _errs2 === errors;
+valid0 = valid0 || _valid0;
+}
+if(!valid0){
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema682.anyOf,parentSchema:schema682,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+validate1667.errors = vErrors;
+return false;
+}
+else {
+errors = _errs0;
+if(vErrors !== null){
+if(_errs0){
+vErrors.length = _errs0;
+}
+else {
+vErrors = null;
+}
+}
+}
+validate1667.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_background = validate1669;
+const schema683 = {"type":["boolean","null"]};
+
+function validate1669(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if((typeof data !== "boolean") && (data !== null)){
+validate1669.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema683.type},message:"must be boolean,null",schema:schema683.type,parentSchema:schema683,data}];
+return false;
+}
+validate1669.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_background_options = validate1670;
+const schema684 = {"anyOf":[{"$ref":"#/components/schemas/BackgroundOptionsInput"},{"type":"null"}]};
+
+function validate1670(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
@@ -81844,7 +82584,7 @@ valid0 = valid0 || _valid0;
 if(!valid0){
 const _errs2 = errors;
 if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema677.anyOf[1].type,parentSchema:schema677.anyOf[1],data};
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema684.anyOf[1].type,parentSchema:schema684.anyOf[1],data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -81857,7 +82597,7 @@ var _valid0 = _errs2 === errors;
 valid0 = valid0 || _valid0;
 }
 if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema677.anyOf,parentSchema:schema677,data};
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema684.anyOf,parentSchema:schema684,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -81865,7 +82605,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1661.errors = vErrors;
+validate1670.errors = vErrors;
 return false;
 }
 else {
@@ -81879,277 +82619,56 @@ vErrors = null;
 }
 }
 }
-validate1661.errors = vErrors;
+validate1670.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_max_output_tokens = validate1663;
-const schema678 = {"type":["integer","null"],"minimum":16};
+const member_of_ResponseCreateFrame_max_output_tokens = validate1672;
+const schema685 = {"type":["integer","null"],"minimum":16};
 
-function validate1663(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1672(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if((!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))) && (data !== null)){
-validate1663.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema678.type},message:"must be integer,null",schema:schema678.type,parentSchema:schema678,data}];
+validate1672.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema685.type},message:"must be integer,null",schema:schema685.type,parentSchema:schema685,data}];
 return false;
 }
 if(errors === 0){
 if((typeof data == "number") && (isFinite(data))){
 if(data < 16 || isNaN(data)){
-validate1663.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 16},message:"must be >= 16",schema:16,parentSchema:schema678,data}];
+validate1672.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 16},message:"must be >= 16",schema:16,parentSchema:schema685,data}];
 return false;
 }
 }
 }
-validate1663.errors = vErrors;
+validate1672.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_max_tool_calls = validate1664;
-const schema679 = {"type":["integer","null"],"minimum":1};
+const member_of_ResponseCreateFrame_max_tool_calls = validate1673;
+const schema686 = {"type":["integer","null"],"minimum":1};
 
-function validate1664(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1673(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if((!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))) && (data !== null)){
-validate1664.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema679.type},message:"must be integer,null",schema:schema679.type,parentSchema:schema679,data}];
+validate1673.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema686.type},message:"must be integer,null",schema:schema686.type,parentSchema:schema686,data}];
 return false;
 }
 if(errors === 0){
 if((typeof data == "number") && (isFinite(data))){
 if(data < 1 || isNaN(data)){
-validate1664.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema679,data}];
+validate1673.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema686,data}];
 return false;
 }
 }
 }
-validate1664.errors = vErrors;
+validate1673.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_reasoning = validate1665;
-const schema680 = {"anyOf":[{"$ref":"#/components/schemas/ReasoningInput"},{"type":"null"}]};
-
-function validate1665(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-const _errs0 = errors;
-let valid0 = false;
-const _errs1 = errors;
-if(!(validate896(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate896.errors : vErrors.concat(validate896.errors);
-errors = vErrors.length;
-}
-var _valid0 = _errs1 === errors;
-valid0 = valid0 || _valid0;
-if(!valid0){
-const _errs2 = errors;
-if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema680.anyOf[1].type,parentSchema:schema680.anyOf[1],data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-var _valid0 = _errs2 === errors;
-valid0 = valid0 || _valid0;
-}
-if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema680.anyOf,parentSchema:schema680,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-validate1665.errors = vErrors;
-return false;
-}
-else {
-errors = _errs0;
-if(vErrors !== null){
-if(_errs0){
-vErrors.length = _errs0;
-}
-else {
-vErrors = null;
-}
-}
-}
-validate1665.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_ResponseCreateFrame_user = validate1667;
-const schema681 = {"type":["string","null"]};
-
-function validate1667(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if((typeof data !== "string") && (data !== null)){
-validate1667.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema681.type},message:"must be string,null",schema:schema681.type,parentSchema:schema681,data}];
-return false;
-}
-validate1667.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_ResponseCreateFrame_safety_identifier = validate1668;
-const schema682 = {"type":["string","null"],"maxLength":64};
-
-function validate1668(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if((typeof data !== "string") && (data !== null)){
-validate1668.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema682.type},message:"must be string,null",schema:schema682.type,parentSchema:schema682,data}];
-return false;
-}
-if(errors === 0){
-if(typeof data === "string"){
-if(data.length > 2 * 64 || (data.length > 64 && func2(data) > 64)){
-validate1668.errors = [{instancePath,schemaPath:"#/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema682,data}];
-return false;
-}
-}
-}
-validate1668.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_ResponseCreateFrame_prompt_cache_options = validate1669;
-const schema683 = {"anyOf":[{"$ref":"#/components/schemas/PromptCacheOptionsInput"},{"type":"null"}]};
-
-function validate1669(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-const _errs0 = errors;
-let valid0 = false;
-const _errs1 = errors;
-if(!(validate959(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate959.errors : vErrors.concat(validate959.errors);
-errors = vErrors.length;
-}
-var _valid0 = _errs1 === errors;
-valid0 = valid0 || _valid0;
-if(!valid0){
-const _errs2 = errors;
-if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema683.anyOf[1].type,parentSchema:schema683.anyOf[1],data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-var _valid0 = _errs2 === errors;
-valid0 = valid0 || _valid0;
-}
-if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema683.anyOf,parentSchema:schema683,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-validate1669.errors = vErrors;
-return false;
-}
-else {
-errors = _errs0;
-if(vErrors !== null){
-if(_errs0){
-vErrors.length = _errs0;
-}
-else {
-vErrors = null;
-}
-}
-}
-validate1669.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_ResponseCreateFrame_prompt_cache_key = validate1671;
-const schema684 = {"type":["string","null"]};
-
-function validate1671(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if((typeof data !== "string") && (data !== null)){
-validate1671.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema684.type},message:"must be string,null",schema:schema684.type,parentSchema:schema684,data}];
-return false;
-}
-validate1671.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_ResponseCreateFrame_prompt_cache_retention = validate1672;
-const schema685 = {"anyOf":[{"$ref":"#/components/schemas/PromptCacheRetention"},{"type":"null"}]};
-
-function validate1672(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-const _errs0 = errors;
-let valid0 = false;
-const _errs1 = errors;
-if(!(validate50(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate50.errors : vErrors.concat(validate50.errors);
-errors = vErrors.length;
-}
-var _valid0 = _errs1 === errors;
-valid0 = valid0 || _valid0;
-if(!valid0){
-const _errs2 = errors;
-if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema685.anyOf[1].type,parentSchema:schema685.anyOf[1],data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-var _valid0 = _errs2 === errors;
-valid0 = valid0 || _valid0;
-}
-if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema685.anyOf,parentSchema:schema685,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-validate1672.errors = vErrors;
-return false;
-}
-else {
-errors = _errs0;
-if(vErrors !== null){
-if(_errs0){
-vErrors.length = _errs0;
-}
-else {
-vErrors = null;
-}
-}
-}
-validate1672.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_ResponseCreateFrame_truncation = validate1674;
-const schema686 = {"anyOf":[{"$ref":"#/components/schemas/Truncation"},{"type":"null"}],"x-expected":"one of 'auto' or 'disabled'"};
+const member_of_ResponseCreateFrame_reasoning = validate1674;
+const schema687 = {"anyOf":[{"$ref":"#/components/schemas/ReasoningInput"},{"type":"null"}]};
 
 function validate1674(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -82157,65 +82676,8 @@ let errors = 0;
 const _errs0 = errors;
 let valid0 = false;
 const _errs1 = errors;
-if(!(validate48(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate48.errors : vErrors.concat(validate48.errors);
-errors = vErrors.length;
-}
-var _valid0 = _errs1 === errors;
-valid0 = valid0 || _valid0;
-if(!valid0){
-const _errs2 = errors;
-if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema686.anyOf[1].type,parentSchema:schema686.anyOf[1],data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-var _valid0 = _errs2 === errors;
-valid0 = valid0 || _valid0;
-}
-if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema686.anyOf,parentSchema:schema686,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-validate1674.errors = vErrors;
-return false;
-}
-else {
-errors = _errs0;
-if(vErrors !== null){
-if(_errs0){
-vErrors.length = _errs0;
-}
-else {
-vErrors = null;
-}
-}
-}
-validate1674.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_ResponseCreateFrame_instructions = validate1676;
-const schema687 = {"anyOf":[{"$ref":"#/components/schemas/InstructionsParam"},{"type":"null"}],"x-expected":"a string"};
-
-function validate1676(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-const _errs0 = errors;
-let valid0 = false;
-const _errs1 = errors;
-if(!(validate924(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate924.errors : vErrors.concat(validate924.errors);
+if(!(validate896(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate896.errors : vErrors.concat(validate896.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs1 === errors;
@@ -82244,7 +82706,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1676.errors = vErrors;
+validate1674.errors = vErrors;
 return false;
 }
 else {
@@ -82258,35 +82720,57 @@ vErrors = null;
 }
 }
 }
+validate1674.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_user = validate1676;
+const schema688 = {"type":["string","null"]};
+
+function validate1676(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if((typeof data !== "string") && (data !== null)){
+validate1676.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema688.type},message:"must be string,null",schema:schema688.type,parentSchema:schema688,data}];
+return false;
+}
 validate1676.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_store = validate1678;
-const schema688 = {"type":["boolean","null"]};
+const member_of_ResponseCreateFrame_safety_identifier = validate1677;
+const schema689 = {"type":["string","null"],"maxLength":64};
 
-function validate1678(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1677(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
-if((typeof data !== "boolean") && (data !== null)){
-validate1678.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema688.type},message:"must be boolean,null",schema:schema688.type,parentSchema:schema688,data}];
+if((typeof data !== "string") && (data !== null)){
+validate1677.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema689.type},message:"must be string,null",schema:schema689.type,parentSchema:schema689,data}];
 return false;
 }
-validate1678.errors = vErrors;
+if(errors === 0){
+if(typeof data === "string"){
+if(data.length > 2 * 64 || (data.length > 64 && func2(data) > 64)){
+validate1677.errors = [{instancePath,schemaPath:"#/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema689,data}];
+return false;
+}
+}
+}
+validate1677.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_service_tier = validate1679;
-const schema689 = {"anyOf":[{"$ref":"#/components/schemas/ServiceTier"},{"type":"null"}]};
+const member_of_ResponseCreateFrame_prompt_cache_options = validate1678;
+const schema690 = {"anyOf":[{"$ref":"#/components/schemas/PromptCacheOptionsInput"},{"type":"null"}]};
 
-function validate1679(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1678(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
 let valid0 = false;
 const _errs1 = errors;
-if(!(validate47(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate47.errors : vErrors.concat(validate47.errors);
+if(!(validate959(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate959.errors : vErrors.concat(validate959.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs1 === errors;
@@ -82294,7 +82778,7 @@ valid0 = valid0 || _valid0;
 if(!valid0){
 const _errs2 = errors;
 if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema689.anyOf[1].type,parentSchema:schema689.anyOf[1],data};
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema690.anyOf[1].type,parentSchema:schema690.anyOf[1],data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -82307,7 +82791,7 @@ var _valid0 = _errs2 === errors;
 valid0 = valid0 || _valid0;
 }
 if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema689.anyOf,parentSchema:schema689,data};
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema690.anyOf,parentSchema:schema690,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -82315,7 +82799,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1679.errors = vErrors;
+validate1678.errors = vErrors;
 return false;
 }
 else {
@@ -82329,86 +82813,35 @@ vErrors = null;
 }
 }
 }
-validate1679.errors = vErrors;
+validate1678.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_top_logprobs = validate1681;
-const schema690 = {"type":["integer","null"],"minimum":0,"maximum":20};
+const member_of_ResponseCreateFrame_prompt_cache_key = validate1680;
+const schema691 = {"type":["string","null"]};
+
+function validate1680(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if((typeof data !== "string") && (data !== null)){
+validate1680.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema691.type},message:"must be string,null",schema:schema691.type,parentSchema:schema691,data}];
+return false;
+}
+validate1680.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_prompt_cache_retention = validate1681;
+const schema692 = {"anyOf":[{"$ref":"#/components/schemas/PromptCacheRetention"},{"type":"null"}]};
 
 function validate1681(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if((!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))) && (data !== null)){
-validate1681.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema690.type},message:"must be integer,null",schema:schema690.type,parentSchema:schema690,data}];
-return false;
-}
-if(errors === 0){
-if((typeof data == "number") && (isFinite(data))){
-if(data > 20 || isNaN(data)){
-validate1681.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 20},message:"must be <= 20",schema:20,parentSchema:schema690,data}];
-return false;
-}
-else {
-if(data < 0 || isNaN(data)){
-validate1681.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema690,data}];
-return false;
-}
-}
-}
-}
-validate1681.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_ResponseCreateFrame_context_management = validate1682;
-const schema691 = {"type":["array","null"],"minItems":1,"x-expected":"an array of objects","items":{"$ref":"#/components/schemas/ContextManagement"}};
-
-function validate1682(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if((!(Array.isArray(data))) && (data !== null)){
-validate1682.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema691.type},message:"must be array,null",schema:schema691.type,parentSchema:schema691,data}];
-return false;
-}
-if(errors === 0){
-if(Array.isArray(data)){
-if(data.length < 1){
-validate1682.errors = [{instancePath,schemaPath:"#/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema691,data}];
-return false;
-}
-else {
-var valid0 = true;
-const len0 = data.length;
-for(let i0=0; i0<len0; i0++){
-const _errs1 = errors;
-if(!(validate958(data[i0], {instancePath:instancePath+"/" + i0,parentData:data,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate958.errors : vErrors.concat(validate958.errors);
-errors = vErrors.length;
-}
-var valid0 = _errs1 === errors;
-if(!valid0){
-break;
-}
-}
-}
-}
-}
-validate1682.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_ResponseCreateFrame_access_programs = validate1684;
-const schema692 = {"anyOf":[{"$ref":"#/components/schemas/AccessProgramsInput"},{"type":"null"}]};
-
-function validate1684(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
 let valid0 = false;
 const _errs1 = errors;
-if(!(validate974(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate974.errors : vErrors.concat(validate974.errors);
+if(!(validate50(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate50.errors : vErrors.concat(validate50.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs1 === errors;
@@ -82437,7 +82870,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1684.errors = vErrors;
+validate1681.errors = vErrors;
 return false;
 }
 else {
@@ -82451,21 +82884,21 @@ vErrors = null;
 }
 }
 }
-validate1684.errors = vErrors;
+validate1681.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_image = validate1686;
-const schema693 = {"anyOf":[{"$ref":"#/components/schemas/ImageContextInput"},{"type":"null"}]};
+const member_of_ResponseCreateFrame_truncation = validate1683;
+const schema693 = {"anyOf":[{"$ref":"#/components/schemas/Truncation"},{"type":"null"}],"x-expected":"one of 'auto' or 'disabled'"};
 
-function validate1686(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1683(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
 let valid0 = false;
 const _errs1 = errors;
-if(!(validate977(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate977.errors : vErrors.concat(validate977.errors);
+if(!(validate48(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate48.errors : vErrors.concat(validate48.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs1 === errors;
@@ -82494,7 +82927,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1686.errors = vErrors;
+validate1683.errors = vErrors;
 return false;
 }
 else {
@@ -82508,14 +82941,321 @@ vErrors = null;
 }
 }
 }
-validate1686.errors = vErrors;
+validate1683.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_client_metadata = validate1688;
-const schema694 = {"anyOf":[{"type":"object","additionalProperties":{"type":"string"}},{"type":"null"}]};
+const member_of_ResponseCreateFrame_instructions = validate1685;
+const schema694 = {"anyOf":[{"$ref":"#/components/schemas/InstructionsParam"},{"type":"null"}],"x-expected":"a string"};
+
+function validate1685(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+const _errs0 = errors;
+let valid0 = false;
+const _errs1 = errors;
+if(!(validate924(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate924.errors : vErrors.concat(validate924.errors);
+errors = vErrors.length;
+}
+var _valid0 = _errs1 === errors;
+valid0 = valid0 || _valid0;
+if(!valid0){
+const _errs2 = errors;
+if(data !== null){
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema694.anyOf[1].type,parentSchema:schema694.anyOf[1],data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid0 = _errs2 === errors;
+valid0 = valid0 || _valid0;
+}
+if(!valid0){
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema694.anyOf,parentSchema:schema694,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+validate1685.errors = vErrors;
+return false;
+}
+else {
+errors = _errs0;
+if(vErrors !== null){
+if(_errs0){
+vErrors.length = _errs0;
+}
+else {
+vErrors = null;
+}
+}
+}
+validate1685.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_store = validate1687;
+const schema695 = {"type":["boolean","null"]};
+
+function validate1687(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if((typeof data !== "boolean") && (data !== null)){
+validate1687.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema695.type},message:"must be boolean,null",schema:schema695.type,parentSchema:schema695,data}];
+return false;
+}
+validate1687.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_service_tier = validate1688;
+const schema696 = {"anyOf":[{"$ref":"#/components/schemas/ServiceTier"},{"type":"null"}]};
 
 function validate1688(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+const _errs0 = errors;
+let valid0 = false;
+const _errs1 = errors;
+if(!(validate47(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate47.errors : vErrors.concat(validate47.errors);
+errors = vErrors.length;
+}
+var _valid0 = _errs1 === errors;
+valid0 = valid0 || _valid0;
+if(!valid0){
+const _errs2 = errors;
+if(data !== null){
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema696.anyOf[1].type,parentSchema:schema696.anyOf[1],data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid0 = _errs2 === errors;
+valid0 = valid0 || _valid0;
+}
+if(!valid0){
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema696.anyOf,parentSchema:schema696,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+validate1688.errors = vErrors;
+return false;
+}
+else {
+errors = _errs0;
+if(vErrors !== null){
+if(_errs0){
+vErrors.length = _errs0;
+}
+else {
+vErrors = null;
+}
+}
+}
+validate1688.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_top_logprobs = validate1690;
+const schema697 = {"type":["integer","null"],"minimum":0,"maximum":20};
+
+function validate1690(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if((!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))) && (data !== null)){
+validate1690.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema697.type},message:"must be integer,null",schema:schema697.type,parentSchema:schema697,data}];
+return false;
+}
+if(errors === 0){
+if((typeof data == "number") && (isFinite(data))){
+if(data > 20 || isNaN(data)){
+validate1690.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 20},message:"must be <= 20",schema:20,parentSchema:schema697,data}];
+return false;
+}
+else {
+if(data < 0 || isNaN(data)){
+validate1690.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema697,data}];
+return false;
+}
+}
+}
+}
+validate1690.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_context_management = validate1691;
+const schema698 = {"type":["array","null"],"minItems":1,"x-expected":"an array of objects","items":{"$ref":"#/components/schemas/ContextManagement"}};
+
+function validate1691(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if((!(Array.isArray(data))) && (data !== null)){
+validate1691.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema698.type},message:"must be array,null",schema:schema698.type,parentSchema:schema698,data}];
+return false;
+}
+if(errors === 0){
+if(Array.isArray(data)){
+if(data.length < 1){
+validate1691.errors = [{instancePath,schemaPath:"#/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema698,data}];
+return false;
+}
+else {
+var valid0 = true;
+const len0 = data.length;
+for(let i0=0; i0<len0; i0++){
+const _errs1 = errors;
+if(!(validate958(data[i0], {instancePath:instancePath+"/" + i0,parentData:data,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate958.errors : vErrors.concat(validate958.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs1 === errors;
+if(!valid0){
+break;
+}
+}
+}
+}
+}
+validate1691.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_access_programs = validate1693;
+const schema699 = {"anyOf":[{"$ref":"#/components/schemas/AccessProgramsInput"},{"type":"null"}]};
+
+function validate1693(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+const _errs0 = errors;
+let valid0 = false;
+const _errs1 = errors;
+if(!(validate974(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate974.errors : vErrors.concat(validate974.errors);
+errors = vErrors.length;
+}
+var _valid0 = _errs1 === errors;
+valid0 = valid0 || _valid0;
+if(!valid0){
+const _errs2 = errors;
+if(data !== null){
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema699.anyOf[1].type,parentSchema:schema699.anyOf[1],data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid0 = _errs2 === errors;
+valid0 = valid0 || _valid0;
+}
+if(!valid0){
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema699.anyOf,parentSchema:schema699,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+validate1693.errors = vErrors;
+return false;
+}
+else {
+errors = _errs0;
+if(vErrors !== null){
+if(_errs0){
+vErrors.length = _errs0;
+}
+else {
+vErrors = null;
+}
+}
+}
+validate1693.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_image = validate1695;
+const schema700 = {"anyOf":[{"$ref":"#/components/schemas/ImageContextInput"},{"type":"null"}]};
+
+function validate1695(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+const _errs0 = errors;
+let valid0 = false;
+const _errs1 = errors;
+if(!(validate977(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate977.errors : vErrors.concat(validate977.errors);
+errors = vErrors.length;
+}
+var _valid0 = _errs1 === errors;
+valid0 = valid0 || _valid0;
+if(!valid0){
+const _errs2 = errors;
+if(data !== null){
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema700.anyOf[1].type,parentSchema:schema700.anyOf[1],data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid0 = _errs2 === errors;
+valid0 = valid0 || _valid0;
+}
+if(!valid0){
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema700.anyOf,parentSchema:schema700,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+validate1695.errors = vErrors;
+return false;
+}
+else {
+errors = _errs0;
+if(vErrors !== null){
+if(_errs0){
+vErrors.length = _errs0;
+}
+else {
+vErrors = null;
+}
+}
+}
+validate1695.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_client_metadata = validate1697;
+const schema701 = {"anyOf":[{"type":"object","additionalProperties":{"type":"string"}},{"type":"null"}]};
+
+function validate1697(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
@@ -82527,7 +83267,7 @@ for(const key0 in data){
 let data0 = data[key0];
 const _errs4 = errors;
 if(typeof data0 !== "string"){
-const err0 = {instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/anyOf/0/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema694.anyOf[0].additionalProperties.type,parentSchema:schema694.anyOf[0].additionalProperties,data:data0};
+const err0 = {instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/anyOf/0/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema701.anyOf[0].additionalProperties.type,parentSchema:schema701.anyOf[0].additionalProperties,data:data0};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -82543,7 +83283,7 @@ break;
 }
 }
 else {
-const err1 = {instancePath,schemaPath:"#/anyOf/0/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema694.anyOf[0].type,parentSchema:schema694.anyOf[0],data};
+const err1 = {instancePath,schemaPath:"#/anyOf/0/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema701.anyOf[0].type,parentSchema:schema701.anyOf[0],data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -82558,7 +83298,7 @@ valid0 = valid0 || _valid0;
 if(!valid0){
 const _errs6 = errors;
 if(data !== null){
-const err2 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema694.anyOf[1].type,parentSchema:schema694.anyOf[1],data};
+const err2 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema701.anyOf[1].type,parentSchema:schema701.anyOf[1],data};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -82571,7 +83311,7 @@ var _valid0 = _errs6 === errors;
 valid0 = valid0 || _valid0;
 }
 if(!valid0){
-const err3 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema694.anyOf,parentSchema:schema694,data};
+const err3 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema701.anyOf,parentSchema:schema701,data};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -82579,7 +83319,7 @@ else {
 vErrors.push(err3);
 }
 errors++;
-validate1688.errors = vErrors;
+validate1697.errors = vErrors;
 return false;
 }
 else {
@@ -82593,14 +83333,14 @@ vErrors = null;
 }
 }
 }
-validate1688.errors = vErrors;
+validate1697.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_output_audio = validate1689;
-const schema695 = {"anyOf":[{"$ref":"#/components/schemas/OutputAudio"},{"type":"null"}]};
+const member_of_ResponseCreateFrame_output_audio = validate1698;
+const schema702 = {"anyOf":[{"$ref":"#/components/schemas/OutputAudio"},{"type":"null"}]};
 
-function validate1689(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1698(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
@@ -82615,7 +83355,7 @@ valid0 = valid0 || _valid0;
 if(!valid0){
 const _errs2 = errors;
 if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema695.anyOf[1].type,parentSchema:schema695.anyOf[1],data};
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema702.anyOf[1].type,parentSchema:schema702.anyOf[1],data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -82628,7 +83368,7 @@ var _valid0 = _errs2 === errors;
 valid0 = valid0 || _valid0;
 }
 if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema695.anyOf,parentSchema:schema695,data};
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema702.anyOf,parentSchema:schema702,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -82636,7 +83376,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1689.errors = vErrors;
+validate1698.errors = vErrors;
 return false;
 }
 else {
@@ -82650,21 +83390,21 @@ vErrors = null;
 }
 }
 }
-validate1689.errors = vErrors;
+validate1698.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_interruption = validate1691;
-const schema696 = {"anyOf":[{"type":"string","enum":["fail","restart"]},{"type":"null"}]};
+const member_of_ResponseCreateFrame_interruption = validate1700;
+const schema703 = {"anyOf":[{"type":"string","enum":["fail","restart"]},{"type":"null"}]};
 
-function validate1691(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1700(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
 let valid0 = false;
 const _errs1 = errors;
 if(typeof data !== "string"){
-const err0 = {instancePath,schemaPath:"#/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema696.anyOf[0].type,parentSchema:schema696.anyOf[0],data};
+const err0 = {instancePath,schemaPath:"#/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema703.anyOf[0].type,parentSchema:schema703.anyOf[0],data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -82674,7 +83414,7 @@ vErrors.push(err0);
 errors++;
 }
 if(!((data === "fail") || (data === "restart"))){
-const err1 = {instancePath,schemaPath:"#/anyOf/0/enum",keyword:"enum",params:{allowedValues: schema696.anyOf[0].enum},message:"must be equal to one of the allowed values",schema:schema696.anyOf[0].enum,parentSchema:schema696.anyOf[0],data};
+const err1 = {instancePath,schemaPath:"#/anyOf/0/enum",keyword:"enum",params:{allowedValues: schema703.anyOf[0].enum},message:"must be equal to one of the allowed values",schema:schema703.anyOf[0].enum,parentSchema:schema703.anyOf[0],data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -82688,7 +83428,7 @@ valid0 = valid0 || _valid0;
 if(!valid0){
 const _errs3 = errors;
 if(data !== null){
-const err2 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema696.anyOf[1].type,parentSchema:schema696.anyOf[1],data};
+const err2 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema703.anyOf[1].type,parentSchema:schema703.anyOf[1],data};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -82701,7 +83441,7 @@ var _valid0 = _errs3 === errors;
 valid0 = valid0 || _valid0;
 }
 if(!valid0){
-const err3 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema696.anyOf,parentSchema:schema696,data};
+const err3 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema703.anyOf,parentSchema:schema703,data};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -82709,7 +83449,7 @@ else {
 vErrors.push(err3);
 }
 errors++;
-validate1691.errors = vErrors;
+validate1700.errors = vErrors;
 return false;
 }
 else {
@@ -82723,73 +83463,73 @@ vErrors = null;
 }
 }
 }
-validate1691.errors = vErrors;
+validate1700.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_stream_id = validate1692;
-const schema697 = {"type":["string","null"],"minLength":1,"maxLength":256,"pattern":"^[A-Za-z0-9_.-]+$"};
+const member_of_ResponseCreateFrame_stream_id = validate1701;
+const schema704 = {"type":["string","null"],"minLength":1,"maxLength":256,"pattern":"^[A-Za-z0-9_.-]+$"};
 
-function validate1692(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1701(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if((typeof data !== "string") && (data !== null)){
-validate1692.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema697.type},message:"must be string,null",schema:schema697.type,parentSchema:schema697,data}];
+validate1701.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema704.type},message:"must be string,null",schema:schema704.type,parentSchema:schema704,data}];
 return false;
 }
 if(errors === 0){
 if(typeof data === "string"){
 if(data.length > 2 * 256 || (data.length > 256 && func2(data) > 256)){
-validate1692.errors = [{instancePath,schemaPath:"#/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema697,data}];
+validate1701.errors = [{instancePath,schemaPath:"#/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema704,data}];
 return false;
 }
 else {
 if(data.length < 2 * 1 && func2(data) < 1){
-validate1692.errors = [{instancePath,schemaPath:"#/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema697,data}];
+validate1701.errors = [{instancePath,schemaPath:"#/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema704,data}];
 return false;
 }
 else {
 if(!pattern9.test(data)){
-validate1692.errors = [{instancePath,schemaPath:"#/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]+$"},message:"must match pattern \""+"^[A-Za-z0-9_.-]+$"+"\"",schema:"^[A-Za-z0-9_.-]+$",parentSchema:schema697,data}];
+validate1701.errors = [{instancePath,schemaPath:"#/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]+$"},message:"must match pattern \""+"^[A-Za-z0-9_.-]+$"+"\"",schema:"^[A-Za-z0-9_.-]+$",parentSchema:schema704,data}];
 return false;
 }
 }
 }
 }
 }
-validate1692.errors = vErrors;
+validate1701.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_generate = validate1693;
-const schema698 = {"type":["boolean","null"]};
+const member_of_ResponseCreateFrame_generate = validate1702;
+const schema705 = {"type":["boolean","null"]};
 
-function validate1693(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1702(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if((typeof data !== "boolean") && (data !== null)){
-validate1693.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema698.type},message:"must be boolean,null",schema:schema698.type,parentSchema:schema698,data}];
+validate1702.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema705.type},message:"must be boolean,null",schema:schema705.type,parentSchema:schema705,data}];
 return false;
 }
-validate1693.errors = vErrors;
+validate1702.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_type = validate1694;
-const schema699 = {"type":"string","const":"response.create"};
+const member_of_ResponseCreateFrame_type = validate1703;
+const schema706 = {"type":"string","const":"response.create"};
 
-function validate1694(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1703(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(typeof data !== "string"){
-validate1694.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema699.type,parentSchema:schema699,data}];
+validate1703.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema706.type,parentSchema:schema706,data}];
 return false;
 }
 if("response.create" !== data){
-validate1694.errors = [{instancePath,schemaPath:"#/const",keyword:"const",params:{allowedValue: "response.create"},message:"must be equal to constant",schema:"response.create",parentSchema:schema699,data}];
+validate1703.errors = [{instancePath,schemaPath:"#/const",keyword:"const",params:{allowedValue: "response.create"},message:"must be equal to constant",schema:"response.create",parentSchema:schema706,data}];
 return false;
 }
-validate1694.errors = vErrors;
+validate1703.errors = vErrors;
 return errors === 0;
 }
 
