@@ -37,9 +37,9 @@ export const LIBRARY_RULES: readonly ImportRule[] = [
   ),
   never(
     "pdf-parser-in-media",
-    "PDFs, Office documents and web pages are read in media/, in a thread that can be stopped.",
+    "PDFs, Office documents, archives and web pages are read in media/, in a thread that can be stopped.",
     outside("packages/media"),
-    /^npm:(unpdf|yauzl|saxes|linkedom|html-to-text|@mozilla\/readability)$/,
+    /^npm:(unpdf|yauzl|yazl|saxes|linkedom|html-to-text|@mozilla\/readability)$/,
   ),
   never(
     "decoders-in-audio-formats",

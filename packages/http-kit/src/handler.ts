@@ -29,6 +29,8 @@ export interface RequestContext<P> {
 export interface UploadedFile {
   /** As sent by the client: untrusted, like the type. */
   readonly filename: string;
+  /** The file name with its folders, as the client sent it. */
+  readonly path: string;
   readonly mimeType: string;
   readonly size: number;
   /** The content from its beginning. Can be called several times while the request is served. */

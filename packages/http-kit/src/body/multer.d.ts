@@ -57,6 +57,8 @@ declare module "@koa/multer" {
     readonly storage: Storage<Kept>;
     readonly limits: FormLimits;
     readonly defParamCharset: string;
+    /** Whether the name of a file keeps its folders. */
+    readonly preservePath: boolean;
   }): Multer<Kept>;
 }
 

@@ -16,8 +16,9 @@ export interface FormLimits extends BodyTimeouts {
 
 type FormFaults = BodyFaults & Pick<Faults, "fileTooLarge" | "invalidForm">;
 
-const PARTS_MAX = 64;
-const FILES_MAX = 8;
+/** Of a form; a skill has up to 500 files. */
+const FILES_MAX = 500;
+const FIELDS_MAX = 64;
 const FIELD_BYTES_MAX = 1024 * 1024;
 /** `a[b]`, but not `a[b][c]`. */
 const FIELD_NESTING_MAX = 1;
@@ -70,13 +71,14 @@ async function parse(source: FormSource, storage: Storage<SpooledUpload>, fileBy
     limits: {
       fileSize: fileBytesMax,
       files: FILES_MAX,
-      fields: PARTS_MAX,
-      parts: PARTS_MAX,
+      fields: FIELDS_MAX,
+      parts: FILES_MAX + FIELDS_MAX,
       fieldSize: FIELD_BYTES_MAX,
       fieldNestingDepth: FIELD_NESTING_MAX,
-      fieldArrayIndexLimit: PARTS_MAX,
+      fieldArrayIndexLimit: FIELDS_MAX,
     },
     defParamCharset: "utf8",
+    preservePath: true,
   });
   const request: Parsed = {};
   await form.any()({ req: source, res: null, request }, async () => {});
@@ -113,5 +115,6 @@ function formParts(form: Parsed): Record<string, unknown> {
 }
 
 function uploadedFile({ originalname, mimetype, kept }: StoredFile<SpooledUpload>): UploadedFile {
-  return { filename: originalname, mimeType: mimetype, size: kept.size, read: () => kept.read() };
+  const filename = originalname.slice(Math.max(originalname.lastIndexOf("/"), originalname.lastIndexOf("\\")) + 1);
+  return { filename, path: originalname, mimeType: mimetype, size: kept.size, read: () => kept.read() };
 }
