@@ -24,6 +24,7 @@ const TESTS_ON_POSTGRES = [
   "tests/files/files.test.ts",
   "tests/processes/runs.test.ts",
   "tests/runs/{background,cancel,concurrency,replay}.test.ts",
+  "tests/skills/operations.test.ts",
   "tests/vector-stores/operations.test.ts",
 ];
 

@@ -117,6 +117,12 @@ export const DECISIONS: Readonly<Record<string, readonly string[]>> = {
   "schemas/containers.yaml DeletedContainer": ["containers.delete.erases"],
   "schemas/containers.yaml ContainerFile": ["containers.files.new-contents-new-id"],
   "schemas/containers.yaml DeletedContainerFile": ["containers.files.upload-and-download"],
+  "schemas/skills.yaml Skill": ["skills.versions.pointers"],
+  "schemas/skills.yaml SkillUpload": [
+    "skills.create.front-matter",
+    "skills.create.unsafe-archives",
+    "skills.limits.refused",
+  ],
   "schemas/items.yaml WebSearchCall": ["tools.web.failed-search-is-told"],
   "schemas/items.yaml McpCall": ["tools.mcp.pictures-are-named", "tools.mcp.unknown-outcome"],
   "schemas/tools.yaml McpToolInput": ["tools.mcp.approval-by-default", "tools.mcp.failed-list-refuses"],

@@ -3,6 +3,7 @@ import type { HostedTools } from "@antiphon/domain/hosted-tools.ts";
 import type { PriceTable } from "@antiphon/domain/inspection.ts";
 import type { MediaReader } from "@antiphon/domain/media.ts";
 import type { PassageFinder } from "@antiphon/domain/vector-stores.ts";
+import { zippedSkills } from "@antiphon/media/skills/zipped-skills.ts";
 import type { AudioParts } from "@antiphon/speech/audio-api/ports.ts";
 import type { Config } from "../config/load-config.ts";
 import type { McpServing } from "../mcp-server/mcp-serving.ts";
@@ -127,6 +128,7 @@ export function handlerContexts(
     files: store.files,
     vectorStores: { vectorStores: store.vectorStores, quota, passages },
     containers: { containers: store.containers, quota, memoryMax: config.codeMemoryMax },
+    skills: { skills: store.skills, format: zippedSkills },
     statistics: { archive, refusals: store.refusals, prices },
     exchanges: { archive, exchanges: store.exchanges, keepsExchanges: config.keepExchanges !== "none" },
     monitoring,

@@ -8,6 +8,7 @@ import type { FileStore } from "@antiphon/domain/files.ts";
 import type { ExchangeStore, RefusalStore, ResponseArchive } from "@antiphon/domain/inspection.ts";
 import type { KeyStore } from "@antiphon/domain/keys.ts";
 import type { ResponseStore } from "@antiphon/domain/responses.ts";
+import type { Skills } from "@antiphon/domain/skills.ts";
 import type { StorageQuota } from "@antiphon/domain/storage.ts";
 import type { ToolLedger } from "@antiphon/domain/tool-ledger.ts";
 import type { UsageStore } from "@antiphon/domain/usage.ts";
@@ -54,6 +55,7 @@ import { StoredEventLog } from "./stores/runs/event-log.ts";
 import { PatientWrites } from "./stores/runs/patient-writes.ts";
 import { type ClaimObserver, StoredRunLedger } from "./stores/runs/run-ledger.ts";
 import { StoredRunPlaces } from "./stores/runs/run-places.ts";
+import { StoredSkills } from "./stores/skills/skill-store.ts";
 import { StoredQuota } from "./stores/storage-quota.ts";
 import { StoredToolLedger } from "./stores/tool-ledger.ts";
 import { StoredUsage } from "./stores/usage/usage-store.ts";
@@ -154,6 +156,7 @@ export interface Store {
   readonly ingestQueue: IngestQueue;
   readonly vectorRenewal: VectorRenewal;
   readonly chunks: ChunkFinder;
+  readonly skills: Skills;
   readonly containers: Containers;
   /** The same containers, for sessions that run code. */
   readonly sessionContainers: StoredContainers;
@@ -227,6 +230,7 @@ export async function assembleStore(
     }),
     vectorRenewal: new StoredVectorRenewal(db, calls),
     chunks,
+    skills: new StoredSkills(db, { calls, quota }),
     containers: containerParts.containers,
     sessionContainers: containerParts.sessionContainers,
     countWorkers: async () => (await findLivingWorkers(db, calls)).size,

@@ -55,7 +55,7 @@ export function containerRefused(refusal: ContainerRefusal, containerId: string,
 }
 
 /** Retrying cannot help, so official clients are told not to. */
-function quotaReached(message: string): ApiError {
+export function quotaReached(message: string): ApiError {
   return new ApiError({
     status: 429,
     type: "insufficient_quota",

@@ -10,6 +10,7 @@ import { checkContextBody, checkCreateBody, checkItemsBody } from "../../respons
 import { checkContainerFile } from "../../responses-api/checks/check-container-file.ts";
 import { checkEmbeddingsBody } from "../../responses-api/checks/check-embeddings.ts";
 import { checkFileUpload } from "../../responses-api/checks/check-file-upload.ts";
+import { checkSkillUpload, checkSkillVersionUpload } from "../../responses-api/checks/check-skill-upload.ts";
 
 /** Checks of the forms of audio routes, on both interfaces. */
 export const audioBodyChecks: Readonly<Record<string, BodyCheck>> = {
@@ -24,6 +25,8 @@ export const responsesApiBodyChecks: Readonly<Record<string, BodyCheck>> = {
   createResponse: checkCreateBody,
   createFile: checkFileUpload,
   createContainerFile: checkContainerFile,
+  createSkill: checkSkillUpload,
+  createSkillVersion: checkSkillVersionUpload,
   createEmbedding: checkEmbeddingsBody,
   // Both bodies are parts of a create call's body and are checked in the same way.
   countInputTokens: (body) => (body === undefined ? undefined : checkContextBody(body, validateInputTokensRequest)),

@@ -45,6 +45,7 @@ import { listConversationItems } from "../../responses-api/operations/list-conve
 import { listFiles } from "../../responses-api/operations/list-files.ts";
 import { listInputItems } from "../../responses-api/operations/list-input-items.ts";
 import { listModels } from "../../responses-api/operations/list-models.ts";
+import type { SkillContext } from "../../responses-api/operations/skills/create-skill.ts";
 import { streamResponseEvents } from "../../responses-api/operations/stream-response-events.ts";
 import { updateConversation } from "../../responses-api/operations/update-conversation.ts";
 import {
@@ -59,6 +60,7 @@ import type { RunLedger } from "../../runs/ports/run-ledger.ts";
 import { containerHandlers } from "./container-handlers.ts";
 import type { FacesContext } from "./faces-handlers.ts";
 import { type MonitoringContext, monitoringHandlers } from "./monitoring-handlers.ts";
+import { skillHandlers } from "./skill-handlers.ts";
 import { type VectorStoreContext, vectorStoreHandlers } from "./vector-store-handlers.ts";
 
 /**
@@ -85,6 +87,7 @@ export interface HandlerContexts {
   readonly files: FileStore;
   readonly vectorStores: VectorStoreContext;
   readonly containers: ContainerContext;
+  readonly skills: SkillContext;
   readonly statistics: StatisticsContext;
   readonly exchanges: ExchangesContext;
   readonly monitoring: MonitoringContext;
@@ -102,6 +105,7 @@ export function responsesApiHandlers({
   files,
   vectorStores,
   containers,
+  skills,
   statistics,
   exchanges,
   monitoring,
@@ -115,6 +119,7 @@ export function responsesApiHandlers({
     ...fileHandlers(files),
     ...modelHandlers(creating.preparing.model.engine),
     ...containerHandlers(containers),
+    ...skillHandlers(skills),
     ...vectorStoreHandlers(vectorStores),
     ...monitoringHandlers(monitoring),
     ...usageHandlers(organization.usage),

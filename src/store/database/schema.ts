@@ -51,6 +51,8 @@ export interface Database {
   readonly container_files: ContainerFilesTable;
   readonly response_exchanges: ResponseExchangesTable;
   readonly usage_counts: UsageCountsTable;
+  readonly skills: SkillsTable;
+  readonly skill_versions: SkillVersionsTable;
 }
 
 export interface ResponsesTable {
@@ -413,6 +415,40 @@ export interface ContainerFilesTable {
   readonly upload_id: string | null;
   /** As in `files`: the worker that is writing or removing the contents. */
   readonly holder: number | null;
+}
+
+/** Skills. Each has at least one version. */
+export interface SkillsTable {
+  /** Increases with each skill. */
+  readonly number: Generated<number>;
+  readonly id: string;
+  readonly organization: string;
+  readonly project: string;
+  /** In Unix seconds. */
+  readonly created_at: number;
+  readonly default_version: number;
+  /** The highest of its versions. */
+  readonly latest_version: number;
+  /** The highest number that a version ever had. */
+  readonly last_number: number;
+}
+
+/** Versions of skills. They never change. */
+export interface SkillVersionsTable {
+  readonly id: string;
+  readonly skill_id: string;
+  readonly organization: string;
+  readonly project: string;
+  /** In Unix seconds. */
+  readonly created_at: number;
+  /** Counts from 1 in each skill. */
+  readonly version: number;
+  readonly name: string;
+  readonly description: string;
+  /** The bytes of the archive, counted for its owner. */
+  readonly bytes: number;
+  /** The files as a zip archive. */
+  readonly archive: Uint8Array;
 }
 
 /** Requests to other servers for a response. A row is removed with its response. */

@@ -15,6 +15,7 @@ import { facesInPostgres } from "./migrations/0006-faces.ts";
 import { wordsOfFilesInPostgres } from "./migrations/0007-words-of-files.ts";
 import { usageInPostgres } from "./migrations/0008-usage.ts";
 import { createKeysInPostgres } from "./migrations/0009-create-keys.ts";
+import { skillsInPostgres } from "./migrations/0010-skills.ts";
 import { postgresDialect } from "./postgres-dialect.ts";
 import { UnfitTables } from "./unfit-tables.ts";
 
@@ -34,6 +35,7 @@ export const POSTGRES_MIGRATIONS: Readonly<Record<string, Migration>> = {
   "0007-words-of-files": wordsOfFilesInPostgres,
   "0008-usage": usageInPostgres,
   "0009-create-keys": createKeysInPostgres,
+  "0010-skills": skillsInPostgres,
 };
 
 /** The time limit of a migration's statement, in milliseconds; it may copy a table. */

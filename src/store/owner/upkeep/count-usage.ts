@@ -16,6 +16,7 @@ export const COUNTED: readonly Counted[] = [
   { table: "files", columns: ["bytes"], size: "abs" },
   { table: "vector_store_files", columns: ["usage_bytes"], size: "abs" },
   { table: "container_files", columns: ["bytes"], size: "abs" },
+  { table: "skill_versions", columns: ["bytes"], size: "abs" },
   { table: "tool_exchanges", columns: ["arguments", "output", "parts", "item"], size: "octet_length" },
 ];
 
