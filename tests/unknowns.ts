@@ -113,6 +113,7 @@ export const DECISIONS: Readonly<Record<string, readonly string[]>> = {
   "schemas/files.yaml VectorStoreSearchResult/properties/score": ["vector-stores.search.score-scale"],
   "schemas/containers.yaml ContainerExpiresAfter": ["containers.expiry.idle"],
   "schemas/containers.yaml CreateContainerRequest/properties/name": ["containers.create.name-length"],
+  "schemas/containers.yaml CreateContainerRequest/properties/skills": ["skills.containers.mounted"],
   "schemas/containers.yaml Container": ["containers.expiry.idle", "containers.expiry.expired-is-refused"],
   "schemas/containers.yaml DeletedContainer": ["containers.delete.erases"],
   "schemas/containers.yaml ContainerFile": ["containers.files.new-contents-new-id"],

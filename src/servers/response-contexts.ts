@@ -127,7 +127,12 @@ export function handlerContexts(
     ledger: store.ledger,
     files: store.files,
     vectorStores: { vectorStores: store.vectorStores, quota, passages },
-    containers: { containers: store.containers, quota, memoryMax: config.codeMemoryMax },
+    containers: {
+      containers: store.containers,
+      skills: { skills: store.skills, format: zippedSkills },
+      quota,
+      memoryMax: config.codeMemoryMax,
+    },
     skills: { skills: store.skills, format: zippedSkills },
     statistics: { archive, refusals: store.refusals, prices },
     exchanges: { archive, exchanges: store.exchanges, keepsExchanges: config.keepExchanges !== "none" },

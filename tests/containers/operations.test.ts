@@ -89,13 +89,6 @@ test("a container has the members of the reference, and its defaults", async () 
 test("what a container cannot have here is refused by name", async () => {
   verifies("containers.create.refused-by-name");
   const { containers } = client;
-  const skills = [{ type: "skill_reference", skill_id: "skill_1" }] as const;
-  expect(await errorOf(containers.create({ name: "a", skills: [...skills] }))).toEqual({
-    status: 400,
-    code: "unsupported_parameter",
-    message: "Unsupported parameter: 'skills'. Containers have no skills here.",
-    param: "skills",
-  });
   const network_policy = { type: "allowlist", allowed_domains: ["example.com"] } as const;
   const open = { ...network_policy, allowed_domains: [...network_policy.allowed_domains] };
   expect(await errorOf(containers.create({ name: "a", network_policy: open }))).toMatchObject({

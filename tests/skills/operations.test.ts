@@ -2,9 +2,9 @@ import { buffer } from "node:stream/consumers";
 import OpenAI, { toFile } from "openai";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { fromBufferPromise } from "yauzl";
-import { ZipFile } from "yazl";
 import { startTestServer, type TestServer } from "../kit/test-server.ts";
 import { verifies } from "../verifies.ts";
+import { errorOf, manifest, skillFiles, zipOf } from "./skill-files.fixture.ts";
 
 const KEYS = { ours: "sk-ours-0123456789", theirs: "sk-theirs-0123456789" };
 
@@ -19,26 +19,8 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-function manifest(name: string, description = `About ${name}.`): string {
-  return `---\nname: ${name}\ndescription: ${description}\n---\n\nRun scripts/add.sh.\n`;
-}
-
-async function filesOf(name: string) {
-  return [
-    await toFile(Buffer.from(manifest(name)), `${name}/SKILL.md`),
-    await toFile(Buffer.from("echo $(($1 + $2))\n"), `${name}/scripts/add.sh`),
-  ];
-}
-
-async function zipOf(files: Readonly<Record<string, string>>): Promise<Buffer> {
-  const zip = new ZipFile();
-  for (const [path, text] of Object.entries(files)) zip.addBuffer(Buffer.from(text), path);
-  zip.end();
-  return await buffer(zip.outputStream);
-}
-
 async function newSkill(name: string, as = client): Promise<string> {
-  return (await as.skills.create({ files: await filesOf(name) })).id;
+  return (await as.skills.create({ files: await skillFiles(name) })).id;
 }
 
 async function addVersion(id: string, name: string, isDefault?: boolean) {
@@ -55,15 +37,6 @@ async function unzip(bytes: Buffer): Promise<Readonly<Record<string, string>>> {
   return files;
 }
 
-async function errorOf(call: Promise<unknown>) {
-  const error = await call.then(
-    () => null,
-    (reason: unknown) => reason,
-  );
-  if (!(error instanceof OpenAI.APIError)) throw new Error("the call was not refused", { cause: error });
-  return { status: error.status, code: error.code, message: error.message.replace(/^\d+ /, ""), param: error.param };
-}
-
 async function post(path: string, body: BodyInit): Promise<{ readonly status: number; readonly error: unknown }> {
   const reply = await fetch(`${server.url}/v1/skills${path}`, {
     method: "POST",
@@ -75,7 +48,7 @@ async function post(path: string, body: BodyInit): Promise<{ readonly status: nu
 
 test("files and an archive make skills with the members of the reference", async () => {
   verifies("skills.create.object-of-the-reference");
-  const skill = await client.skills.create({ files: await filesOf("invoices") });
+  const skill = await client.skills.create({ files: await skillFiles("invoices") });
   expect(skill).toEqual({
     id: expect.stringMatching(/^skill_[0-9a-f]{48}$/),
     object: "skill",
@@ -160,7 +133,7 @@ test("skills of another owner are unknown in every operation", async () => {
   verifies("skills.owner.foreign-is-unknown");
   const id = await newSkill("ours");
   const { skills } = theirs;
-  const files = await filesOf("theirs");
+  const files = await skillFiles("theirs");
   const calls: readonly (() => Promise<unknown>)[] = [
     () => skills.retrieve(id),
     () => skills.update(id, { default_version: "1" }),

@@ -4,6 +4,7 @@ import type {
   ContainerMemoryLimit,
   CreateContainerRequest,
 } from "@antiphon/contracts/responses-api/types.ts";
+import type { MountedSkill } from "./mounted-skills.ts";
 import type { Owner } from "./owner.ts";
 import type { PageRequest } from "./responses.ts";
 import type { ListPage } from "./vector-stores.ts";
@@ -12,7 +13,7 @@ const GIBIBYTE = 1024 ** 3;
 
 /** A member whose value no container here supports, with a sentence for the client. */
 export interface RefusedMember {
-  readonly member: "skills" | "network_policy" | "memory_limit";
+  readonly member: "network_policy" | "memory_limit";
   readonly reason: string;
 }
 
@@ -21,8 +22,7 @@ export function refusedMember(
   request: Pick<CreateContainerRequest, RefusedMember["member"]>,
   memoryMax: number,
 ): RefusedMember | null {
-  const { skills, network_policy: network, memory_limit: limit } = request;
-  if ((skills ?? []).length > 0) return { member: "skills", reason: "Containers have no skills here." };
+  const { network_policy: network, memory_limit: limit } = request;
   if (network?.type === "allowlist")
     return { member: "network_policy", reason: "Containers have no network here. Use the type 'disabled'." };
   if (limit == null || bytesOf(limit) <= memoryMax) return null;
@@ -250,6 +250,16 @@ export interface Containers {
     fileIds: readonly string[],
     signal?: AbortSignal,
   ): Promise<ContainerChange<readonly ContainerFile[]>>;
+  /**
+   * Writes the files of skills that the container does not have yet. Resolves to the container. Rejects with
+   * `InvalidSkill` if files cannot be unpacked.
+   */
+  mountSkills(
+    owner: Owner,
+    containerId: string,
+    skills: readonly MountedSkill[],
+    signal?: AbortSignal,
+  ): Promise<ContainerChange<Container>>;
   findFile(owner: Owner, containerId: string, fileId: string): Promise<ContainerFile | null>;
   /** Oldest first; null if the container or the cursor is unknown, or the container is expired. */
   listFiles(owner: Owner, containerId: string, page: PageRequest): Promise<ListPage<ContainerFile> | null>;

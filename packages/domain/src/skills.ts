@@ -61,12 +61,14 @@ export interface OpenSkill {
   read(path: string): AsyncIterable<Uint8Array>;
 }
 
-/** Packs and opens skills within `SKILL_LIMITS`. Both reject with `InvalidSkill`. */
+/** Packs and opens skills within `SKILL_LIMITS`. They reject with `InvalidSkill`. */
 export interface SkillFormat {
   /** Takes an archive as the only file, or packs the files. Unpacks every file to check it. */
   pack(files: readonly FileToPack[]): Promise<SkillBundle>;
   /** Checks names and sizes. */
   open(archive: Uint8Array): Promise<OpenSkill>;
+  /** Reads the front matter of SKILL.md. Throws `InvalidSkill`. */
+  readHead(manifest: string): Omit<SkillBundle, "archive">;
 }
 
 /** Why skills were not changed. */

@@ -1,5 +1,6 @@
 import type { ApiError } from "@antiphon/base/api-error.ts";
 import { assertNever } from "@antiphon/base/assert.ts";
+import type { MountRefusal } from "@antiphon/domain/mounted-skills.ts";
 import { InvalidSkill, type SkillRefusal } from "@antiphon/domain/skills.ts";
 import { quotaReached } from "./container-errors.ts";
 import { invalidRequest } from "./invalid-request.ts";
@@ -31,6 +32,20 @@ export function skillRefused(refusal: SkillRefusal, id: string, version: string)
       return quotaReached(`A skill may have at most ${refusal.versionsMax} versions. Delete some.`);
     case "too_many_skills":
       return quotaReached(`This project may have at most ${refusal.skillsMax} skills. Delete some.`);
+    default:
+      return assertNever(refusal);
+  }
+}
+
+/** The error when a container cannot have a skill. `param`: the member that names it. */
+export function skillNotMounted(refusal: MountRefusal, param: string): ApiError {
+  switch (refusal.reason) {
+    case "unknown_skill":
+      return skillNotFound(refusal.skillId, param);
+    case "unknown_version":
+      return skillVersionNotFound(refusal.skillId, refusal.version, param);
+    case "invalid_skill":
+      return invalidRequest(400, null, param, refusal.message);
     default:
       return assertNever(refusal);
   }

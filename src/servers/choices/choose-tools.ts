@@ -3,6 +3,7 @@ import type { CodeFinder } from "@antiphon/domain/containers.ts";
 import type { HostedTool, ToolKind } from "@antiphon/domain/hosted-tool.ts";
 import { createHostedTools, type HostedTools } from "@antiphon/domain/hosted-tools.ts";
 import type { Egress } from "@antiphon/egress/egress.ts";
+import { zippedSkills } from "@antiphon/media/skills/zipped-skills.ts";
 import type { Config } from "../../config/load-config.ts";
 import { isToolKind, TOOL_KINDS } from "../../responses-api/offered-tools/tool-kinds.ts";
 import type { Store } from "../../store/open-store.ts";
@@ -60,9 +61,9 @@ async function configuredTools(config: Config, guards: Guards, log: Logger): Pro
 export function codeTools(
   { codeMemoryMax: memoryBytesMax }: Config,
   code: CodeFinder,
-  { containers, files: uploads }: Pick<Store, "containers" | "files">,
+  { containers, files: uploads, skills }: Pick<Store, "containers" | "files" | "skills">,
 ): readonly HostedTool[] {
-  const services = { code, containers, uploads, memoryBytesMax };
+  const services = { code, containers, uploads, skills: { skills, format: zippedSkills }, memoryBytesMax };
   return [codeInterpreterTool(services), shellTool(services)];
 }
 

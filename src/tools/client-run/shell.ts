@@ -1,6 +1,7 @@
 import type { ShellCall, ToolInput } from "@antiphon/contracts/responses-api/types.ts";
 import { validateShellCall } from "@antiphon/contracts/responses-api/validators.js";
 import type { HostedTool } from "@antiphon/domain/hosted-tool.ts";
+import { type ToldSkill, toldSkills } from "../told-skills.ts";
 import { type CallNames, type ClientTool, hostedClientTool } from "./client-tool.ts";
 
 type ShellInput = Extract<ToolInput, { type: "shell" }>;
@@ -15,7 +16,7 @@ const SHELL: ClientTool<ShellInput, ShellCall> = {
   isOne: (tool) => tool.type === "shell",
   offer: (tool) => ({
     name: "shell",
-    description: `Runs shell commands on the user's machine, one after the other.${skillsOf(tool)}`,
+    description: `Runs shell commands on the user's machine, one after the other.${toldSkills(skillsOf(tool))}`,
     parameters: {
       type: "object",
       properties: {
@@ -58,10 +59,7 @@ function limitOf(value: unknown): number | null {
   return typeof value === "number" && Number.isInteger(value) ? value : null;
 }
 
-/** The client's skills, which the model can read by commands. */
-function skillsOf({ environment }: ShellInput): string {
-  const skills = environment?.type === "local" ? (environment.skills ?? []) : [];
-  if (skills.length === 0) return "";
-  const lines = skills.map(({ name, description, path }) => `- ${name} (${path}): ${description}`);
-  return ` Skills are folders with instructions; read one before you do what it is for:\n${lines.join("\n")}`;
+/** The client's skills. */
+function skillsOf({ environment }: ShellInput): readonly ToldSkill[] {
+  return environment?.type === "local" ? (environment.skills ?? []) : [];
 }

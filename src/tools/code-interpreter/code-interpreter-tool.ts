@@ -4,6 +4,7 @@ import type { HostedTool, MadeCall, OpenTool, ToolCall, ToolOutcome, ToolScope }
 import type { HostedFunction, ToolStep } from "@antiphon/domain/models/hosted.ts";
 import { type CodeServices, sessionsOf } from "../containers/code-services.ts";
 import { refusalOfContainer } from "../containers/container-refusal.ts";
+import { skillsOfContainer } from "../containers/container-skills.ts";
 import {
   autoContainer,
   describeContainer,
@@ -25,6 +26,7 @@ import {
 } from "../containers/told-run.ts";
 import { failedOutcome } from "../failed-outcome.ts";
 import { readArguments } from "../read-arguments.ts";
+import { toldSkills } from "../told-skills.ts";
 
 /** Listed first, by their names in the Python package index. */
 const USEFUL_PACKAGES =
@@ -52,7 +54,10 @@ export function codeInterpreterTool(services: CodeServices): HostedTool {
     open: async (tool, scope) => {
       if (tool.type !== "code_interpreter") throw new Error("only a code interpreter is opened here");
       const sessions = await sessionsOf(services);
-      return openInterpreter({ sessions, container: await containerFor(services, tool, scope), scope }, services);
+      const container = await containerFor(services, tool, scope);
+      const isNamed = typeof tool.container === "string";
+      const skills = isNamed ? await skillsOfContainer(services, container, scope) : [];
+      return openInterpreter({ sessions, container, scope }, toldSkills(skills), services);
     },
   };
 }
@@ -67,10 +72,12 @@ function containerFor(
   return autoContainer(services, { fileIds, memoryLimit }, scope);
 }
 
-function openInterpreter(interpreter: Interpreter, services: CodeServices): OpenTool {
+/** `skills`: the end of the description. */
+function openInterpreter(interpreter: Interpreter, skills: string, services: CodeServices): OpenTool {
   const { sessions, container, scope } = interpreter;
+  const { description, ...others } = interpreterFunction(sessions, limitsOf(sessions, container));
   return {
-    functions: [interpreterFunction(sessions, limitsOf(sessions, container))],
+    functions: [{ ...others, description: `${description}${skills}` }],
     note: null,
     opening: [],
     pending: [],

@@ -1,11 +1,16 @@
 import type { CodeFinder, ContainerSessions, Containers } from "@antiphon/domain/containers.ts";
 import { ModelError } from "@antiphon/domain/models/model-error.ts";
+import type { SkillSource } from "@antiphon/domain/mounted-skills.ts";
 import type { Owner } from "@antiphon/domain/owner.ts";
 
 /** What tools need to run code and commands. */
 export interface CodeServices {
   readonly code: CodeFinder;
-  readonly containers: Pick<Containers, "createContainer" | "findContainer" | "copyMissingUploads" | "listFiles">;
+  readonly containers: Pick<
+    Containers,
+    "createContainer" | "findContainer" | "copyMissingUploads" | "listFiles" | "mountSkills" | "streamFile"
+  >;
+  readonly skills: SkillSource;
   /** The files uploaded by clients. */
   readonly uploads: { findFile(owner: Owner, fileId: string): Promise<object | null> };
   /** Most memory of a session, in bytes. */

@@ -2,6 +2,8 @@ import { newId } from "@antiphon/base/ids.ts";
 import type { ContainerMemoryLimit, StoredItem } from "@antiphon/contracts/responses-api/types.ts";
 import { type ContainerRefusal, defaultMemoryLimit } from "@antiphon/domain/containers.ts";
 import { type CitedFile, containerOf, type ToolScope } from "@antiphon/domain/hosted-tool.ts";
+import type { MountedSkill } from "@antiphon/domain/mounted-skills.ts";
+import { InvalidSkill } from "@antiphon/domain/skills.ts";
 import { invalidToolsError } from "../invalid-tools-error.ts";
 import type { CodeServices } from "./code-services.ts";
 import { describeFiles } from "./told-run.ts";
@@ -44,6 +46,7 @@ export async function namedContainer(services: CodeServices, id: string, scope: 
 
 export interface WantedContainer {
   readonly fileIds: readonly string[];
+  readonly skills?: readonly MountedSkill[];
   /** Null for the default. */
   readonly memoryLimit: ContainerMemoryLimit | null;
 }
@@ -57,7 +60,7 @@ const containersBySignal = new WeakMap<AbortSignal, Map<string, Promise<UsedCont
  */
 export async function autoContainer(
   services: CodeServices,
-  { fileIds, memoryLimit }: WantedContainer,
+  { fileIds, memoryLimit, skills = [] }: WantedContainer,
   scope: ToolScope,
 ): Promise<ResponseContainer> {
   for (const fileId of fileIds)
@@ -70,6 +73,7 @@ export async function autoContainer(
   ofResponse.set(memory, choosing);
   const container = await choosing;
   container.want([...fileIds, ...(await inputFiles(services, scope))]);
+  container.wantSkills(skills);
   return container;
 }
 
@@ -96,6 +100,7 @@ class UsedContainer implements ResponseContainer {
   readonly #scope: ToolScope;
   readonly #isNamed: boolean;
   readonly #fileIds = new Set<string>();
+  readonly #skills: MountedSkill[] = [];
   #id: string;
   #exists: boolean;
   #copies: readonly CitedFile[] = [];
@@ -120,6 +125,10 @@ class UsedContainer implements ResponseContainer {
     for (const fileId of fileIds) this.#fileIds.add(fileId);
   }
 
+  wantSkills(skills: readonly MountedSkill[]): void {
+    this.#skills.push(...skills);
+  }
+
   ready(): Promise<string | null> {
     this.#readying ??= this.#prepare();
     return this.#readying;
@@ -142,20 +151,35 @@ class UsedContainer implements ResponseContainer {
     const { owner, signal } = this.#scope;
     const { containers } = this.#services;
     const fileIds = [...this.#fileIds];
-    if (this.#exists && fileIds.length === 0) return null;
+    if (this.#exists && fileIds.length === 0 && this.#skills.length === 0) return null;
     const id = this.#id;
     const container = { id, name: AUTO_NAME, fileIds, expiresAfterMinutes: null, memoryLimit: this.memory };
     const change = this.#exists
       ? await containers.copyMissingUploads(owner, id, fileIds, signal)
       : await containers.createContainer(owner, container, signal);
-    if (change.type === "changed") {
-      this.#exists = true;
-      this.#copies = fileIds.length === 0 ? [] : await filesOf(this.#services, this.#scope, id);
-      return null;
+    if (change.type === "refused") return this.#refuse(change.refusal);
+    this.#exists = true;
+    this.#copies = fileIds.length === 0 ? [] : await filesOf(this.#services, this.#scope, id);
+    return await this.#mount(id);
+  }
+
+  async #mount(id: string): Promise<string | null> {
+    if (this.#skills.length === 0) return null;
+    const { owner, signal } = this.#scope;
+    try {
+      const mounting = await this.#services.containers.mountSkills(owner, id, this.#skills, signal);
+      return mounting.type === "refused" ? this.#refuse(mounting.refusal) : null;
+    } catch (error) {
+      if (!(error instanceof InvalidSkill)) throw error;
+      this.#readying = null;
+      return `The container cannot be used. ${error.message}`;
     }
+  }
+
+  #refuse(refusal: ContainerRefusal): string {
     this.#readying = null; // The next call retries.
-    if (change.refusal.reason === "unknown_container" || change.refusal.reason === "expired_container") this.lose();
-    return `The container cannot be used: ${explainRefusal(change.refusal)}.`;
+    if (refusal.reason === "unknown_container" || refusal.reason === "expired_container") this.lose();
+    return `The container cannot be used: ${explainRefusal(refusal)}.`;
   }
 }
 

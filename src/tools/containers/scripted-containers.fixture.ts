@@ -8,6 +8,7 @@ import type {
   NewContainer,
   Ran,
 } from "@antiphon/domain/containers.ts";
+import { zippedSkills } from "@antiphon/media/skills/zipped-skills.ts";
 import type { CodeServices } from "./code-services.ts";
 
 /** A test's view of its containers, and the results of their runs. */
@@ -81,6 +82,15 @@ export function scriptedContainers(abilities: Partial<CodeAbilities> = {}): Scri
           return { type: "changed", result: [] };
         },
         listFiles: async () => ({ entries: scripted.files, hasMore: false }),
+        mountSkills: async (_owner, id, skills) => {
+          scripted.copied.push(...skills.map(({ name, contentId }) => `${id} ${name} ${contentId}`));
+          return { type: "changed", result: aContainer(id) };
+        },
+        streamFile: async () => null,
+      },
+      skills: {
+        format: zippedSkills,
+        skills: { findSkill: async () => null, findVersion: async () => null, readArchive: async () => null },
       },
     },
   };

@@ -17,6 +17,7 @@ import type {
 } from "@antiphon/domain/hosted-tool.ts";
 import type { HostedFunction, HostedItemEvent } from "@antiphon/domain/models/hosted.ts";
 import { type CodeServices, sessionsOf, unavailable } from "../containers/code-services.ts";
+import { requestedSkills, skillsOfContainer, toldByFolder } from "../containers/container-skills.ts";
 import {
   autoContainer,
   describeContainer,
@@ -36,6 +37,7 @@ import {
   withoutMiddle,
 } from "../containers/told-run.ts";
 import { readArguments } from "../read-arguments.ts";
+import { type ToldSkill, toldSkills } from "../told-skills.ts";
 import { withoutSteps } from "../without-steps.ts";
 
 export type ContainerEnvironment = ShellContainerAuto | ShellContainerReference;
@@ -46,7 +48,7 @@ export const NO_SHELL =
 
 const COMMANDS_MAX = 10;
 
-const SHELL_FUNCTION: HostedFunction = {
+const SHELL_FUNCTION = {
   type: "hosted_function",
   server: null,
   name: "shell",
@@ -61,7 +63,7 @@ const SHELL_FUNCTION: HostedFunction = {
     },
     required: ["commands"],
   },
-};
+} as const satisfies HostedFunction;
 
 /** Opens the `shell` tool with a container of this server for the model's commands. */
 export async function openContainerShell(
@@ -71,9 +73,9 @@ export async function openContainerShell(
 ): Promise<OpenTool> {
   const sessions = await sessionsOf(services);
   if (!sessions.abilities.hasShell) throw unavailable(NO_SHELL);
-  const container = await containerFor(services, environment, scope);
+  const { container, skills } = await containerFor(services, environment, scope);
   return {
-    functions: [SHELL_FUNCTION],
+    functions: [{ ...SHELL_FUNCTION, description: SHELL_FUNCTION.description + toldSkills(skills) }],
     note: null,
     opening: [],
     pending: [],
@@ -84,14 +86,22 @@ export async function openContainerShell(
   };
 }
 
-function containerFor(
+/** The container, and the skills that it has or gets before the first call. */
+async function containerFor(
   services: CodeServices,
   environment: ContainerEnvironment,
   scope: ToolScope,
-): Promise<ResponseContainer> {
-  if (environment.type === "container_reference") return namedContainer(services, environment.container_id, scope);
+): Promise<{ readonly container: ResponseContainer; readonly skills: readonly ToldSkill[] }> {
+  if (environment.type === "container_reference") {
+    const container = await namedContainer(services, environment.container_id, scope);
+    return { container, skills: await skillsOfContainer(services, container, scope) };
+  }
   const { file_ids: fileIds = [], memory_limit: memoryLimit = null } = environment;
-  return autoContainer(services, { fileIds, memoryLimit }, scope);
+  const skills = await requestedSkills(services, environment.skills ?? [], scope);
+  return {
+    container: await autoContainer(services, { fileIds, memoryLimit, skills }, scope),
+    skills: toldByFolder(skills),
+  };
 }
 
 /** State shared by the calls of one response. */

@@ -109,17 +109,14 @@ describe("a shell in a container", () => {
 });
 
 describe("a refusal", () => {
-  it("names skills and networks", () => {
+  it("names networks", () => {
     const shell = shellTool(scriptedContainers().services);
     const auto = (members: object): ShellTool => ({
       type: "shell",
       environment: { type: "container_auto", ...members },
     });
     expect(shell.refusal(AUTO, USER)).toBeNull();
-    expect(shell.refusal(auto({ skills: [{ type: "skill_reference", skill_id: "s" }] }), USER)).toMatchObject({
-      member: "environment.skills",
-      grade: "needed",
-    });
+    expect(shell.refusal(auto({ skills: [{ type: "skill_reference", skill_id: "s" }] }), USER)).toBeNull();
     expect(shell.refusal(auto({ network_policy: { type: "allowlist", allowed_domains: [] } }), USER)).toMatchObject({
       member: "environment.network_policy",
     });

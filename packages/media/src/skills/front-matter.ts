@@ -1,12 +1,10 @@
 import { isRecord } from "@antiphon/base/json/records.ts";
+import { isSkillName } from "@antiphon/domain/mounted-skills.ts";
 import { InvalidSkill } from "@antiphon/domain/skills.ts";
 import { parse } from "yaml";
 
 /** SKILL.md from its beginning, with its front matter between lines of three hyphens. */
 const FRONT_MATTER = /^\uFEFF?---[ \t]*\r?\n(.*?)\r?\n---[ \t]*(?:\r?\n|$)/s;
-/** The name is also the name of a folder. */
-const NAME = /^[A-Za-z0-9][A-Za-z0-9_-]*$/;
-const NAME_CHARACTERS_MAX = 64;
 const DESCRIPTION_CHARACTERS_MAX = 1024;
 
 export interface SkillHead {
@@ -33,8 +31,8 @@ export function checkSkillHead(
   { name, description }: { readonly name: unknown; readonly description: unknown },
   explain: (member: keyof SkillHead, rule: string) => string,
 ): SkillHead {
-  if (typeof name !== "string" || name.length > NAME_CHARACTERS_MAX || !NAME.test(name)) {
-    const rule = `at most ${NAME_CHARACTERS_MAX} letters, digits, hyphens and underscores`;
+  if (typeof name !== "string" || !isSkillName(name)) {
+    const rule = `at most 64 letters, digits, hyphens and underscores`;
     throw new InvalidSkill(explain("name", rule));
   }
   const shortDescription = typeof description === "string" ? description.trim() : "";

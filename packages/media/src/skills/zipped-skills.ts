@@ -1,6 +1,7 @@
 import { buffer } from "node:stream/consumers";
 import { type FileToPack, InvalidSkill, SKILL_LIMITS, type SkillFormat } from "@antiphon/domain/skills.ts";
 import { ZipFile } from "yazl";
+import { readFrontMatter } from "./front-matter.ts";
 import { checkSkill, SkillArchive } from "./skill-archive.ts";
 
 const ZIP_BEGINNING = "PK\u0003\u0004";
@@ -8,6 +9,7 @@ const ZIP_BEGINNING = "PK\u0003\u0004";
 export const zippedSkills: SkillFormat = {
   pack: async (files) => await checkSkill(await packSkill(files)),
   open: async (archive) => await SkillArchive.open(archive),
+  readHead: readFrontMatter,
 };
 
 /** The only file is a zip archive: its bytes. Otherwise a new archive of the files. Rejects with `InvalidSkill`. */

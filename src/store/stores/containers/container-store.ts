@@ -10,6 +10,7 @@ import type {
   NewContainer,
 } from "@antiphon/domain/containers.ts";
 import type { FileStore, StoredFile } from "@antiphon/domain/files.ts";
+import type { MountedSkill } from "@antiphon/domain/mounted-skills.ts";
 import type { Owner } from "@antiphon/domain/owner.ts";
 import type { PageRequest } from "@antiphon/domain/responses.ts";
 import { FileStorageAway } from "@antiphon/domain/storage.ts";
@@ -33,6 +34,7 @@ import {
   shownContainerFile,
 } from "./container-rows.ts";
 import { emptyContainers, expireContainers, forgetContainers } from "./container-upkeep.ts";
+import { mountSkill } from "./mount-skill.ts";
 
 export interface ContainerStoreParts {
   readonly calls: Pick<DatabaseCalls, "query">;
@@ -161,6 +163,22 @@ export class ContainerStore implements Containers {
     );
     if ("reason" in missing) return { type: "refused", refusal: missing };
     return await this.#copyAll(owner, containerId, missing, signal);
+  }
+
+  async mountSkills(
+    owner: Owner,
+    containerId: string,
+    skills: readonly MountedSkill[],
+    signal?: AbortSignal,
+  ): Promise<ContainerChange<Container>> {
+    const { writer } = this.#parts;
+    for (const skill of skills) {
+      const refusal = await mountSkill(this.#db, { owner, containerId, writer }, skill, signal);
+      if (refusal !== null) return { type: "refused", refusal };
+    }
+    const container = await this.findContainer(owner, containerId);
+    if (container === null) return { type: "refused", refusal: { reason: "unknown_container" } };
+    return { type: "changed", result: container };
   }
 
   async findFile(owner: Owner, containerId: string, fileId: string): Promise<ContainerFile | null> {
