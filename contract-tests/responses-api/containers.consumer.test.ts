@@ -379,7 +379,6 @@ describe("a client that looks for what is in no container", () => {
 
 describe("a client whose request on a container is refused", () => {
   test.each([
-    ["skills", { skills: [{ type: "skill_reference" as const, skill_id: "skill_1" }] }],
     ["network_policy", { network_policy: { type: "allowlist" as const, allowed_domains: ["example.com"] } }],
     ["memory_limit", { memory_limit: "64g" as const }],
   ])("because a container cannot have its %s here, gets 400", async (param, member) => {

@@ -3,8 +3,10 @@ import type { TextShape } from "./interaction.fixture.ts";
 const FORM_TYPE = "multipart/form-data; boundary=";
 const BOUNDARY = "----formdata-example-012345678901";
 
-/** The part `file` of a form. */
+/** A part of a form that is a file. */
 export interface FilePart {
+  /** Of the part; `file` by default. */
+  readonly name?: string;
   readonly filename: string;
   readonly text: string;
 }
@@ -24,8 +26,8 @@ export function formOf(parts: Readonly<Record<string, string>>, file: FilePart |
   return { example: lines.join("\r\n"), contentType: formType() };
 }
 
-function linesOf({ filename, text }: FilePart): readonly string[] {
-  const disposition = `Content-Disposition: form-data; name="file"; filename="${filename}"`;
+function linesOf({ name = "file", filename, text }: FilePart): readonly string[] {
+  const disposition = `Content-Disposition: form-data; name="${name}"; filename="${filename}"`;
   return [`--${BOUNDARY}`, disposition, "Content-Type: text/plain", "", text];
 }
 

@@ -29,6 +29,7 @@ export function publicStates(service: Service) {
     ...fileStates(service),
     ...vectorStoreStates(service),
     ...containerStates(service),
+    ...skillStates(service),
   } satisfies StateTable;
 }
 
@@ -184,6 +185,19 @@ function containerStates({ url, apiKey }: Service) {
       const container_id = await make();
       const file = await toFile(Buffer.from("1,2"), "sums.csv", { type: "text/plain" });
       return { container_id, file_id: (await client.containers.files.create(container_id, { file })).id };
+    },
+  } satisfies StateTable;
+}
+
+function skillStates({ url, apiKey }: Service) {
+  const client = new OpenAI({ baseURL: `${url}/v1`, apiKey });
+  const text = "---\nname: adding\ndescription: Adds two numbers.\n---\n";
+  const files = async () => [await toFile(Buffer.from(text), "adding/SKILL.md")];
+  return {
+    "a skill with two versions": async () => {
+      const { id: skill_id } = await client.skills.create({ files: await files() });
+      await client.skills.versions.create(skill_id, { files: await files() });
+      return { skill_id };
     },
   } satisfies StateTable;
 }
