@@ -65,7 +65,7 @@ export interface EventStream<Event> extends AsyncIterable<Event> {
 }
 
 /** A form to send. Its members named by `Files` are uploads. */
-export type UploadForm<Form, Files extends keyof Form> = { readonly [Name in keyof Form]: Name extends Files ? Upload : Form[Name] };
+export type UploadForm<Form, Files extends keyof Form> = { readonly [Name in keyof Form]: Name extends Files ? (Form[Name] extends readonly unknown[] ? readonly Upload[] : Upload) : Form[Name] };
 
 /** A file to upload. A `Blob` or `File` can be sent unchanged; `mimeType` is `application/octet-stream` by default. */
 export type Upload = Blob | { readonly filename: string; readonly mimeType?: string; readonly bytes: Uint8Array<ArrayBuffer> };

@@ -284,6 +284,7 @@ export interface components {
             /** @constant */
             type: "skill_reference";
             skill_id: string;
+            /** @description A number, or `latest`; the default version if absent. */
             version?: string;
         };
         /** @description The files of a skill, packed. */

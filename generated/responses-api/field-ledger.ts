@@ -567,7 +567,7 @@ export const fieldLedger: Readonly<Record<string, LedgerEntry>> = {
   },
   "tools.code_interpreter": {
     "server": "honoured",
-    "note": "run in a container of this server; networks, skills and programmatic callers are refused; left out where no code runs"
+    "note": "run in a container of this server; networks and programmatic callers are refused; left out where no code runs"
   },
   "tools.image_generation": {
     "server": "honoured",

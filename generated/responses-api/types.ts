@@ -3725,6 +3725,7 @@ export interface components {
             /** @constant */
             type: "skill_reference";
             skill_id: string;
+            /** @description A number, or `latest`; the default version if absent. */
             version?: string;
         };
         /** @description The files of a skill, packed. */
@@ -6231,7 +6232,7 @@ export interface components {
         VectorStoreSearchResult: {
             file_id: string;
             filename: string;
-            /** @description Relevance; 1 is best. By meaning it is the cosine, at least 0; by words s/(s+4) of the BM25 value s; by both the mean, with the weights of the search. `score_threshold` looks at it. The order of the results comes from both ranks, and may differ. */
+            /** @description Relevance; 1 is best. By meaning it is the cosine, at least 0, and for models whose cosines lie close together the cosine on their scale; by words a power of the share of the question that the piece covers; by both the middle between the better one and their mean. `score_threshold` looks at it. The order of the results comes from both ranks, and may differ. */
             score: number;
             /** @description `{}` if it has none. */
             attributes: components["schemas"]["FileAttributes"] | null;
@@ -6306,6 +6307,7 @@ export interface components {
             memory_limit?: components["schemas"]["ContainerMemoryLimit"] | null;
             name: string;
             network_policy?: components["schemas"]["ContainerNetworkPolicy"] | null;
+            /** @description Skills whose files go to `/mnt/data/skills/<name>`. Two of them may not have the same name. */
             skills?: components["schemas"]["ContainerSkill"][] | null;
         };
         /** @description A file in a container. */
@@ -12052,7 +12054,7 @@ export interface operations {
                     "application/json": components["schemas"]["Container"];
                 };
             };
-            /** @description Codes: invalid_json, unknown_parameter, missing_required_parameter, invalid_type, invalid_value, array_above_max_length, array_below_min_length, string_above_max_length, string_below_min_length, integer_below_min_value, integer_above_max_value, unsupported_parameter (skills, a network, or more memory than there is), invalid_request_error (files that are too large). */
+            /** @description Codes: invalid_json, unknown_parameter, missing_required_parameter, invalid_type, invalid_value, array_above_max_length, array_below_min_length, string_above_max_length, string_below_min_length, integer_below_min_value, integer_above_max_value, unsupported_parameter (a network, or more memory than there is), invalid_request_error (files that are too large, or that are no skill). */
             400: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -12067,7 +12069,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
-            /** @description A file does not exist. Codes: invalid_request_error. */
+            /** @description A file or a skill does not exist. Codes: invalid_request_error. */
             404: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
