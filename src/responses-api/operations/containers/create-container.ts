@@ -1,5 +1,5 @@
 import type { ResponsesApiHandlers } from "@antiphon/contracts/responses-api/operations.ts";
-import type { ContainerMemoryLimit, CreateContainerRequest } from "@antiphon/contracts/responses-api/types.ts";
+import type { CreateContainerRequest } from "@antiphon/contracts/responses-api/types.ts";
 import { type Containers, defaultMemoryLimit, type NewContainer, refusedMember } from "@antiphon/domain/containers.ts";
 import { findSkills, type SkillSource } from "@antiphon/domain/mounted-skills.ts";
 import type { StorageQuota } from "@antiphon/domain/storage.ts";
