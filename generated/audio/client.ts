@@ -14,6 +14,11 @@ export class AudioClient {
     return this.#send({ operationId: "listAudioModels", method: "GET", path: "/v1/audio/models", query: {}, accept: "json" }, options);
   }
 
+  /** `POST /v1/audio/speech` Speak a text */
+  createSpeech(body: Schema.SpeechRequest, options?: RequestOptions): Promise<Uint8Array> {
+    return this.#send({ operationId: "createSpeech", method: "POST", path: "/v1/audio/speech", query: {}, bodyKind: "json", body, accept: "bytes" }, options);
+  }
+
   /** `POST /v1/audio/transcriptions` Transcribe a recording */
   createTranscription(body: UploadForm<Schema.TranscriptionForm, "file">, options?: RequestOptions): Promise<EventStream<Schema.TranscriptStreamEvent>>;
   createTranscription(body: UploadForm<Schema.TranscriptionForm, "file">, options?: RequestOptions): Promise<Schema.Transcription>;
@@ -25,6 +30,11 @@ export class AudioClient {
   /** `POST /v1/audio/translations` Translate a recording into English */
   createTranslation(body: UploadForm<Schema.TranslationForm, "file">, options?: RequestOptions): Promise<Schema.Transcription> {
     return this.#send({ operationId: "createTranslation", method: "POST", path: "/v1/audio/translations", query: {}, bodyKind: "form", body, accept: "json" }, options);
+  }
+
+  /** `GET /v1/audio/voices` List the voices */
+  listAudioVoices(options?: RequestOptions): Promise<Schema.AudioVoiceList> {
+    return this.#send({ operationId: "listAudioVoices", method: "GET", path: "/v1/audio/voices", query: {}, accept: "json" }, options);
   }
 }
 

@@ -4,10 +4,14 @@ import type * as Schema from "./types.ts";
 export interface AudioHandlers<Context> {
   /** `GET /v1/audio/models` List the models of speech */
   listAudioModels(request: ListAudioModelsCall, context: Context): Promise<ListAudioModelsReply>;
+  /** `POST /v1/audio/speech` Speak a text */
+  createSpeech(request: CreateSpeechCall, context: Context): Promise<CreateSpeechReply>;
   /** `POST /v1/audio/transcriptions` Transcribe a recording */
   createTranscription(request: CreateTranscriptionCall, context: Context): Promise<CreateTranscriptionReply>;
   /** `POST /v1/audio/translations` Translate a recording into English */
   createTranslation(request: CreateTranslationCall, context: Context): Promise<CreateTranslationReply>;
+  /** `GET /v1/audio/voices` List the voices */
+  listAudioVoices(request: ListAudioVoicesCall, context: Context): Promise<ListAudioVoicesReply>;
 }
 
 export interface ListAudioModelsCall {
@@ -19,6 +23,18 @@ export interface ListAudioModelsCall {
 export type ListAudioModelsReply =
   | BodyReply<200, Schema.AudioModelList>
   | BodyReply<400 | 401 | 403 | 429 | 500 | 503, Schema.ErrorBody>
+  ;
+
+export interface CreateSpeechCall {
+  readonly path: NoParameters;
+  readonly query: NoParameters;
+  readonly headers: { readonly "provider-organization"?: string; readonly "provider-project"?: string; readonly "openai-organization"?: string; readonly "openai-project"?: string; readonly "x-client-request-id"?: string };
+  readonly body: Schema.SpeechRequest;
+}
+export type CreateSpeechReply =
+  | BytesReply<200 | 200 | 200 | 200 | 200 | 200>
+  | EventsReply<200, Schema.SpeechStreamEvent>
+  | BodyReply<400 | 401 | 403 | 408 | 413 | 415 | 429 | 500 | 502 | 503, Schema.ErrorBody>
   ;
 
 export interface CreateTranscriptionCall {
@@ -46,6 +62,17 @@ export type CreateTranslationReply =
   | BodyReply<400 | 401 | 403 | 408 | 413 | 415 | 429 | 500 | 502 | 503 | 507, Schema.ErrorBody>
   ;
 
+export interface ListAudioVoicesCall {
+  readonly path: NoParameters;
+  readonly query: NoParameters;
+  readonly headers: { readonly "provider-organization"?: string; readonly "provider-project"?: string; readonly "openai-organization"?: string; readonly "openai-project"?: string; readonly "x-client-request-id"?: string };
+  readonly body: undefined;
+}
+export type ListAudioVoicesReply =
+  | BodyReply<200, Schema.AudioVoiceList>
+  | BodyReply<400 | 401 | 403 | 429 | 500 | 503, Schema.ErrorBody>
+  ;
+
 /** Every operation of the contract, in an order in which a router may try them. */
 export const audioRoutes: readonly OperationRoute[] = [
   {
@@ -63,6 +90,23 @@ export const audioRoutes: readonly OperationRoute[] = [
     replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "403": ["application/json"], "429": ["application/json"], "500": ["application/json"], "503": ["application/json"] },
     replySchema: "AudioModelList",
     eventSchema: null,
+    lineSchema: null,
+  },
+  {
+    operationId: "createSpeech",
+    method: "post",
+    path: "/v1/audio/speech",
+    summary: "Speak a text",
+    extension: false,
+    secured: true,
+    query: {},
+    headers: ["provider-organization", "provider-project", "openai-organization", "openai-project", "x-client-request-id"],
+    request: ["application/json"],
+    bodyRequired: true,
+    bodySchema: "SpeechRequest",
+    replies: { "200": ["audio/mpeg", "audio/ogg", "audio/aac", "audio/flac", "audio/wav", "audio/pcm", "text/event-stream"], "400": ["application/json"], "401": ["application/json"], "403": ["application/json"], "408": ["application/json"], "413": ["application/json"], "415": ["application/json"], "429": ["application/json"], "500": ["application/json"], "502": ["application/json"], "503": ["application/json"] },
+    replySchema: null,
+    eventSchema: "SpeechStreamEvent",
     lineSchema: null,
   },
   {
@@ -96,6 +140,23 @@ export const audioRoutes: readonly OperationRoute[] = [
     bodySchema: "TranslationForm",
     replies: { "200": ["application/json", "text/plain"], "400": ["application/json"], "401": ["application/json"], "403": ["application/json"], "408": ["application/json"], "413": ["application/json"], "415": ["application/json"], "429": ["application/json"], "500": ["application/json"], "502": ["application/json"], "503": ["application/json"], "507": ["application/json"] },
     replySchema: "Transcription",
+    eventSchema: null,
+    lineSchema: null,
+  },
+  {
+    operationId: "listAudioVoices",
+    method: "get",
+    path: "/v1/audio/voices",
+    summary: "List the voices",
+    extension: true,
+    secured: true,
+    query: {},
+    headers: ["provider-organization", "provider-project", "openai-organization", "openai-project", "x-client-request-id"],
+    request: [],
+    bodyRequired: false,
+    bodySchema: null,
+    replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "403": ["application/json"], "429": ["application/json"], "500": ["application/json"], "503": ["application/json"] },
+    replySchema: "AudioVoiceList",
     eventSchema: null,
     lineSchema: null,
   },
@@ -186,7 +247,8 @@ export interface TextReply<Status extends number> extends ReplyHead<Status> {
 
 /** Bytes that are read while they are written. */
 export interface ByteStream {
-  readonly size: number;
+  /** Null if it is not known before the end. */
+  readonly size: number | null;
   readonly chunks: AsyncIterable<Uint8Array>;
 }
 

@@ -34,5 +34,14 @@ export declare const readTranscriptTextDone: Validate<Schema.TranscriptTextDone>
 export declare const readTranscriptStreamEvent: Validate<Schema.TranscriptStreamEvent>;
 export declare const readAudioModel: Validate<Schema.AudioModel>;
 export declare const readAudioModelList: Validate<Schema.AudioModelList>;
+export declare const readSpeechRequest: Validate<Schema.SpeechRequest>;
+export declare const readSpeechVoice: Validate<Schema.SpeechVoice>;
+export declare const readSpeechVoiceId: Validate<Schema.SpeechVoiceId>;
+export declare const readSpeechUsage: Validate<Schema.SpeechUsage>;
+export declare const readSpeechAudioDelta: Validate<Schema.SpeechAudioDelta>;
+export declare const readSpeechAudioDone: Validate<Schema.SpeechAudioDone>;
+export declare const readSpeechStreamEvent: Validate<Schema.SpeechStreamEvent>;
+export declare const readAudioVoice: Validate<Schema.AudioVoice>;
+export declare const readAudioVoiceList: Validate<Schema.AudioVoiceList>;
 export declare const readErrorObject: Validate<Schema.ErrorObject>;
 export declare const readErrorBody: Validate<Schema.ErrorBody>;

@@ -62,6 +62,68 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/audio/speech": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The organization to act for, one of the key's. OpenAI-Organization wins if both are sent. */
+                "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
+                /** @description The project to act for, one of the key's. OpenAI-Project wins if both are sent. */
+                "Provider-Project"?: components["parameters"]["ProviderProject"];
+                /** @description The organization to act for, one of the key's. */
+                "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
+                /** @description The project to act for, one of the key's. */
+                "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
+                /** @description The client's own name for the request. It is logged and not sent back. */
+                "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Speak a text
+         * @description The sound is sent while it is made, sentence by sentence, so it begins before the text is spoken to its end. A client that leaves stops the voice.
+         */
+        post: operations["createSpeech"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/audio/voices": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The organization to act for, one of the key's. OpenAI-Organization wins if both are sent. */
+                "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
+                /** @description The project to act for, one of the key's. OpenAI-Project wins if both are sent. */
+                "Provider-Project"?: components["parameters"]["ProviderProject"];
+                /** @description The organization to act for, one of the key's. */
+                "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
+                /** @description The project to act for, one of the key's. */
+                "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
+                /** @description The client's own name for the request. It is logged and not sent back. */
+                "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the voices
+         * @description Programs with a list of voices to choose from ask for it.
+         */
+        get: operations["listAudioVoices"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/audio/models": {
         parameters: {
             query?: never;
@@ -273,6 +335,72 @@ export interface components {
         AudioModelList: {
             models: components["schemas"]["AudioModel"][];
         };
+        /** @description A text to speak. Members that are not listed have no effect. `audio-ledger.yaml` says what becomes of each member. */
+        SpeechRequest: {
+            /** @description The text. */
+            input: string;
+            /** @description Any name. The voice engine of this server speaks. */
+            model?: string;
+            voice?: components["schemas"]["SpeechVoice"];
+            /** @description How to speak. It has no effect. */
+            instructions?: string;
+            /**
+             * @description `pcm`: 16-bit samples at 24 kHz, mono, little-endian. `wav` and `pcm` need no ffmpeg.
+             * @default mp3
+             * @enum {string}
+             */
+            response_format?: "aac" | "flac" | "mp3" | "opus" | "pcm" | "wav";
+            /**
+             * @description How many times as fast as usual. The pitch stays.
+             * @default 1
+             */
+            speed?: number;
+            /**
+             * @description Whether the bytes are sent as they are or in events.
+             * @default audio
+             * @enum {string}
+             */
+            stream_format?: "audio" | "sse";
+        };
+        /** @description A name of the reference or of the voice engine. An unknown one is spoken by the default voice; the reply's header `x-antiphon-voice` says which one speaks. */
+        SpeechVoice: string | components["schemas"]["SpeechVoiceId"];
+        /** @description A voice by its id. */
+        SpeechVoiceId: {
+            id: string;
+        };
+        /** @description Estimates, because no tokens are counted. */
+        SpeechUsage: {
+            /** @description Of the text. */
+            input_tokens: number;
+            /** @description Twenty for each second of sound. */
+            output_tokens: number;
+            total_tokens: number;
+        };
+        /** @description Bytes that follow the earlier ones. */
+        SpeechAudioDelta: {
+            /** @constant */
+            type: "speech.audio.delta";
+            /** @description Bytes in base64. */
+            audio: string;
+        };
+        /** @description The end of the sound. */
+        SpeechAudioDone: {
+            /** @constant */
+            type: "speech.audio.done";
+            usage: components["schemas"]["SpeechUsage"];
+        };
+        /** @description What the data of a frame of streamed speech is. Frames have no event names. */
+        SpeechStreamEvent: components["schemas"]["SpeechAudioDelta"] | components["schemas"]["SpeechAudioDone"];
+        /** @description A voice. */
+        AudioVoice: {
+            /** @description What requests name. */
+            id: string;
+            name: string;
+        };
+        /** @description The voices, those of the reference first. */
+        AudioVoiceList: {
+            voices: components["schemas"]["AudioVoice"][];
+        };
         /** @description What went wrong. */
         ErrorObject: {
             /** @description A sentence for people. */
@@ -330,6 +458,15 @@ export type TranscriptTextDone = components['schemas']['TranscriptTextDone'];
 export type TranscriptStreamEvent = components['schemas']['TranscriptStreamEvent'];
 export type AudioModel = components['schemas']['AudioModel'];
 export type AudioModelList = components['schemas']['AudioModelList'];
+export type SpeechRequest = components['schemas']['SpeechRequest'];
+export type SpeechVoice = components['schemas']['SpeechVoice'];
+export type SpeechVoiceId = components['schemas']['SpeechVoiceId'];
+export type SpeechUsage = components['schemas']['SpeechUsage'];
+export type SpeechAudioDelta = components['schemas']['SpeechAudioDelta'];
+export type SpeechAudioDone = components['schemas']['SpeechAudioDone'];
+export type SpeechStreamEvent = components['schemas']['SpeechStreamEvent'];
+export type AudioVoice = components['schemas']['AudioVoice'];
+export type AudioVoiceList = components['schemas']['AudioVoiceList'];
 export type ErrorObject = components['schemas']['ErrorObject'];
 export type ErrorBody = components['schemas']['ErrorBody'];
 export type ParameterProviderOrganization = components['parameters']['ProviderOrganization'];
@@ -614,6 +751,236 @@ export interface operations {
             };
             /** @description There is no room to store more. */
             507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    createSpeech: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The organization to act for, one of the key's. OpenAI-Organization wins if both are sent. */
+                "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
+                /** @description The project to act for, one of the key's. OpenAI-Project wins if both are sent. */
+                "Provider-Project"?: components["parameters"]["ProviderProject"];
+                /** @description The organization to act for, one of the key's. */
+                "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
+                /** @description The project to act for, one of the key's. */
+                "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
+                /** @description The client's own name for the request. It is logged and not sent back. */
+                "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "model": "tts-1",
+                 *       "voice": "alloy",
+                 *       "input": "Hello there."
+                 *     }
+                 */
+                "application/json": components["schemas"]["SpeechRequest"];
+            };
+        };
+        responses: {
+            /** @description The sound, or its events with `stream_format` sse. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "x-ratelimit-limit-requests": components["headers"]["RateLimit"];
+                    "x-ratelimit-remaining-requests": components["headers"]["RateLimit"];
+                    "x-ratelimit-reset-requests": components["headers"]["RateLimit"];
+                    /** @description The engine and the voice that speak, such as espeak-ng en+f2. */
+                    "x-antiphon-voice"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "audio/mpeg": string;
+                    "audio/ogg": string;
+                    "audio/aac": string;
+                    "audio/flac": string;
+                    "audio/wav": string;
+                    "audio/pcm": string;
+                    "text/event-stream": components["schemas"]["SpeechStreamEvent"];
+                };
+            };
+            /** @description The request cannot be served. Codes: invalid_json, missing_required_parameter, invalid_type, invalid_value, unsupported_value, string_above_max_length, string_below_min_length, decimal_below_min_value, decimal_above_max_value. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The key is missing or wrong. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The page or the host may not use this server. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body did not arrive in time. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is too large. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is of another type. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description A limit of the key is reached. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The server failed. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The voice failed. */
+            502: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The speech engine is loading or busy, or the server is shutting down. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    listAudioVoices: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The organization to act for, one of the key's. OpenAI-Organization wins if both are sent. */
+                "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
+                /** @description The project to act for, one of the key's. OpenAI-Project wins if both are sent. */
+                "Provider-Project"?: components["parameters"]["ProviderProject"];
+                /** @description The organization to act for, one of the key's. */
+                "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
+                /** @description The project to act for, one of the key's. */
+                "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
+                /** @description The client's own name for the request. It is logged and not sent back. */
+                "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The voices; none if this server has no voice. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AudioVoiceList"];
+                };
+            };
+            /** @description The request is not valid. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The key is missing or wrong. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The page or the host may not use this server. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description A limit of the key is reached. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The server failed. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The speech engine is loading or busy, or the server is shutting down. */
+            503: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -26,5 +26,14 @@ export declare const validateTranscriptTextDone: Validate<Schema.TranscriptTextD
 export declare const validateTranscriptStreamEvent: Validate<Schema.TranscriptStreamEvent>;
 export declare const validateAudioModel: Validate<Schema.AudioModel>;
 export declare const validateAudioModelList: Validate<Schema.AudioModelList>;
+export declare const validateSpeechRequest: Validate<Schema.SpeechRequest>;
+export declare const validateSpeechVoice: Validate<Schema.SpeechVoice>;
+export declare const validateSpeechVoiceId: Validate<Schema.SpeechVoiceId>;
+export declare const validateSpeechUsage: Validate<Schema.SpeechUsage>;
+export declare const validateSpeechAudioDelta: Validate<Schema.SpeechAudioDelta>;
+export declare const validateSpeechAudioDone: Validate<Schema.SpeechAudioDone>;
+export declare const validateSpeechStreamEvent: Validate<Schema.SpeechStreamEvent>;
+export declare const validateAudioVoice: Validate<Schema.AudioVoice>;
+export declare const validateAudioVoiceList: Validate<Schema.AudioVoiceList>;
 export declare const validateErrorObject: Validate<Schema.ErrorObject>;
 export declare const validateErrorBody: Validate<Schema.ErrorBody>;
