@@ -5,6 +5,11 @@
 export const DECISIONS: Readonly<Record<string, readonly string[]>> = {
   "chat-completions/openapi.yaml paths//v1/chat/completions/post": ["chat.tools.hosted-are-not-shown"],
   "messages/openapi.yaml paths//v1/messages/post": ["messages.tools.server-tools"],
+  "audio/openapi.yaml paths//v1/audio/speech/post": [
+    "audio.speech.voices",
+    "audio.speech.formats",
+    "audio.speech.refusals",
+  ],
   "audio/openapi.yaml paths//v1/audio/transcriptions/post": [
     "audio.transcriptions.stream",
     "audio.transcriptions.granularities",

@@ -12,7 +12,13 @@ import { secretsOf } from "../config/secrets-of.ts";
 import { type JoinedProcess, joinProcesses } from "../processes/joined-process.ts";
 import type { ApiKeys } from "../secrets/secrets-on-disk.ts";
 import { searchText } from "../servers/choices/choose-embedder.ts";
-import { hearingOf, openSpeech, type SpeechService } from "../servers/choices/choose-speech.ts";
+import {
+  type AudioHearing,
+  hearingOf,
+  NOBODY_HEARS,
+  openSpeech,
+  type SpeechService,
+} from "../servers/choices/choose-speech.ts";
 import { reportModelServer } from "../servers/choices/report-model-server.ts";
 import { startLocalStt } from "../servers/local-stt.ts";
 import { type Leaving, startResponsesApi } from "../servers/responses-api.ts";
@@ -69,7 +75,7 @@ export function serveBoth(environment: Environment, argv: readonly string[]): Pr
     const recordings = config.speechEngine === "none" ? null : recordingsOf(foundations);
     const responsesApi = await startResponsesApi(config, log.child({ interface: "responses-api" }), {
       speech: recordings,
-      hearing: config.speechEngine === "none" || speech === null ? null : hearingOf(speech),
+      heardBy: heardBy(foundations),
       joinedProcess,
     });
     const { url, keys, model, code } = responsesApi;
@@ -130,6 +136,13 @@ function recordingsOf({ config, speech, joinedProcess }: Foundations): FileTrans
     url: () => joinedProcess?.seat.speechUrl ?? null,
     timeoutMs: config.transcriptionTimeoutMs,
   });
+}
+
+/** Who hears recordings for the audio routes. */
+function heardBy({ config, speech, joinedProcess }: Foundations): AudioHearing {
+  if (config.speechEngine === "none") return NOBODY_HEARS;
+  if (speech !== null) return { hearing: hearingOf(speech), neighbour: null };
+  return { hearing: null, neighbour: () => joinedProcess?.seat.speechUrl ?? null };
 }
 
 async function serve(

@@ -15,7 +15,6 @@ import type { HostedTool } from "@antiphon/domain/hosted-tool.ts";
 import type { KeyFinder } from "@antiphon/domain/keys.ts";
 import { type Application, createApplication } from "@antiphon/http-kit/http/application.ts";
 import { listen, type RunningServer } from "@antiphon/http-kit/http/server.ts";
-import type { RecordingHearing } from "@antiphon/speech/audio-api/ports.ts";
 import type { FileTranscriber } from "@antiphon/speech/recognition/speech-engine.ts";
 import type { RunBus } from "../bus/run-bus.ts";
 import { ConfigError } from "../config/config-error.ts";
@@ -47,7 +46,7 @@ import { metricsOfAll, shownMetrics } from "./choices/choose-metrics.ts";
 import { type ChosenModel, chooseModel } from "./choices/choose-model.ts";
 import { chooseRates } from "./choices/choose-rates.ts";
 import { chooseReadiness } from "./choices/choose-readiness.ts";
-import { audioParts } from "./choices/choose-speech.ts";
+import { type AudioHearing, audioParts, NOBODY_HEARS } from "./choices/choose-speech.ts";
 import { chooseTelemetry, type Telemetry } from "./choices/choose-telemetry.ts";
 import { chooseTools, codeTools } from "./choices/choose-tools.ts";
 import { chooseVectorStores, FilesWaiting } from "./choices/choose-vector-stores.ts";
@@ -87,7 +86,7 @@ export interface ServedWith {
   /** Transcribes recordings if no transcription server is configured. */
   readonly speech?: FileTranscriber | null;
   /** Hears recordings for the audio routes. */
-  readonly hearing?: RecordingHearing | null;
+  readonly heardBy?: AudioHearing;
   /** Present in one of several processes. */
   readonly joinedProcess?: JoinedProcess | null;
   /** Served beside the configured tools. */
@@ -98,7 +97,7 @@ export interface ServedWith {
 export async function startResponsesApi(
   config: Config,
   log: Logger,
-  { speech = null, hearing = null, joinedProcess = null, moreTools = [] }: ServedWith = {},
+  { speech = null, heardBy = NOBODY_HEARS, joinedProcess = null, moreTools = [] }: ServedWith = {},
 ): Promise<ResponsesApiServer> {
   const telemetry = await chooseTelemetry(config, log);
   const filesWaiting = new FilesWaiting();
@@ -128,7 +127,7 @@ export async function startResponsesApi(
     const readiness = chooseReadiness(config, { store, model, neighbours: bus, isLeaving, code });
     const monitoring = { readiness, metrics: shownMetrics(config, metricsOfAll(telemetry, joinedProcess)) };
     const organization = organizationContext(store, accounts, cachedKeys);
-    const audio = audioParts(config, hearing);
+    const audio = audioParts(config, heardBy);
     const serving = { store, passages: vectorStoreParts.passages, prices, organization, audio };
     const contexts = handlerContexts(config, creating, monitoring, serving);
     const recovery = await startRecovery(config, claimContext(creating, store), bus, log);

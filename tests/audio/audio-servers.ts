@@ -5,7 +5,7 @@ import { startTestServer, type TestServer } from "../kit/test-server.ts";
 import { openToneServer } from "../local-stt/tone-server.ts";
 import { type LocalSttServer, type LocalSttServerOptions, startLocalSttServer } from "../local-stt-server.ts";
 
-export const DOORS = ["Interface A", "Interface B"] as const;
+export const DOORS = ["Interface A", "Interface B", "another process of Interface A"] as const;
 export type Door = (typeof DOORS)[number];
 
 export interface AudioServer {
@@ -31,19 +31,21 @@ export async function openAudioServer(door: Door, options: LocalSttServerOptions
   const local = await (options.speech === undefined
     ? openToneServer(options)
     : startLocalSttServer(withEngine(options)));
-  const responsesApi = door === "Interface A" ? await interfaceA(local, options) : null;
+  const responsesApi = door === "Interface B" ? null : await interfaceA(door, local, options);
   const { url, apiKey } = responsesApi ?? { url: local.url, apiKey: "none" };
   return {
     url,
     local,
     client: new OpenAI({ baseURL: `${url}/v1`, apiKey, maxRetries: 0 }),
-    post: (path, form, signal) =>
-      fetch(`${url}/v1/audio${path}`, {
-        method: "POST",
-        body: form,
-        headers: responsesApi === null ? {} : { authorization: `Bearer ${apiKey}` },
-        ...(signal === undefined ? {} : { signal }),
-      }),
+    post: async (path, form, signal) => {
+      // A form is sent as a stream, which fails beside its request if the server answers before it has read all of it.
+      const encoding = new Response(form);
+      const body = await encoding.arrayBuffer();
+      const headers = new Headers({ "content-type": encoding.headers.get("content-type") ?? "" });
+      if (responsesApi !== null) headers.set("authorization", `Bearer ${apiKey}`);
+      const abort = signal === undefined ? {} : { signal };
+      return fetch(`${url}/v1/audio${path}`, { method: "POST", body, headers, ...abort });
+    },
     close: async () => {
       await responsesApi?.close();
       await local.close();
@@ -56,8 +58,15 @@ function withEngine(options: LocalSttServerOptions): LocalSttServerOptions {
   return { ...options, env: { SPEECH_ENGINE: "whisper", ...options.env } };
 }
 
-function interfaceA({ speech, recordings }: LocalSttServer, { env = {} }: LocalSttServerOptions): Promise<TestServer> {
-  return startTestServer({ env, hearing: engineHearing(speech, recordings) });
+/** With the engine in its own process, or with one that it asks over HTTP. */
+function interfaceA(
+  door: Door,
+  { url, speech, recordings }: LocalSttServer,
+  { env = {} }: LocalSttServerOptions,
+): Promise<TestServer> {
+  const hearing = engineHearing(speech, recordings);
+  const own = { hearing, neighbour: null };
+  return startTestServer({ env, heardBy: door === "Interface A" ? own : { hearing: null, neighbour: () => url } });
 }
 
 /** A form with this recording, and parts whose lists are repeated. */

@@ -15,6 +15,10 @@ test("the ledger says what becomes of each member of an audio request", () => {
   const membersOf = (prefix: string, schema: string): string[] =>
     Object.keys(schemas[schema]?.properties ?? {}).map((name) => `${prefix}.${name}`);
   expect(Object.keys(ledger).toSorted()).toEqual(
-    [...membersOf("transcription", "TranscriptionForm"), ...membersOf("translation", "TranslationForm")].toSorted(),
+    [
+      ...membersOf("transcription", "TranscriptionForm"),
+      ...membersOf("translation", "TranslationForm"),
+      ...membersOf("speech", "SpeechRequest"),
+    ].toSorted(),
   );
 });

@@ -3,11 +3,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Logger, silentLogger } from "@antiphon/base/logger.ts";
 import type { HostedTool } from "@antiphon/domain/hosted-tool.ts";
-import type { RecordingHearing } from "@antiphon/speech/audio-api/ports.ts";
 import type { FileTranscriber } from "@antiphon/speech/recognition/speech-engine.ts";
 import { onTestFinished, TestRunner } from "vitest";
 import { loadConfig } from "../../src/config/load-config.ts";
 import { readConfiguredKey } from "../../src/secrets/key-owners.ts";
+import type { AudioHearing } from "../../src/servers/choices/choose-speech.ts";
 import { startResponsesApi } from "../../src/servers/responses-api.ts";
 import { forgetDatabase, storeSettings } from "./tested-store.ts";
 import { withSealKeys } from "./with-seal-keys.ts";
@@ -32,7 +32,7 @@ export interface TestServerOptions {
   /** Transcribes recordings. Left out: no engine. */
   readonly speech?: FileTranscriber;
   /** Hears recordings for the audio routes. Left out: no engine. */
-  readonly hearing?: RecordingHearing;
+  readonly heardBy?: AudioHearing;
   /** Tools beside those of the configuration; one takes the place of another that serves the same types. */
   readonly tools?: readonly HostedTool[];
 }
@@ -62,7 +62,11 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
   const server = await startResponsesApi(
     config,
     options.log ?? { ...silentLogger, error: (fields, message) => console.error(message, fields) },
-    { speech: options.speech ?? null, hearing: options.hearing ?? null, moreTools: options.tools ?? [] },
+    {
+      speech: options.speech ?? null,
+      ...(options.heardBy === undefined ? {} : { heardBy: options.heardBy }),
+      moreTools: options.tools ?? [],
+    },
   );
   const apiKey = server.keys.firstKey ?? readConfiguredKey(config.apiKeys[0]?.reveal() ?? "").key;
   const call = (path: string, init: RequestInit = {}): Promise<Response> =>

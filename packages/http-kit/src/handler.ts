@@ -65,7 +65,8 @@ export interface TextReply extends ReplyStart {
 
 /** Bytes that are read while they are written. When the client leaves, `return` of the source is called. */
 export interface ByteStream {
-  readonly size: number;
+  /** Null if it is not known before the end. */
+  readonly size: number | null;
   readonly chunks: AsyncIterable<Uint8Array>;
 }
 

@@ -20,6 +20,7 @@ export function admittedAudio(parts: AudioParts, accounts: KeyAccounts): AudioHa
   };
   return {
     ...handlers,
+    createSpeech: (request, caller) => admitted(caller, () => handlers.createSpeech(request, caller)),
     createTranscription: (request, caller) => admitted(caller, () => handlers.createTranscription(request, caller)),
     createTranslation: (request, caller) => admitted(caller, () => handlers.createTranslation(request, caller)),
   };

@@ -2,7 +2,7 @@ import { availableParallelism } from "node:os";
 import { join, resolve } from "node:path";
 import type { Logger } from "@antiphon/base/logger.ts";
 import { engineHearing } from "@antiphon/speech/audio-api/engine-hearing.ts";
-import type { AudioParts, RecordingHearing } from "@antiphon/speech/audio-api/ports.ts";
+import type { AudioParts, NeighbourUrl, RecordingHearing } from "@antiphon/speech/audio-api/ports.ts";
 import { createRecordingDecoder } from "@antiphon/speech/audio-formats/recording-decoder.ts";
 import { createDisabledEngine } from "@antiphon/speech/recognition/disabled-engine.ts";
 import { RecordingTranscriber } from "@antiphon/speech/recognition/recording-transcriber.ts";
@@ -14,6 +14,7 @@ import { threadCount } from "@antiphon/speech/recognition/whisper/process/thread
 import { WhisperEngine, type WhisperOptions } from "@antiphon/speech/recognition/whisper/whisper-engine.ts";
 import { ConfigError } from "../../config/config-error.ts";
 import type { Config } from "../../config/load-config.ts";
+import { chooseTextSpeech } from "./choose-voice.ts";
 
 const DOWNLOAD_URL = "https://huggingface.co/ggerganov/whisper.cpp/resolve/main";
 
@@ -51,9 +52,20 @@ export function hearingOf({ engine, recordings }: Hearing): RecordingHearing {
   return engineHearing(engine, recordings);
 }
 
-/** What the audio routes of either interface work with. `hearing`: null if there is no speech engine. */
-export function audioParts(config: Config, hearing: RecordingHearing | null): AudioParts {
-  return { hearing, recordingBytesMax: config.uploadMegabytesMax * MEBIBYTE };
+/** Who hears for the audio routes: this process, or another one, whose local speech server serves them, too. */
+export interface AudioHearing {
+  /** Null if there is no speech engine here. */
+  readonly hearing: RecordingHearing | null;
+  /** Null if no other process hears. */
+  readonly neighbour: NeighbourUrl | null;
+}
+
+export const NOBODY_HEARS: AudioHearing = { hearing: null, neighbour: null };
+
+/** What the audio routes of either interface work with. */
+export function audioParts(config: Config, heardBy: AudioHearing): AudioParts {
+  const recordingBytesMax = config.uploadMegabytesMax * MEBIBYTE;
+  return { ...heardBy, recordingBytesMax, speech: chooseTextSpeech(config) };
 }
 
 const MEBIBYTE = 1024 * 1024;

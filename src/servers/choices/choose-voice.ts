@@ -5,6 +5,7 @@ import { createFfmpegEncoders } from "@antiphon/speech/voices/ffmpeg-encoders.ts
 import type { VoiceEngine } from "@antiphon/speech/voices/ports.ts";
 import { createSpeechServerEngine } from "@antiphon/speech/voices/speech-server/engine.ts";
 import { createSpokenOutput } from "@antiphon/speech/voices/spoken-output.ts";
+import { TextSpeech } from "@antiphon/speech/voices/text-speech.ts";
 import type { Config } from "../../config/load-config.ts";
 
 /** The voice for requests that name none: the server requires one. */
@@ -17,6 +18,15 @@ export function chooseVoice(config: Config, log: Logger): SpokenOutput {
     voice: config.voiceName,
     ffmpegEncoders: createFfmpegEncoders(config.ffmpegPath ?? "ffmpeg"),
     log,
+  });
+}
+
+/** The same voice for texts that are known as a whole. */
+export function chooseTextSpeech(config: Config): TextSpeech {
+  return new TextSpeech({
+    engine: voiceEngine(config),
+    voice: config.voiceName,
+    ffmpegEncoders: createFfmpegEncoders(config.ffmpegPath ?? "ffmpeg"),
   });
 }
 

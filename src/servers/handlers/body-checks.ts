@@ -5,7 +5,11 @@ import {
   validateInputTokensRequest,
 } from "@antiphon/contracts/responses-api/validators.js";
 import type { BodyCheck } from "@antiphon/http-kit/contract.ts";
-import { checkTranscriptionForm, checkTranslationForm } from "@antiphon/speech/audio-api/check-forms.ts";
+import {
+  checkSpeechBody,
+  checkTranscriptionForm,
+  checkTranslationForm,
+} from "@antiphon/speech/audio-api/check-forms.ts";
 import { checkContextBody, checkCreateBody, checkItemsBody } from "../../responses-api/checks/check-body.ts";
 import { checkContainerFile } from "../../responses-api/checks/check-container-file.ts";
 import { checkEmbeddingsBody } from "../../responses-api/checks/check-embeddings.ts";
@@ -14,6 +18,7 @@ import { checkSkillUpload, checkSkillVersionUpload } from "../../responses-api/c
 
 /** Checks of the forms of audio routes, on both interfaces. */
 export const audioBodyChecks: Readonly<Record<string, BodyCheck>> = {
+  createSpeech: checkSpeechBody,
   createTranscription: checkTranscriptionForm,
   createTranslation: checkTranslationForm,
 };

@@ -28,7 +28,7 @@ import { measureSpeech } from "../../telemetry/speech-metrics.ts";
 import { programVersion } from "../../version/program-version.ts";
 import { sourceCommit } from "../../version/source-commit.ts";
 import { chooseFormatter, type Formatting } from "../choices/choose-formatter.ts";
-import { audioParts, type Hearing, hearingOf } from "../choices/choose-speech.ts";
+import { audioParts, type Hearing, hearingOf, NOBODY_HEARS } from "../choices/choose-speech.ts";
 import { responsesApiUrl } from "../pages/pages.ts";
 
 /** The parts of Interface B. */
@@ -52,7 +52,10 @@ export function localSttParts(config: Config, log: Logger, hearing: Hearing): Lo
     speech,
     sessions: { speech, places, observer, idleMs: config.sttIdleTimeoutMs },
     transcribeUpload: transcribeUploads({ speech, recordings, observer }),
-    audio: audioParts(config, config.speechEngine === "none" ? null : hearingOf(hearing)),
+    audio: audioParts(
+      config,
+      config.speechEngine === "none" ? NOBODY_HEARS : { hearing: hearingOf(hearing), neighbour: null },
+    ),
     formatting: chooseFormatter(config, log),
     answers: new DemoAnswers(),
     requests: observeRequests(meters, null),

@@ -18,7 +18,8 @@ export async function writeBytes(
 ): Promise<void> {
   const { request, response, log, requestId } = exchange;
   const source = bytes.chunks[Symbol.asyncIterator]();
-  const open = (): void => writeHead(exchange, status, { ...headers, "content-length": String(bytes.size) });
+  const length = bytes.size === null ? {} : { "content-length": String(bytes.size) };
+  const open = (): void => writeHead(exchange, status, { ...headers, ...length });
   if (response.destroyed) return cancelSource(source, log, requestId);
   if (request.method === "HEAD") {
     cancelSource(source, log, requestId);

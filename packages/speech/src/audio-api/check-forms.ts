@@ -1,5 +1,9 @@
-import type { CreateTranscriptionCall, CreateTranslationCall } from "@antiphon/contracts/audio/operations.ts";
-import { logprobsNotShown, partNotListed, speakersNotTold } from "./errors.ts";
+import type {
+  CreateSpeechCall,
+  CreateTranscriptionCall,
+  CreateTranslationCall,
+} from "@antiphon/contracts/audio/operations.ts";
+import { logprobsNotShown, partMissing, partNotListed, speakersNotTold } from "./errors.ts";
 import { FormValues } from "./form-values.ts";
 
 type TranscriptionForm = CreateTranscriptionCall["body"];
@@ -47,6 +51,28 @@ export function checkTranslationForm(body: unknown): TranslationForm {
   const form = new FormValues(body);
   const file = form.file("file");
   return { ...shared(form, file), response_format: form.choice("response_format", TRANSLATION_FORMATS) ?? "json" };
+}
+
+const SPEECH_FORMATS = ["aac", "flac", "mp3", "opus", "pcm", "wav"] as const;
+const INPUT_CHARACTERS_MAX = 4096;
+const VOICE_CHARACTERS_MAX = 256;
+const SPEEDS = { min: 0.25, max: 4 };
+
+/** Checks the body of a request for speech in the same way. */
+export function checkSpeechBody(body: unknown): CreateSpeechCall["body"] {
+  const members = new FormValues(body);
+  const input = members.text("input", INPUT_CHARACTERS_MAX);
+  if (input === null) throw partMissing("input");
+  members.text("model", MODEL_CHARACTERS_MAX);
+  members.text("instructions", INPUT_CHARACTERS_MAX);
+  const voice = members.members("voice")?.text("id", VOICE_CHARACTERS_MAX);
+  return {
+    input,
+    voice: voice === undefined ? (members.text("voice", VOICE_CHARACTERS_MAX) ?? "") : (voice ?? ""),
+    response_format: members.choice("response_format", SPEECH_FORMATS) ?? "mp3",
+    speed: members.number("speed", SPEEDS) ?? 1,
+    stream_format: members.choice("stream_format", ["audio", "sse"]) ?? "audio",
+  };
 }
 
 function shared(form: FormValues, file: TranscriptionForm["file"]) {

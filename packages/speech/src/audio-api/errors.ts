@@ -44,11 +44,10 @@ export function partOutOfRange(
   value: number,
   limit: { readonly min?: number; readonly max?: number },
 ): ApiError {
-  const kind = Number.isInteger(value) ? "integer" : "decimal";
   const isBelow = limit.min !== undefined;
   const bound = isBelow ? `>= ${limit.min}` : `<= ${limit.max}`;
-  const message = `Invalid '${name}': ${kind} ${isBelow ? "below minimum" : "above maximum"} value. Expected a value ${bound}, but got ${value} instead.`;
-  return badPart(`${kind}_${isBelow ? "below_min" : "above_max"}_value`, name, message);
+  const message = `Invalid '${name}': decimal ${isBelow ? "below minimum" : "above maximum"} value. Expected a value ${bound}, but got ${value} instead.`;
+  return badPart(`decimal_${isBelow ? "below_min" : "above_max"}_value`, name, message);
 }
 
 export function speakersNotTold(param: string): ApiError {
@@ -94,12 +93,35 @@ export function recordingTooLarge(bytesMax: number): ApiError {
 }
 
 /** `retrySeconds`: when it is worth another try; null if only the operator can help. */
-export function hearingFailed(message: string, retrySeconds: number | null, cause: unknown): ApiError {
+export function serviceFailed(message: string, retrySeconds: number | null, cause: unknown): ApiError {
   if (retrySeconds === null)
     return new ApiError({ status: 502, type: "server_error", code: "server_error", message, cause });
   const headers = { "Retry-After": String(retrySeconds) };
   const type = "service_unavailable_error";
   return new ApiError({ status: 503, type, code: "server_is_overloaded", message, headers, cause });
+}
+
+export function nothingToSpeak(): ApiError {
+  return badPart("invalid_value", "input", "Invalid 'input': there is nothing to speak in it.");
+}
+
+export function voiceMissing(): ApiError {
+  const message =
+    "Unsupported value: this server has no voice. The operator can install espeak-ng, or set ESPEAK_PATH to its path, or VOICE_BASE_URL to a server that speaks /v1/audio/speech.";
+  return badPart("unsupported_value", "voice", message);
+}
+
+export function encoderMissing(format: string): ApiError {
+  const message = `Unsupported value: this server has no encoder for '${format}'. The operator can install ffmpeg, or set FFMPEG_PATH to its path. 'pcm' and 'wav' need none.`;
+  return badPart("unsupported_value", "response_format", message);
+}
+
+export function tooManyTexts(textsMax: number): ApiError {
+  return serviceFailed(`The server is speaking ${textsMax} texts already. Please retry in a moment.`, 1, undefined);
+}
+
+export function voiceFailed(cause: Error): ApiError {
+  return serviceFailed("The voice of this server failed.", null, cause);
 }
 
 function quoted(text: string): string {

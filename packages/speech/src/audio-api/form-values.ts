@@ -22,7 +22,7 @@ export class FormValues {
   text(name: string, charactersMax: number): string | null {
     const part = this.#parts[name];
     const value = Array.isArray(part) && part.length === 1 ? part[0] : part;
-    return value === undefined || value === "" ? null : checkedText(name, value, charactersMax);
+    return value === undefined || value === null || value === "" ? null : checkedText(name, value, charactersMax);
   }
 
   /** The texts of a name that is sent once or repeated, with or without `[]`. */
@@ -38,7 +38,10 @@ export class FormValues {
     return value === null ? null : choiceAmong(name, value, choices);
   }
 
+  /** A text or a number. */
   number(name: string, limits: { readonly min: number; readonly max: number }): number | null {
+    const part = this.#parts[name];
+    if (typeof part === "number") return numberWithin(name, String(part), limits);
     const value = this.text(name, CHOICE_CHARACTERS_MAX);
     return value === null ? null : numberWithin(name, value, limits);
   }

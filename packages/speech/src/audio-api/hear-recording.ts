@@ -4,7 +4,7 @@ import type { Recording } from "../audio-formats/recording.ts";
 import type { HeardPart, HearingRequest } from "../recognition/heard-part.ts";
 import { logSpeechFailure } from "../recognition/log-speech-failure.ts";
 import { SpeechError, type SpeechTask } from "../recognition/speech-engine.ts";
-import { hearingFailed, recordingNotReadable, recordingTooLarge, speechNotSetUp } from "./errors.ts";
+import { recordingNotReadable, recordingTooLarge, serviceFailed, speechNotSetUp } from "./errors.ts";
 import type { AudioContext, AudioParts, RecordingHearing } from "./ports.ts";
 import { TranscriptGatherer, type WholeTranscript } from "./transcript.ts";
 
@@ -77,12 +77,12 @@ function hearingFault(error: unknown): unknown {
       return recordingNotReadable(error.message, error);
     case "loading":
     case "unavailable":
-      return hearingFailed(sentence, LOADING_RETRY_SECONDS, error);
+      return serviceFailed(sentence, LOADING_RETRY_SECONDS, error);
     case "busy":
-      return hearingFailed(sentence, BUSY_RETRY_SECONDS, error);
+      return serviceFailed(sentence, BUSY_RETRY_SECONDS, error);
     case "crashed":
     case "failed":
-      return hearingFailed(sentence, null, error);
+      return serviceFailed(sentence, null, error);
     default:
       return assertNever(error.reason);
   }

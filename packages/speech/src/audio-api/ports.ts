@@ -1,6 +1,7 @@
 import type { Logger } from "@antiphon/base/logger.ts";
 import type { Recording } from "../audio-formats/recording.ts";
 import type { HeardPart, HearingRequest } from "../recognition/heard-part.ts";
+import type { TextSpeech } from "../voices/text-speech.ts";
 
 /** What an operation knows of its request beside the contract. */
 export interface AudioContext {
@@ -27,9 +28,15 @@ export interface RecordingHearing {
   hear(recording: Recording, request: HearingRequest): AsyncIterable<HeardPart>;
 }
 
+/** The address of the local speech server without a trailing slash; null while it is unknown. */
+export type NeighbourUrl = () => string | null;
+
 /** What the operations work with. */
 export interface AudioParts {
   /** Null if there is no speech engine. */
   readonly hearing: RecordingHearing | null;
+  /** Where the process that hears serves the same routes; null if this process does. */
+  readonly neighbour: NeighbourUrl | null;
   readonly recordingBytesMax: number;
+  readonly speech: TextSpeech;
 }

@@ -13,13 +13,20 @@ const ENCODED_BYTES_MAX = 64 * 1024 * 1024;
 const LIST_TIMEOUT_MS = 10_000;
 const LIST_BYTES_MAX = 256 * 1024;
 
-const LIBRARY: Readonly<Record<CompressedFormat, string>> = { mp3: "libmp3lame", opus: "libopus" };
+const LIBRARY: Readonly<Record<CompressedFormat, string>> = {
+  aac: "aac",
+  flac: "flac",
+  mp3: "libmp3lame",
+  opus: "libopus",
+};
 const OUTPUT: Readonly<Record<CompressedFormat, readonly string[]>> = {
+  aac: ["-codec:a", LIBRARY.aac, "-b:a", "64k", "-f", "adts"],
+  flac: ["-codec:a", LIBRARY.flac, "-f", "flac"],
   mp3: ["-codec:a", LIBRARY.mp3, "-b:a", "64k", "-id3v2_version", "0", "-write_xing", "0", "-f", "mp3"],
   opus: ["-codec:a", LIBRARY.opus, "-application", "voip", "-b:a", "32k", "-page_duration", "100000", "-f", "ogg"],
 };
 
-export type CompressedFormat = "mp3" | "opus";
+export type CompressedFormat = "aac" | "flac" | "mp3" | "opus";
 
 /** Encoders for compressed formats, which need ffmpeg. */
 export interface FfmpegEncoders {
@@ -29,7 +36,7 @@ export interface FfmpegEncoders {
 }
 
 export function isCompressed(format: string): format is CompressedFormat {
-  return format === "mp3" || format === "opus";
+  return Object.hasOwn(LIBRARY, format);
 }
 
 /**
@@ -40,7 +47,12 @@ export function createFfmpegEncoders(program: string): FfmpegEncoders {
   const slots = new Semaphore(ENCODERS_AT_ONCE_MAX);
   let listing: string | null = null;
   return {
-    encoders: { mp3: encoder(program, "mp3", slots), opus: encoder(program, "opus", slots) },
+    encoders: {
+      aac: encoder(program, "aac", slots),
+      flac: encoder(program, "flac", slots),
+      mp3: encoder(program, "mp3", slots),
+      opus: encoder(program, "opus", slots),
+    },
     canEncode: async (format, signal) => {
       listing ??= await listEncoders(program, signal);
       return new RegExp(`\\s${LIBRARY[format]}\\s`).test(listing ?? "");
