@@ -307,7 +307,8 @@ export interface TextReply<Status extends number> extends ReplyHead<Status> {
 
 /** Bytes that are read while they are written. */
 export interface ByteStream {
-  readonly size: number;
+  /** Null if it is not known before the end. */
+  readonly size: number | null;
   readonly chunks: AsyncIterable<Uint8Array>;
 }
 
