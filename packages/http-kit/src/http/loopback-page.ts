@@ -13,7 +13,7 @@ export interface PageReply {
 
 export interface LoopbackPage {
   readonly port: number;
-  close(): void;
+  readonly close: () => void;
 }
 
 /**

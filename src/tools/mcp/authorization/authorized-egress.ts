@@ -50,15 +50,20 @@ async function callWith(
   url: string,
   { call, token, server }: TokenCall,
 ): Promise<{ readonly reply: OpenedReply; readonly wanted: AuthorizationWanted | null }> {
-  const headers = new Headers(call.headers);
-  if (token !== null) headers.set("authorization", `Bearer ${token}`);
-  const reply = await egress.callGuarded(url, token === null ? call : { ...call, headers });
+  const headers = token === null ? call.headers : withToken(call.headers, token);
+  const reply = await egress.callGuarded(url, { ...call, headers });
   if (!mayChallenge(reply.status)) return { reply, wanted: null };
   const response = reply.response();
-  const hasToken = headers.has("authorization");
+  const hasToken = new Headers(headers).has("authorization");
   const wanted = wantedAuthorization(response, { label: server.label, place: server.tokenPlace, hasToken });
   if (wanted !== null) void response.body?.cancel();
   return { reply: { ...reply, response: () => response }, wanted };
+}
+
+function withToken(headers: GuardedCall["headers"], token: string): Headers {
+  const all = new Headers(headers);
+  all.set("authorization", `Bearer ${token}`);
+  return all;
 }
 
 function unavailable({ label, tokenPlace }: Authorization["server"]) {

@@ -12,7 +12,7 @@ const ERROR_CODE = /^[a-z_]{1,64}$/;
 export type ServePage = (
   port: number,
   answer: (address: URL) => { readonly status: number; readonly text: string },
-) => Promise<{ readonly port: number; close(): void }>;
+) => Promise<{ readonly port: number; readonly close: () => void }>;
 
 /** A page of this machine to which the authorization server sends the browser (RFC 8252). */
 export interface LoopbackRedirect {
