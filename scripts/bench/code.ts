@@ -17,7 +17,7 @@ import { median } from "./statistics.ts";
 const OWNER = { organization: "org_bench", project: "proj_bench" };
 const NEVER = new AbortController().signal;
 const CODE = "1+1";
-/** Prints 50,000 lines here and into an open file, three times by turns. Its last line is the ratio of processor time. */
+/** Prints 50,000 lines here and into an open file, three times by turns, and at last the ratio of processor times. */
 const PRINTS = `import sys, time
 def cost(file):
     start = time.process_time()

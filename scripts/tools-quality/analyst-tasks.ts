@@ -161,14 +161,12 @@ function unitsOf(belongs: (sale: Sale) => boolean): number {
 
 function regression(): string {
   const mean = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length;
-  const [middle, height] = [mean(points.map(({ x }) => x)), mean(points.map(({ y }) => y))];
-  const products = (one: "x" | "y", other: "x" | "y"): number => {
-    const from = { x: middle, y: height };
-    return points.reduce((sum, point) => sum + (point[one] - from[one]) * (point[other] - from[other]), 0);
-  };
+  const middle = { x: mean(points.map(({ x }) => x)), y: mean(points.map(({ y }) => y)) };
+  const products = (one: "x" | "y", other: "x" | "y"): number =>
+    points.reduce((sum, point) => sum + (point[one] - middle[one]) * (point[other] - middle[other]), 0);
   const slope = products("x", "y") / products("x", "x");
   const share = products("x", "y") ** 2 / (products("x", "x") * products("y", "y"));
-  return [slope, height - slope * middle, share].map((value) => value.toFixed(4)).join(" ");
+  return [slope, middle.y - slope * middle.x, share].map((value) => value.toFixed(4)).join(" ");
 }
 
 function mergedOrders(): string {

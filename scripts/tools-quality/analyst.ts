@@ -1,6 +1,6 @@
 /**
- * Runs nine tasks of an analyst through the tool code_interpreter of a server, on data that are made here, and prints how
- * many answers are right. The packages are those of `antiphon code setup`. An argument names another CODE_ENGINE.
+ * Runs nine tasks of an analyst through the tool code_interpreter of a server, on data that are made here, and prints
+ * how many answers are right. The packages are those of `antiphon code setup`. An argument names another CODE_ENGINE.
  */
 import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";

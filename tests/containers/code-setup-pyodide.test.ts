@@ -76,7 +76,7 @@ describe("antiphon code setup --pyodide", { timeout: TEST_TIMEOUT_MS }, () => {
     expect(existsSync(folder)).toBe(false);
     await fetchFrom(await serveIndex(FILES));
     const spoilt = new Map([...FILES].map(([file, own]) => [file, own.map((byte) => byte ^ 1)]));
-    await expect(fetchFrom(await serveIndex(spoilt))).rejects.toThrow();
+    await expect(fetchFrom(await serveIndex(spoilt))).rejects.toThrow("checksum");
     expect(readdirSync(folder)).toHaveLength(NAMES.length);
   });
 

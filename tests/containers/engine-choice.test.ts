@@ -26,7 +26,7 @@ const NO_PYTHON = { CODE_PYTHON: "/usr/bin/no-python" };
 const ALONE = "Pyodide in a process of few rights";
 const CONFINED = "Pyodide in bubblewrap";
 
-/** `data` has a Python of `antiphon code setup` that does not run, so that bubblewrap runs none whatever is installed. */
+/** `data` has a Python of `antiphon code setup` that does not run, so that bubblewrap never runs one. */
 beforeAll(async () => {
   const broken = join(preparedFolder(dataDir), "ready");
   await mkdir(join(broken, "bin"), { recursive: true });

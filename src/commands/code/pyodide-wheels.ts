@@ -1,4 +1,4 @@
-import { mkdir, rename, rm } from "node:fs/promises";
+import { mkdir, readdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { download } from "@antiphon/speech/recognition/whisper/model/download.ts";
 import { findWheelUrl } from "../search/find-wheel-url.ts";
@@ -110,6 +110,8 @@ export async function fetchPyodideWheels(
     bytesBefore += bytes;
     onBytes(bytesBefore);
   }
+  const files = new Set(wheels.map(({ file }) => file));
+  for (const name of await readdir(partial)) if (!files.has(name)) await rm(join(partial, name)); // Of older versions.
   await rm(folder, { recursive: true, force: true });
   await rename(partial, folder);
 }

@@ -18,9 +18,9 @@ test("a Python among the system's programs brings nothing, and neither does one 
 
 test("of a Python elsewhere come its programs and libraries, and not the rest of its folder", () => {
   const parts = (folder: string): string[] => ["bin", "lib", "lib64", "pyvenv.cfg"].map((part) => `${folder}/${part}`);
-  expect(partsElsewhere(["/srv/me/venv/bin/python3", "/home/me/.pyenv/versions/3.13/bin/python3.13"])).toEqual([
+  expect(partsElsewhere(["/srv/me/venv/bin/python3", "/srv/pythons/3.13/bin/python3.13"])).toEqual([
     ...parts("/srv/me/venv"),
-    ...parts("/home/me/.pyenv/versions/3.13"),
+    ...parts("/srv/pythons/3.13"),
   ]);
   expect(partsElsewhere(["/srv/me/venv/bin/python3", "/usr/bin/python3.13"])).toEqual(parts("/srv/me/venv"));
   for (const program of [
@@ -28,7 +28,7 @@ test("of a Python elsewhere come its programs and libraries, and not the rest of
     "/usr/local/bin/python3",
     "/opt/venv/bin/python3",
     "/bin/python3",
-    "/home/me/python3",
+    "/srv/me/python3",
   ])
     expect(partsElsewhere([program])).toEqual([]);
 });

@@ -1,5 +1,4 @@
-import type { ContainerMemoryLimit } from "@antiphon/contracts/responses-api/types.ts";
-import type { KeptFile } from "@antiphon/domain/containers.ts";
+import type { KeptFile, NewContainer } from "@antiphon/domain/containers.ts";
 import type { Owner } from "@antiphon/domain/owner.ts";
 
 /**
@@ -27,7 +26,7 @@ export interface UsedContainer {
   readonly files: readonly KeptFile[];
   /** The session of the most recent call; null if there was none. */
   readonly sessionId: string | null;
-  readonly memoryLimit: ContainerMemoryLimit;
+  readonly memoryLimit: NewContainer["memoryLimit"];
 }
 
 /** A file created by code. */
