@@ -353,19 +353,19 @@ test("code runs in Pyodide, which has no shell", { timeout: 60_000 }, async () =
 
 test.for(["bubblewrap", "pyodide"])(
   "the model is told what code has in %s",
-  { timeout: 60_000 },
+  { timeout: 180_000 },
   async (engine, context) => {
     verifies("tools.code-interpreter.tells-abilities");
     if (engine === "bubblewrap" && !HAS_BUBBLEWRAP) return context.skip("bubblewrap does not work here");
     const names = "sorted({d.metadata['Name'] for d in __import__('importlib.metadata').metadata.distributions()})";
     const script = await serveScript([runs(names), saysText("So.")], {
       CODE_ENGINE: engine,
-      CODE_TIMEOUT_MS: "2500",
+      CODE_TIMEOUT_MS: "90500",
       CODE_MEMORY_MAX: String(700 * 1024 ** 2),
     });
     const response = await readResponse(await script.create({ tools: [AUTO], ...INCLUDE }));
     const description = script.asked[0]?.tools?.[0]?.function.description ?? "";
-    expect(description).toContain("A call may take 2.5 s, and the session 700 MiB of memory.");
+    expect(description).toContain("A call may take 90.5 s, and the session 700 MiB of memory.");
     const [, listed = ""] = /Packages beyond the standard library: (.*?)\. /.exec(description) ?? [];
     const [output] = codeCalls(response)[0]?.outputs ?? [];
     const importable: readonly string[] = JSON.parse(output?.type === "logs" ? output.logs.replaceAll("'", '"') : "");
