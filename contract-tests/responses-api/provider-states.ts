@@ -3,6 +3,7 @@ import type { Service } from "../providers.fixture.ts";
 import { StateOutOfReach } from "../verification.fixture.ts";
 import { PNG_URL } from "./example-media.fixture.ts";
 import { ACME_KEY, LONG_TASK, SPENT_KEY, USE_UP } from "./http-server.fixture.ts";
+import { skillStates } from "./skill-states.ts";
 
 /** Values of a state that replace the examples in the pact's requests. */
 type Values = Record<string, string>;
@@ -185,19 +186,6 @@ function containerStates({ url, apiKey }: Service) {
       const container_id = await make();
       const file = await toFile(Buffer.from("1,2"), "sums.csv", { type: "text/plain" });
       return { container_id, file_id: (await client.containers.files.create(container_id, { file })).id };
-    },
-  } satisfies StateTable;
-}
-
-function skillStates({ url, apiKey }: Service) {
-  const client = new OpenAI({ baseURL: `${url}/v1`, apiKey });
-  const text = "---\nname: adding\ndescription: Adds two numbers.\n---\n";
-  const files = async () => [await toFile(Buffer.from(text), "adding/SKILL.md")];
-  return {
-    "a skill with two versions": async () => {
-      const { id: skill_id } = await client.skills.create({ files: await files() });
-      await client.skills.versions.create(skill_id, { files: await files() });
-      return { skill_id };
     },
   } satisfies StateTable;
 }

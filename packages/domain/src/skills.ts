@@ -64,7 +64,7 @@ export interface OpenSkill {
 /** Packs and opens skills within `SKILL_LIMITS`. They reject with `InvalidSkill`. */
 export interface SkillFormat {
   /** Takes an archive as the only file, or packs the files. Unpacks every file to check it. */
-  pack(files: readonly FileToPack[]): Promise<SkillBundle>;
+  pack(files: readonly FileToPack[], signal: AbortSignal): Promise<SkillBundle>;
   /** Checks names and sizes. */
   open(archive: Uint8Array): Promise<OpenSkill>;
   /** Reads the front matter of SKILL.md. Throws `InvalidSkill`. */

@@ -1,4 +1,5 @@
 import { buffer } from "node:stream/consumers";
+import { Semaphore } from "@antiphon/base/limits/semaphore.ts";
 import { type FileToPack, InvalidSkill, SKILL_LIMITS, type SkillFormat } from "@antiphon/domain/skills.ts";
 import { ZipFile } from "yazl";
 import { readFrontMatter } from "./front-matter.ts";
@@ -6,8 +7,19 @@ import { checkSkill, SkillArchive } from "./skill-archive.ts";
 
 const ZIP_BEGINNING = "PK\u0003\u0004";
 
+/** Each takes up to the bytes of the files and of the archive in memory. */
+const PACKED_AT_ONCE_MAX = 2;
+const packing = new Semaphore(PACKED_AT_ONCE_MAX);
+
 export const zippedSkills: SkillFormat = {
-  pack: async (files) => await checkSkill(await packSkill(files)),
+  pack: async (files, signal) => {
+    const giveBack = await packing.take(signal);
+    try {
+      return await checkSkill(await packSkill(files));
+    } finally {
+      giveBack();
+    }
+  },
   open: async (archive) => await SkillArchive.open(archive),
   readHead: readFrontMatter,
 };

@@ -8,9 +8,9 @@ export function createSkillVersion({
   skills,
   format,
 }: SkillContext): ResponsesApiHandlers<Caller>["createSkillVersion"] {
-  return async ({ path: { skill_id: id }, body }, { principal: { owner } }) => {
+  return async ({ path: { skill_id: id }, body }, { principal: { owner }, signal }) => {
     if ((await skills.findSkill(owner, id)) === null) throw skillNotFound(id);
-    const bundle = await refusingInvalid("files", () => format.pack(body.files));
+    const bundle = await refusingInvalid("files", () => format.pack(body.files, signal));
     const creation = await skills.addVersion(owner, id, { ...bundle, isDefault: body.default ?? false });
     if (creation.type === "refused") throw skillRefused(creation.refusal, id, "");
     return { status: 200, body: creation.result };

@@ -8,10 +8,10 @@ export interface SkillContext {
   readonly format: SkillFormat;
 }
 
-/** `POST /v1/skills`: stores a zip archive, or packs files into one. `checkSkillUpload` has already checked the parts. */
+/** `POST /v1/skills`: stores a zip archive, or packs files into one. `checkSkillUpload` has checked the parts. */
 export function createSkill({ skills, format }: SkillContext): ResponsesApiHandlers<Caller>["createSkill"] {
-  return async ({ body: { files } }, { principal: { owner } }) => {
-    const bundle = await refusingInvalid("files", () => format.pack(files));
+  return async ({ body: { files } }, { principal: { owner }, signal }) => {
+    const bundle = await refusingInvalid("files", () => format.pack(files, signal));
     const creation = await skills.createSkill(owner, bundle);
     if (creation.type === "refused") throw skillRefused(creation.refusal, "", "");
     return { status: 200, body: creation.result };

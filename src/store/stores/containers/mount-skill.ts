@@ -19,16 +19,17 @@ interface Place {
 export async function mountSkill(
   db: Kysely<Database>,
   { owner, containerId, writer }: Place,
-  { name, contentId, open }: MountedSkill,
+  mounted: MountedSkill,
   signal: AbortSignal | undefined,
 ): Promise<ContainerRefusal | null> {
+  const { name, contentId } = mounted;
   const folder = skillFolder(name);
   const rows = await filesOf(db, owner, containerId).select(["id", "path", "upload_id"]).execute();
   const files = rows.filter(({ path }) => path.startsWith(folder));
   const isManifest = (path: string): boolean => path.toLowerCase() === `${folder}skill.md`.toLowerCase();
   if (files.some(({ path, upload_id: id }) => isManifest(path) && id === contentId)) return null;
   for (const { id } of files) await writer.remove(owner, containerId, id);
-  const skill = await open();
+  const skill = await mounted.open();
   const others = skill.files.filter(({ path }) => path !== skill.manifest);
   for (const { path } of [...others, { path: skill.manifest }]) {
     const file = { path: folder + path, content: skill.read(path), source: "user", uploadId: contentId } as const;
