@@ -20,6 +20,7 @@ test.each([
   ["a folder of 22 files", filesOf("src/a", 22)],
   ["files of its folders", [...filesOf("src/a", 20), ...filesOf("src/a/b", 20)]],
   ["operations", filesOf("src/a/operations", 40)],
+  ["migrations", filesOf("src/a/migrations", 40)],
   ["tests outside src/", filesOf("tests", 40)],
 ])("folders-are-small does not fire on %s", (_what, paths) => {
   expect(folderFaults(paths)).toEqual([]);

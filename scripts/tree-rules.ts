@@ -55,7 +55,7 @@ const EXPORT = /^export (?:declare |abstract |async )*(?:function\*?|class|const
 export const TREE_RULES: readonly TreeRule[] = [
   {
     name: "folders-are-small",
-    sentence: `A folder of src/ and packages/ holds at most ${FOLDER_FILES_MAX} files, tests and fixtures among them; operations/ may hold more.`,
+    sentence: `A folder of src/ and packages/ holds at most ${FOLDER_FILES_MAX} files, tests and fixtures among them; operations/ and migrations/ may hold more.`,
     find: (files) => folderFaults(files.map(({ path }) => path)),
   },
   {
@@ -117,7 +117,7 @@ export function folderFaults(paths: readonly string[]): string[] {
 }
 
 function isTooLarge(folder: string, files: number): boolean {
-  return files > FOLDER_FILES_MAX && !folder.endsWith("/operations");
+  return files > FOLDER_FILES_MAX && !/\/(?:operations|migrations)$/.test(folder);
 }
 
 /**
