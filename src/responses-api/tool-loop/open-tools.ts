@@ -31,6 +31,7 @@ export interface PlacedCall {
 
 /** The tools of one response, ready for use. */
 export interface ToolSet {
+  /** Those that the tools have now. */
   readonly functions: readonly PlacedFunction[];
   /** For the instructions. */
   readonly notes: readonly string[];
@@ -70,14 +71,11 @@ export async function openTools(
     await closeAll();
     throw failure.reason;
   }
-  const functions = openEntries.flatMap(({ kind, open: tool }) =>
-    tool.functions.map((definition) => ({ kind, definition, tool })),
-  );
-  const byName = new Map(
-    functions.map((entry) => [functionKey(entry.definition.name, entry.definition.server), entry]),
-  );
+  const placed = openEntries.map(({ kind, open: tool }) => new PlacedFunctions(kind, tool));
   return {
-    functions,
+    get functions() {
+      return placed.flatMap((one) => one.all);
+    },
     notes: openEntries.flatMap(({ open: { note } }) => (note === null ? [] : [note])),
     guides: openEntries.flatMap(({ open: { guide } }) => guide ?? []),
     opening: openEntries.flatMap(({ open: tool }) => tool.opening),
@@ -85,7 +83,7 @@ export async function openTools(
       pending.map((call) => ({ kind, server: tool.type === "mcp" ? tool.server_label : null, pending: call })),
     ),
     sources: openEntries.flatMap(({ open: tool }) => tool.sources ?? []),
-    find: (name, server) => byName.get(functionKey(name, server)) ?? null,
+    find: (name, server) => placed.map((one) => one.find(name, server)).find((entry) => entry !== null) ?? null,
     close: closeAll,
   };
 }
@@ -99,6 +97,36 @@ async function open(hostedTool: HostedTool | null, { tool }: OfferedHostedTool, 
     code: "unsupported_parameter",
     param: "tools",
   });
+}
+
+/** The functions of one tool. They are placed again when it has others. */
+class PlacedFunctions {
+  readonly #kind: ToolKind;
+  readonly #tool: OpenTool;
+  #definitions: readonly HostedFunction[] = [];
+  #all: readonly PlacedFunction[] = [];
+  #byName: ReadonlyMap<string, PlacedFunction> = new Map();
+
+  constructor(kind: ToolKind, tool: OpenTool) {
+    this.#kind = kind;
+    this.#tool = tool;
+  }
+
+  /** The same entries as long as the tool has the same functions. */
+  get all(): readonly PlacedFunction[] {
+    const { functions } = this.#tool;
+    if (functions === this.#definitions) return this.#all;
+    this.#definitions = functions;
+    this.#all = functions.map((definition) => ({ kind: this.#kind, definition, tool: this.#tool }));
+    this.#byName = new Map(
+      this.#all.map((entry) => [functionKey(entry.definition.name, entry.definition.server), entry]),
+    );
+    return this.#all;
+  }
+
+  find(name: string, server: string | null): PlacedFunction | null {
+    return this.all.length === 0 ? null : (this.#byName.get(functionKey(name, server)) ?? null);
+  }
 }
 
 function functionKey(name: string, server: string | null): string {

@@ -46,6 +46,12 @@ export class ConnectionPool {
     return this.#free(key) ?? this.#add(key, server, owner);
   }
 
+  /** Whether a kept connection to this server heard that its list of tools has changed since it was read. */
+  hasNewList(server: McpServer, owner: Owner): boolean {
+    const places = this.#places.get(connectionKey(server, owner)) ?? [];
+    return [...places].some(({ connection }) => connection.isOpen && connection.hasNewList);
+  }
+
   giveBack(place: PooledConnection): void {
     place.users -= 1;
     if (place.users > 0) return;

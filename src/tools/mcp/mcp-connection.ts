@@ -4,8 +4,6 @@ import {
   type CallToolResult,
   Client,
   type ListToolsResult,
-  ProtocolError,
-  ProtocolErrorCode,
   SdkError,
   SdkErrorCode,
   type StandardSchemaV1,
@@ -16,10 +14,12 @@ import { authorizedEgress } from "./authorization/authorized-egress.ts";
 import type { TokenSources } from "./authorization/token-sources.ts";
 import { type BegunReply, CallIds } from "./call-ids.ts";
 import { type CallParams, DirectCalls } from "./direct-calls.ts";
+import { hearServer, listenForLists, type ServerTraits } from "./hear-server.ts";
 import { type Delivery, deliveryAt, McpFault, McpTimeout, refusedStatus } from "./mcp-failure.ts";
 import type { McpAddress, McpOptions, McpServer } from "./mcp-server.ts";
 import { type EndableTransport, type HttpTransport, openTransport, type Use, withinUse } from "./open-transport.ts";
 import { causeOf, openProgram } from "./programs/open-program.ts";
+import type { ReadingRequest } from "./resources/resource-tool.ts";
 import { LIST_RESULT, lightMessage } from "./results/light-results.ts";
 import { CALL_RESULT } from "./results/read-result.ts";
 import { SharedWork } from "./shared-work.ts";
@@ -30,8 +30,6 @@ const FAREWELL_MS = 1000;
 const PROGRESS_FACTOR = 5;
 /** Statuses of servers that lack the newer transport. */
 const NOT_STREAMABLE: ReadonlySet<number> = new Set([400, 404, 405]);
-/** The maximum of a method's name that is quoted. */
-const METHOD_CHARACTERS_MAX = 100;
 /** The time limit of a question to a program whose last call was stopped. */
 const ANSWER_MS = 2000;
 /** The protocol's status for a forgotten session. Some servers use 400. */
@@ -55,19 +53,6 @@ export interface Asking {
   readonly until: AbortSignal;
 }
 
-/** What a server says about itself when a connection is opened. */
-export interface ServerTraits {
-  /** How its tools are used; null if it says nothing. */
-  readonly instructions: string | null;
-  readonly hasResources: boolean;
-}
-
-/** A request for something to read, and its parameters. */
-export interface ReadingRequest {
-  readonly method: "resources/read" | "resources/list" | "resources/templates/list";
-  readonly params: Record<string, string>;
-}
-
 interface OpenClient {
   readonly client: Client;
   readonly transport: EndableTransport;
@@ -87,6 +72,7 @@ export class McpConnection {
   /** The pending first page. */
   #listing: SharedWork<ListToolsResult | null> | null = null;
   #isOver = false;
+  #hasNewList = false;
   /** Whether a request was stopped that may still keep the server busy. */
   #isDoubtful = false;
 
@@ -112,6 +98,11 @@ export class McpConnection {
   /** Whether it may serve several responses at once: the server has no session state. */
   get isShareable(): boolean {
     return this.isLasting && this.#openClient?.transport.sessionId === undefined;
+  }
+
+  /** Whether the server said that its list of tools has changed since it was last read. */
+  get hasNewList(): boolean {
+    return this.#hasNewList;
   }
 
   /** Opens it, once. Rejects with `McpFault`. */
@@ -175,6 +166,7 @@ export class McpConnection {
     const { signal } = asking;
     const params = cursor === undefined ? {} : { cursor };
     return await this.#ask(asking, BAD_REQUEST, async (client) => {
+      if (cursor === undefined) this.#hasNewList = false;
       if (client.getServerCapabilities()?.tools === undefined) return null;
       return await unlessAborted(client.request({ method: "tools/list", params }, LIST_RESULT, { signal }), signal);
     });
@@ -297,7 +289,7 @@ export class McpConnection {
     signal: AbortSignal,
     refusal: { status: number | null },
   ): Promise<OpenClient> {
-    const { version, listTimeoutMs: timeout } = this.#options;
+    const { version, listTimeoutMs: timeout, log } = this.#options;
     const client = new Client(
       { name: "antiphon", version },
       {
@@ -306,7 +298,10 @@ export class McpConnection {
         inputRequired: { autoFulfill: false },
       },
     );
-    client.fallbackRequestHandler = refuseRequest;
+    hearServer(client, () => {
+      this.#hasNewList = true;
+      log.debug({ server: this.#server.label }, "the list of an MCP server has changed");
+    });
     const attempt = new AbortController();
     const transport = this.#transport(kind, AbortSignal.any([this.#lifetime.signal, attempt.signal]), (status) => {
       refusal.status = status;
@@ -319,6 +314,7 @@ export class McpConnection {
       await transport.close().catch(() => {});
       throw causeOf(error, transport);
     }
+    if (this.#server.reach.type === "program") listenForLists(client);
     const { onmessage } = transport;
     // oxlint-disable-next-line unicorn/prefer-add-event-listener -- The transport is no event target.
     transport.onmessage = (message) => onmessage?.(lightMessage(this.#callIds.readMessage(message)));
@@ -367,17 +363,6 @@ export class McpConnection {
     const source = tokens?.sourceOf(server.tokenPlace) ?? null;
     return authorizedEgress(server.isOperators ? operatorEgress : egress, { server, address, tokens: source });
   }
-}
-
-/**
- * Answers a server that asks something during a call although no such capability was declared. Most servers put the
- * message into the result of the call, so it is also for the model.
- */
-async function refuseRequest({ method }: { readonly method: string }): Promise<never> {
-  throw new ProtocolError(
-    ProtocolErrorCode.MethodNotFound,
-    `The client does not answer ${method.slice(0, METHOD_CHARACTERS_MAX)}: nobody and no model can be asked during a call. All that the tool needs must be in the arguments of the call.`,
-  );
 }
 
 /** Aborts with `McpTimeout`. */

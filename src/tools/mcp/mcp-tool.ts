@@ -53,7 +53,8 @@ function openingOf(
     ...request,
     server,
     approvedCalls,
-    list: known === null ? { id: scope.newItemId("mcpl") } : { known },
+    known,
+    listId: scope.newItemId("mcpl"),
   };
 }
 

@@ -18,6 +18,11 @@ export const RESOURCE_OFFER: OfferedMcpTool = {
   readsResources: true,
 };
 
+/** The facts for filters. */
+export function traitsOf({ definition, readOnly }: OfferedMcpTool) {
+  return { name: definition.name, readOnly };
+}
+
 /** What a server offers. */
 export interface ServerList {
   readonly tools: readonly OfferedMcpTool[];

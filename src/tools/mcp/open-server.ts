@@ -1,27 +1,16 @@
 import { assert } from "@antiphon/base/assert.ts";
-import { isRecord } from "@antiphon/base/json/records.ts";
-import type { McpListTools } from "@antiphon/contracts/responses-api/types.ts";
-import {
-  type ApprovedCall,
-  type OpeningItem,
-  type OpenTool,
-  type PendingCall,
-  type ServerGuide,
-  ToolNotOpened,
-  type ToolScope,
-} from "@antiphon/domain/hosted-tool.ts";
-import type { HostedFunction } from "@antiphon/domain/models/hosted.ts";
+import type { ApprovedCall, OpenTool, PendingCall, ToolCall, ToolScope } from "@antiphon/domain/hosted-tool.ts";
 import { ModelError } from "@antiphon/domain/models/model-error.ts";
 import { TokenSources } from "./authorization/token-sources.ts";
 import { ConnectionPool } from "./connection-pool.ts";
-import { cutInstructions, fetchList, tooManyTools } from "./list-tools.ts";
 import type { McpInput, McpOptions, McpServer } from "./mcp-server.ts";
-import type { ListedServer, OfferedMcpTool } from "./offered-tools.ts";
+import { type ListedServer, traitsOf } from "./offered-tools.ts";
 import { ProgramPool } from "./programs/program-pool.ts";
 import { approvalCall, type CallContext, mcpCall } from "./run-call.ts";
 import { ServerLink, type TakenConnection } from "./server-link.ts";
 import { ServerSecrets } from "./server-secrets.ts";
-import { allowanceOf, approvalNeedOf, restraintOf, type ToolTest } from "./tool-filter.ts";
+import { openList, type ServerTools } from "./server-tools.ts";
+import { approvalNeedOf, restraintOf, type ToolTest } from "./tool-filter.ts";
 
 /** The facts known before the server is called. */
 export interface Opening {
@@ -30,8 +19,10 @@ export interface Opening {
   readonly scope: ToolScope;
   readonly options: McpOptions;
   readonly approvedCalls: readonly IdentifiedCall[];
-  /** A list in the context, or the id of the item for a new one. */
-  readonly list: { readonly known: ListedServer } | { readonly id: string };
+  /** The list in the context; null if there is none. */
+  readonly known: ListedServer | null;
+  /** The id of the item for a new list. */
+  readonly listId: string;
 }
 
 /** An approved call, and the id of its item. */
@@ -65,8 +56,7 @@ export async function openServer(pools: ConnectionPools, opening: Opening): Prom
   const link = new ServerLink(() => takeConnection(pools, server, scope));
   const secrets = new ServerSecrets(server, pools.tokens.sourceOf(server.tokenPlace));
   try {
-    const { tools, guide, list } = await listOf(opening, link, secrets);
-    const byName = new Map(tools.map((offer) => [offer.definition.name, offer]));
+    const tools = await openList(opening, link, secrets, () => hasNewList(pools, server, scope));
     const isHeld = holdOf(server, opening.tool);
     const context: CallContext = {
       link,
@@ -76,17 +66,19 @@ export async function openServer(pools: ConnectionPools, opening: Opening): Prom
       secrets,
     };
     return {
-      functions: tools.map((offer) => mcpFunction(server, offer)),
+      get functions() {
+        return tools.functions;
+      },
       note: null,
-      guide,
-      opening: list,
-      pending: opening.approvedCalls.map((call) => pendingCall(context, byName, call, server)),
+      guide: tools.guide,
+      opening: tools.opening,
+      pending: opening.approvedCalls.map((call) => pendingCall(context, tools, call, server)),
       call(name, origin) {
-        const offer = byName.get(name);
-        assert(offer !== undefined, "only offered tools are called");
+        const offer = tools.find(name);
+        assert(offer !== null, "only offered tools are called");
         const { approvalRequestId = null } = origin;
         if (approvalRequestId === null && isHeld(traitsOf(offer))) return approvalCall(server.label, offer, origin);
-        return mcpCall(context, offer, { id: origin.newItemId("mcp"), approvalRequestId });
+        return renewing(tools, mcpCall(context, offer, { id: origin.newItemId("mcp"), approvalRequestId }));
       },
       close: async () => link.close(),
     };
@@ -105,40 +97,23 @@ async function takeConnection(pools: ConnectionPools, server: McpServer, scope: 
   return { connection: place.connection, release: () => pools.remote.giveBack(place) };
 }
 
-interface OpenList {
-  readonly tools: readonly OfferedMcpTool[];
-  readonly guide: ServerGuide | null;
-  /** Its item, if the list was fetched. */
-  readonly list: readonly OpeningItem[];
+/** Whether a kept connection heard that the list has changed since it was read. */
+function hasNewList(pools: ConnectionPools, server: McpServer, scope: ToolScope): boolean {
+  return server.reach.type === "program"
+    ? pools.programs.hasNewList(server, scope)
+    : pools.remote.hasNewList(server, scope.owner);
 }
 
-async function listOf(
-  { server, tool, scope, options, list }: Opening,
-  link: ServerLink,
-  secrets: ServerSecrets,
-): Promise<OpenList> {
-  if ("known" in list) {
-    const { id, instructions } = list.known;
-    const filters = [allowanceOf(tool.allowed_tools), allowanceOf(server.limits?.allowedTools)];
-    const tools = list.known.tools.filter((offer) => filters.every((isAllowed) => isAllowed(traitsOf(offer))));
-    if (tools.length > options.toolsMax) throw tooManyTools(server.label, options.toolsMax);
-    return { tools, guide: guideOf(server, id, instructions), list: [] };
-  }
-  const first: McpListTools = { id: list.id, type: "mcp_list_tools", server_label: server.label, tools: [] };
-  const { tools, instructions } = await fetchList(link, { server, tool, options, secrets }, scope.signal).catch(
-    (error: unknown) => {
-      if (!(error instanceof ModelError)) throw error;
-      throw new ToolNotOpened(error, { first, last: { ...first, error: error.message } });
+/** A call after which the list is read again if the server has said that it changed. */
+function renewing(tools: ServerTools, call: ToolCall): ToolCall {
+  return {
+    ...call,
+    async *run(args, signal) {
+      const outcome = yield* call.run(args, signal);
+      const list = outcome.type === "ran" ? await tools.renew(signal) : null;
+      return outcome.type !== "ran" || list === null ? outcome : { ...outcome, following: [list] };
     },
-  );
-  const said = instructions === null ? {} : { instructions };
-  const last = { ...first, ...said, tools: tools.map(({ definition }) => definition) };
-  return { tools, guide: guideOf(server, list.id, instructions), list: [{ first, last }] };
-}
-
-/** The id of the list is not sent to the server. A client may send a longer text than a server. */
-function guideOf({ label }: McpServer, secret: string, instructions: string | null): ServerGuide | null {
-  return instructions === null ? null : { server: label, text: cutInstructions(instructions), secret };
+  };
 }
 
 /** Whether calls of a tool need approval, by the request or the operator. */
@@ -148,22 +123,18 @@ function holdOf({ limits }: McpServer, tool: McpInput): ToolTest {
   return (traits) => isWanted(traits) || isImposed(traits);
 }
 
-function traitsOf({ definition, readOnly }: OfferedMcpTool) {
-  return { name: definition.name, readOnly };
-}
-
 /** An approved call, with the arguments of its request. */
 function pendingCall(
   context: CallContext,
-  tools: ReadonlyMap<string, OfferedMcpTool>,
+  tools: ServerTools,
   { requestId, itemId, name, arguments: args, isAskedHere }: IdentifiedCall,
   { limits }: McpServer,
 ): PendingCall {
-  const offer = tools.get(name);
-  if (offer === undefined) throw approvedToolMissing(context.label, name);
+  const offer = tools.find(name);
+  if (offer === null) throw approvedToolMissing(context.label, name);
   if (!isAskedHere && restraintOf(limits?.requireApproval)(traitsOf(offer)))
     throw approvalNotAsked(requestId, context.label);
-  const call = mcpCall(context, offer, { id: itemId, approvalRequestId: requestId });
+  const call = renewing(tools, mcpCall(context, offer, { id: itemId, approvalRequestId: requestId }));
   return { name, callId: requestId, arguments: args, approvalRequestId: requestId, call };
 }
 
@@ -182,22 +153,4 @@ function approvalNotAsked(requestId: string, label: string): ModelError {
 
 function unusableApproval(message: string): ModelError {
   return new ModelError(message, { status: 400, type: "invalid_request_error", code: "invalid_value", param: "input" });
-}
-
-function mcpFunction({ label, description }: McpServer, { definition }: OfferedMcpTool): HostedFunction {
-  const texts = [description, definition.description].filter((text) => text !== null && text !== "");
-  return {
-    type: "hosted_function",
-    name: definition.name,
-    server: label,
-    description: texts.join("\n"),
-    parameters: parametersOf(definition.input_schema),
-  };
-}
-
-/** Model servers reject some members that describe the schema itself. */
-function parametersOf(schema: unknown): Readonly<Record<string, unknown>> {
-  if (!isRecord(schema)) return { type: "object", properties: {} };
-  const { $schema: _, ...rest } = schema;
-  return { ...rest, type: "object", ...(isRecord(rest["properties"]) ? {} : { properties: {} }) };
 }

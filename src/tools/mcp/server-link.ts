@@ -1,7 +1,9 @@
 import { unlessAborted } from "@antiphon/base/limits/unless-aborted.ts";
 import type { CallToolResult, ListToolsResult, StandardSchemaV1 } from "@modelcontextprotocol/client";
-import type { Asking, McpConnection, ReadingRequest, ServerTraits } from "./mcp-connection.ts";
+import type { ServerTraits } from "./hear-server.ts";
+import type { Asking, McpConnection } from "./mcp-connection.ts";
 import { McpFault } from "./mcp-failure.ts";
+import type { ReadingRequest } from "./resources/resource-tool.ts";
 
 /** Created once: each error costs a stack trace. */
 const ENDED = new Error("the response has ended");
@@ -28,6 +30,11 @@ export class ServerLink {
   /** See `McpConnection.listPage`. */
   async listPage(cursor: string | undefined, signal: AbortSignal): Promise<ListToolsResult | null> {
     return await this.#ask(signal, (connection, asking) => connection.listPage(cursor, asking));
+  }
+
+  /** Whether the connection in use heard that the list has changed since it was read. */
+  get hasNewList(): boolean {
+    return this.#places.at(-1)?.connection.hasNewList === true;
   }
 
   /** See `McpConnection.traits`. */

@@ -47,6 +47,18 @@ export class ProgramPool {
     return program;
   }
 
+  /** Whether the program of this chain, if it is unused, has said that its list changed since it was read. */
+  hasNewList(server: McpServer, { owner, continuedId }: ProgramUser): boolean {
+    const key = connectionKey(server, owner);
+    return [...this.#idle].some(
+      (program) =>
+        continuedId !== null &&
+        program.key === key &&
+        program.chainIds.has(continuedId) &&
+        program.connection.hasNewList,
+    );
+  }
+
   giveBack(program: KeptProgram): void {
     program.isUsed = false;
     const { programIdleMs, programsMax } = this.#options;

@@ -24,6 +24,12 @@ export const RESOURCE_TOOL: McpListedTool = {
   name: NAME,
 };
 
+/** A request for something to read, and its parameters. */
+export interface ReadingRequest {
+  readonly method: "resources/read" | "resources/list" | "resources/templates/list";
+  readonly params: Record<string, string>;
+}
+
 /** Whether a listed tool is our function. Clients may send lists, so the name counts, which filters look at. */
 export function isResourceTool({ name, annotations }: McpListedTool): boolean {
   return name === NAME && annotations?.["method"] === METHOD;

@@ -1,0 +1,34 @@
+import { type Client, ProtocolError, ProtocolErrorCode } from "@modelcontextprotocol/client";
+
+/** The maximum of a method's name that is quoted. */
+const METHOD_CHARACTERS_MAX = 100;
+
+/** What a server says about itself when a connection is opened. */
+export interface ServerTraits {
+  /** How its tools are used; null if it says nothing. */
+  readonly instructions: string | null;
+  readonly hasResources: boolean;
+}
+
+/** Hears what a server says by itself: that its list of tools has changed, and questions, which are refused. */
+export function hearServer(client: Client, onNewList: () => void): void {
+  client.setNotificationHandler("notifications/tools/list_changed", onNewList);
+  client.fallbackRequestHandler = refuseRequest;
+}
+
+/** Asks a program of the newer protocol to tell when its list changes. Others tell unasked. */
+export function listenForLists(client: Client): void {
+  if (client.getProtocolEra() !== "modern" || client.getServerCapabilities()?.tools?.listChanged !== true) return;
+  client.listen({ toolsListChanged: true }).catch(() => {}); // Without it the list is read when a chain begins.
+}
+
+/**
+ * Answers a server that asks something during a call although no such capability was declared. Most servers put the
+ * message into the result of the call, so it is also for the model.
+ */
+async function refuseRequest({ method }: { readonly method: string }): Promise<never> {
+  throw new ProtocolError(
+    ProtocolErrorCode.MethodNotFound,
+    `The client does not answer ${method.slice(0, METHOD_CHARACTERS_MAX)}: nobody and no model can be asked during a call. All that the tool needs must be in the arguments of the call.`,
+  );
+}
