@@ -3,7 +3,7 @@ import { inputRequired, McpServer } from "@modelcontextprotocol/server";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { verifies } from "../../verifies.ts";
-import { type JsonRpc, plainTool, startOfficial, startScripted, toolList } from "./mcp-servers.ts";
+import { type JsonRpc, plainTool, startEverything, startOfficial, startScripted, toolList } from "./mcp-servers.ts";
 import { called, mcpInput, opened, ranCall } from "./opened-tool.ts";
 
 const FORM = { type: "object", properties: { size: { type: "string" } } } as const;
@@ -58,4 +58,13 @@ test("a server of protocol 2026-07-28 that needs input fails the call, and the m
   const call = ranCall(await called(await opened(mcpInput({ server_url: url })), "size"));
   expect(call.item).toMatchObject({ status: "failed", error: { type: "mcp_protocol_error" } });
   expect(call.output).toMatch(/Cannot request input .size. \(elicitation\/create\): .* client capabilities/);
+});
+
+test("a tool of the official server that only runs as a task fails with what is wrong", async () => {
+  const { url } = await startEverything("streamableHttp");
+  const call = ranCall(
+    await called(await opened(mcpInput({ server_url: url })), "simulate-research-query", { topic: "herons" }),
+  );
+  expect(call.item.status).toBe("failed");
+  expect(call.output).toContain("requires task augmentation");
 });
