@@ -2,7 +2,7 @@ import type { Semaphore } from "@antiphon/base/limits/semaphore.ts";
 import { unlessAborted } from "@antiphon/base/limits/unless-aborted.ts";
 import {
   type CallToolResult,
-  Client,
+  type Client,
   type ListToolsResult,
   SdkError,
   SdkErrorCode,
@@ -14,8 +14,8 @@ import { authorizedEgress } from "./authorization/authorized-egress.ts";
 import type { TokenSources } from "./authorization/token-sources.ts";
 import { type BegunReply, CallIds } from "./call-ids.ts";
 import { type CallParams, DirectCalls } from "./direct-calls.ts";
-import { hearServer, listenForLists, type ServerTraits } from "./hear-server.ts";
-import { type Delivery, deliveryAt, McpFault, McpTimeout, refusedStatus } from "./mcp-failure.ts";
+import { createMcpClient, listenForLists, type ServerTraits } from "./mcp-client.ts";
+import { type Delivery, deliveryAt, McpFault, refusedStatus, timeoutSignal } from "./mcp-failure.ts";
 import type { McpAddress, McpOptions, McpServer } from "./mcp-server.ts";
 import { type EndableTransport, type HttpTransport, openTransport, type Use, withinUse } from "./open-transport.ts";
 import { causeOf, openProgram } from "./programs/open-program.ts";
@@ -290,15 +290,7 @@ export class McpConnection {
     refusal: { status: number | null },
   ): Promise<OpenClient> {
     const { version, listTimeoutMs: timeout, log } = this.#options;
-    const client = new Client(
-      { name: "antiphon", version },
-      {
-        // Servers before 2026 have one way to begin; servers with SSE are older.
-        versionNegotiation: { mode: kind === "sse" ? "legacy" : "auto" },
-        inputRequired: { autoFulfill: false },
-      },
-    );
-    hearServer(client, () => {
+    const client = createMcpClient(kind, version, () => {
       this.#hasNewList = true;
       log.debug({ server: this.#server.label }, "the list of an MCP server has changed");
     });
@@ -363,12 +355,4 @@ export class McpConnection {
     const source = tokens?.sourceOf(server.tokenPlace) ?? null;
     return authorizedEgress(server.isOperators ? operatorEgress : egress, { server, address, tokens: source });
   }
-}
-
-/** Aborts with `McpTimeout`. */
-export function timeoutSignal(ms: number): AbortSignal {
-  const controller = new AbortController();
-  const timer = setTimeout(() => controller.abort(new McpTimeout(`no answer in ${ms} ms`)), ms);
-  timer.unref();
-  return controller.signal;
 }

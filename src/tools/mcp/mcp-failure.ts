@@ -14,6 +14,14 @@ export class McpTimeout extends Error {
   override readonly name = "McpTimeout";
 }
 
+/** Aborts with `McpTimeout`. */
+export function timeoutSignal(ms: number): AbortSignal {
+  const controller = new AbortController();
+  const timer = setTimeout(() => controller.abort(new McpTimeout(`no answer in ${ms} ms`)), ms);
+  timer.unref();
+  return controller.signal;
+}
+
 /** The program of the server exited unexpectedly. */
 export class ProgramEnded extends Error {
   override readonly name = "ProgramEnded";

@@ -1,6 +1,6 @@
 import { unlessAborted } from "@antiphon/base/limits/unless-aborted.ts";
 import type { CallToolResult, ListToolsResult, StandardSchemaV1 } from "@modelcontextprotocol/client";
-import type { ServerTraits } from "./hear-server.ts";
+import type { ServerTraits } from "./mcp-client.ts";
 import type { Asking, McpConnection } from "./mcp-connection.ts";
 import { McpFault } from "./mcp-failure.ts";
 import type { ReadingRequest } from "./resources/resource-tool.ts";

@@ -1,4 +1,5 @@
-import { type Client, ProtocolError, ProtocolErrorCode } from "@modelcontextprotocol/client";
+import { Client, ProtocolError, ProtocolErrorCode } from "@modelcontextprotocol/client";
+import type { HttpTransport } from "./open-transport.ts";
 
 /** The maximum of a method's name that is quoted. */
 const METHOD_CHARACTERS_MAX = 100;
@@ -10,10 +11,19 @@ export interface ServerTraits {
   readonly hasResources: boolean;
 }
 
-/** Hears what a server says by itself: that its list of tools has changed, and questions, which are refused. */
-export function hearServer(client: Client, onNewList: () => void): void {
+/** A client that hears when the list of tools has changed, and refuses questions of the server. */
+export function createMcpClient(kind: HttpTransport, version: string, onNewList: () => void): Client {
+  const client = new Client(
+    { name: "antiphon", version },
+    {
+      // Servers before 2026 have one way to begin; servers with SSE are older.
+      versionNegotiation: { mode: kind === "sse" ? "legacy" : "auto" },
+      inputRequired: { autoFulfill: false },
+    },
+  );
   client.setNotificationHandler("notifications/tools/list_changed", onNewList);
   client.fallbackRequestHandler = refuseRequest;
+  return client;
 }
 
 /** Asks a program of the newer protocol to tell when its list changes. Others tell unasked. */
