@@ -4,7 +4,8 @@ import type { Owner } from "@antiphon/domain/owner.ts";
 import { mcpRefusal } from "./check-mcp-tool.ts";
 import { type McpInput, type McpOptions, type McpServer, operatorServerOf, serverOf } from "./mcp-server.ts";
 import { listInContext } from "./offered-tools.ts";
-import type { ConnectionPools, Opening } from "./open-server.ts";
+import type { ConnectionPools } from "./open-server.ts";
+import type { Opening } from "./server-tools.ts";
 
 /** The tools of MCP servers: servers that requests name by URL, and the operator's servers. */
 export function createMcpTool(options: McpOptions): HostedTool {

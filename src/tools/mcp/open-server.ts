@@ -1,34 +1,16 @@
 import { assert } from "@antiphon/base/assert.ts";
-import type { ApprovedCall, OpenTool, PendingCall, ToolCall, ToolScope } from "@antiphon/domain/hosted-tool.ts";
+import type { OpenTool, PendingCall, ToolCall, ToolScope } from "@antiphon/domain/hosted-tool.ts";
 import { ModelError } from "@antiphon/domain/models/model-error.ts";
 import { TokenSources } from "./authorization/token-sources.ts";
 import { ConnectionPool } from "./connection-pool.ts";
 import type { McpInput, McpOptions, McpServer } from "./mcp-server.ts";
-import { type ListedServer, traitsOf } from "./offered-tools.ts";
+import { traitsOf } from "./offered-tools.ts";
 import { ProgramPool } from "./programs/program-pool.ts";
 import { approvalCall, type CallContext, mcpCall } from "./run-call.ts";
 import { ServerLink, type TakenConnection } from "./server-link.ts";
 import { ServerSecrets } from "./server-secrets.ts";
-import { openList, type ServerTools } from "./server-tools.ts";
+import { type IdentifiedCall, type Opening, openList, type ServerTools } from "./server-tools.ts";
 import { approvalNeedOf, restraintOf, type ToolTest } from "./tool-filter.ts";
-
-/** The facts known before the server is called. */
-export interface Opening {
-  readonly server: McpServer;
-  readonly tool: McpInput;
-  readonly scope: ToolScope;
-  readonly options: McpOptions;
-  readonly approvedCalls: readonly IdentifiedCall[];
-  /** The list in the context; null if there is none. */
-  readonly known: ListedServer | null;
-  /** The id of the item for a new list. */
-  readonly listId: string;
-}
-
-/** An approved call, and the id of its item. */
-export interface IdentifiedCall extends ApprovedCall {
-  readonly itemId: string;
-}
 
 /** What outlives responses: connections to remote servers, and programs. */
 export interface ConnectionPools {

@@ -1,12 +1,17 @@
 import { isRecord } from "@antiphon/base/json/records.ts";
 import type { McpListTools } from "@antiphon/contracts/responses-api/types.ts";
-import { type OpeningItem, type ServerGuide, ToolNotOpened } from "@antiphon/domain/hosted-tool.ts";
+import {
+  type ApprovedCall,
+  type OpeningItem,
+  type ServerGuide,
+  ToolNotOpened,
+  type ToolScope,
+} from "@antiphon/domain/hosted-tool.ts";
 import type { HostedFunction } from "@antiphon/domain/models/hosted.ts";
 import { ModelError } from "@antiphon/domain/models/model-error.ts";
 import { cutInstructions, fetchList, tooManyTools } from "./list-tools.ts";
-import type { McpServer } from "./mcp-server.ts";
-import { type ListedServer, type OfferedMcpTool, type ServerList, traitsOf } from "./offered-tools.ts";
-import type { Opening } from "./open-server.ts";
+import type { McpInput, McpOptions, McpServer } from "./mcp-server.ts";
+import { type ListedServer, type OfferedMcpTool, traitsOf } from "./offered-tools.ts";
 import type { ServerLink } from "./server-link.ts";
 import type { ServerSecrets } from "./server-secrets.ts";
 import { allowanceOf } from "./tool-filter.ts";
@@ -14,11 +19,36 @@ import { allowanceOf } from "./tool-filter.ts";
 /** How many times a response reads the list of a server again. */
 const RENEWALS_MAX = 16;
 
+/** The facts known before the server is called. */
+export interface Opening {
+  readonly server: McpServer;
+  readonly tool: McpInput;
+  readonly scope: ToolScope;
+  readonly options: McpOptions;
+  readonly approvedCalls: readonly IdentifiedCall[];
+  /** The list in the context; null if there is none. */
+  readonly known: ListedServer | null;
+  /** The id of the item for a new list. */
+  readonly listId: string;
+}
+
+/** An approved call, and the id of its item. */
+export interface IdentifiedCall extends ApprovedCall {
+  readonly itemId: string;
+}
+
 /** How a response reaches a server and reads its list. */
 interface ListSource {
   readonly opening: Opening;
   readonly link: ServerLink;
   readonly secrets: ServerSecrets;
+}
+
+interface OpenList {
+  readonly tools: readonly OfferedMcpTool[];
+  readonly guide: ServerGuide | null;
+  /** The item of the list, if it was read for this response. */
+  readonly opening: readonly OpeningItem[];
 }
 
 /**
@@ -33,23 +63,20 @@ export async function openList(
 ): Promise<ServerTools> {
   const { server, known, listId } = opening;
   const source = { opening, link, secrets };
-  const usable = known === null ? null : usableTools(opening, known);
-  if (known === null || usable === null || hasNewList()) {
-    const { list, item } = await readList(source, listId, opening.scope.signal);
-    const guide = guideOf(server, listId, list.instructions);
-    if (usable === null || !areEqual(usable, list.tools))
-      return new ServerTools(source, { tools: list.tools, guide, opening: [item] });
-  }
-  const guide = guideOf(server, known.id, known.instructions);
-  return new ServerTools(source, { tools: usable, guide, opening: [] });
+  const usable = known === null ? null : usableList(opening, known);
+  if (usable !== null && !hasNewList()) return new ServerTools(source, usable);
+  const { list, item } = await readList(source, listId, opening.scope.signal);
+  if (usable !== null && areEqual(usable.tools, list.tools)) return new ServerTools(source, usable);
+  const guide = guideOf(server, listId, list.instructions);
+  return new ServerTools(source, { tools: list.tools, guide, opening: [item] });
 }
 
-/** The tools of a list in the context that the request and the operator allow. */
-function usableTools({ server, tool, options }: Opening, known: ListedServer): readonly OfferedMcpTool[] {
+/** A list in the context, with the tools that the request and the operator allow. */
+function usableList({ server, tool, options }: Opening, known: ListedServer): OpenList {
   const filters = [allowanceOf(tool.allowed_tools), allowanceOf(server.limits?.allowedTools)];
   const tools = known.tools.filter((offer) => filters.every((isAllowed) => isAllowed(traitsOf(offer))));
   if (tools.length > options.toolsMax) throw tooManyTools(server.label, options.toolsMax);
-  return tools;
+  return { tools, guide: guideOf(server, known.id, known.instructions), opening: [] };
 }
 
 /** Some servers say that their list has changed when its allowed part has not, or directly before it is read. */
@@ -69,10 +96,7 @@ export class ServerTools {
   #functions: readonly HostedFunction[] = [];
   #renewals = 0;
 
-  constructor(
-    source: ListSource,
-    { tools, guide, opening }: Pick<ServerTools, "guide" | "opening"> & Pick<ServerList, "tools">,
-  ) {
+  constructor(source: ListSource, { tools, guide, opening }: OpenList) {
     this.#source = source;
     this.guide = guide;
     this.opening = opening;

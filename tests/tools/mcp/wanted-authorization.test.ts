@@ -41,6 +41,7 @@ function operators(url: string, more: object = {}): OpenMore {
     owners: null,
     connectorIds: ["connector_gmail"],
     forwardsAuthorization: false,
+    allowsLessApproval: false,
   };
   return { options: { servers: [{ ...server, ...more }] } };
 }
