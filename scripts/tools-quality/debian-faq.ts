@@ -15,8 +15,8 @@ export interface Answer {
 const TEXT_CHARACTERS_MIN = 80;
 
 /**
- * The questions of a set, with their answers: `perl`, `python`, or a language of the Debian FAQ. They come from Debian's
- * documentation packages, which apt fetches into the cache; nothing of them is kept in this repository.
+ * The questions of a set, with their answers: `perl`, `python`, or a language of the Debian FAQ. They come from
+ * Debian's documentation packages, which apt fetches into the cache; nothing of them is kept in this repository.
  */
 export function readFaq(set: string): readonly Answer[] {
   if (set === "perl") return pagesOf("perl-doc", "usr/share/perl/*/pod/perlfaq[1-9].pod").flatMap(answersInPod);

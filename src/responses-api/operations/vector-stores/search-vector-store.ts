@@ -19,6 +19,9 @@ export function searchVectorStore(passages: PassageFinder): ResponsesApiHandlers
       content: [{ type: "text" as const, text }],
     }));
     const object = "vector_store.search_results.page";
-    return { status: 200, body: { object, search_query: [...outcome.queries], data, has_more: false, next_page: null } };
+    return {
+      status: 200,
+      body: { object, search_query: [...outcome.queries], data, has_more: false, next_page: null },
+    };
   };
 }
