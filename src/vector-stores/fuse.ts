@@ -25,9 +25,9 @@ interface CosineScale {
 
 /**
  * Measured with multilingual-e5-small on the Debian FAQ in English, German, French and Russian, with Italian as a
- * check: a right answer has a cosine of 0.88 in the middle of all and 0.82 at the fifth percentile, a text on another subject
- * 0.73 in the middle and 0.78 at the 98th. The first middle becomes 0.8, the second 0.1. The whole family is trained at
- * the same low temperature, so its cosines lie as close together.
+ * check: a right answer has a cosine of 0.88 in the middle of all and 0.82 at the fifth percentile, a text on
+ * another subject 0.73 in the middle and 0.78 at the 98th. The first middle becomes 0.8, the second 0.1. The whole
+ * family is trained at the same low temperature, so its cosines lie as close together.
  */
 const FAMILIES: readonly (readonly [name: RegExp, CosineScale])[] = [
   [/(^|[^a-z0-9])e5-(small|base|large)/, { middle: 0.82, width: 0.043 }],
