@@ -40,10 +40,10 @@ const MEMORY_FAULT = /MemoryError|bad_alloc|failed to map segment|annot allocate
 
 /** Tells the model, and the client, that a session was stopped. */
 export function toldEnd(end: SessionEnd, limits: ToldLimits): string {
-  return `[It was stopped: ${reasonOf(end, limits)}. Files that earlier calls left in /mnt/data are kept, variables are lost.]`;
+  return `[It was stopped: ${endReason(end, limits)}. Files that earlier calls left in /mnt/data are kept, variables are lost.]`;
 }
 
-function reasonOf(end: SessionEnd, { callMs, memoryBytes }: ToldLimits): string {
+function endReason(end: SessionEnd, { callMs, memoryBytes }: ToldLimits): string {
   switch (end) {
     case "timed_out":
       return toldTimeout(callMs);

@@ -99,8 +99,8 @@ async function findPyodide(
   confinement: "bubblewrap" | "none",
   signal: AbortSignal,
 ): Promise<FoundEngine> {
-  const fetched = pyodideWheelsFolder(dataDir);
-  const wheelsFolder = codePackagesDir === null ? (existsSync(fetched) ? fetched : null) : resolve(codePackagesDir);
+  const ownFolder = pyodideWheelsFolder(dataDir);
+  const wheelsFolder = codePackagesDir === null ? (existsSync(ownFolder) ? ownFolder : null) : resolve(codePackagesDir);
   const cacheFolder = join(resolve(dataDir), "pyodide");
   const probe = await probePyodide({ cacheFolder, wheelsFolder, confinement }, signal);
   if (probe.type === "fails") return none(probe.why);
