@@ -20,11 +20,11 @@ export class AudioClient {
   }
 
   /** `POST /v1/audio/transcriptions` Transcribe a recording */
-  createTranscription(body: UploadForm<Schema.TranscriptionForm, "file">, options?: RequestOptions): Promise<EventStream<Schema.TranscriptStreamEvent>>;
-  createTranscription(body: UploadForm<Schema.TranscriptionForm, "file">, options?: RequestOptions): Promise<Schema.Transcription>;
+  createTranscription(body: UploadForm<Schema.TranscriptionForm, "file"> & { readonly stream: true }, options?: RequestOptions): Promise<EventStream<Schema.TranscriptStreamEvent>>;
+  createTranscription(body: UploadForm<Schema.TranscriptionForm, "file"> & { readonly stream?: false | null }, options?: RequestOptions): Promise<Schema.Transcription>;
   createTranscription(body: UploadForm<Schema.TranscriptionForm, "file">, options?: RequestOptions): Promise<Schema.Transcription | string | EventStream<Schema.TranscriptStreamEvent>>;
   createTranscription(body: UploadForm<Schema.TranscriptionForm, "file">, options?: RequestOptions): Promise<Schema.Transcription | string | EventStream<Schema.TranscriptStreamEvent>> {
-    return this.#send({ operationId: "createTranscription", method: "POST", path: "/v1/audio/transcriptions", query: {}, bodyKind: "form", body, accept: query.stream === true ? "events" : "json" }, options);
+    return this.#send({ operationId: "createTranscription", method: "POST", path: "/v1/audio/transcriptions", query: {}, bodyKind: "form", body, accept: body.stream === true ? "events" : "json" }, options);
   }
 
   /** `POST /v1/audio/translations` Translate a recording into English */
@@ -75,7 +75,7 @@ export interface EventStream<Event> extends AsyncIterable<Event> {
 }
 
 /** A form to send. Its members named by `Files` are uploads. */
-export type UploadForm<Form, Files extends keyof Form> = { readonly [Name in keyof Form]: Name extends Files ? Upload : Form[Name] };
+export type UploadForm<Form, Files extends keyof Form> = { readonly [Name in keyof Form]: Name extends Files ? (Form[Name] extends readonly unknown[] ? readonly Upload[] : Upload) : Form[Name] };
 
 /** A file to upload. A `Blob` or `File` can be sent unchanged; `mimeType` is `application/octet-stream` by default. */
 export type Upload = Blob | { readonly filename: string; readonly mimeType?: string; readonly bytes: Uint8Array<ArrayBuffer> };

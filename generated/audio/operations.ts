@@ -211,10 +211,12 @@ export interface QueryParameter {
 export type NoParameters = Readonly<Record<string, never>>;
 
 /** A form whose `Files` have arrived. */
-export type FormWith<Form, Files extends keyof Form> = { readonly [Name in keyof Form]: Name extends Files ? UploadedFile : Form[Name] };
+export type FormWith<Form, Files extends keyof Form> = { readonly [Name in keyof Form]: Name extends Files ? (Form[Name] extends readonly unknown[] ? readonly UploadedFile[] : UploadedFile) : Form[Name] };
 
 export interface UploadedFile {
   readonly filename: string;
+  /** The file name with its folders, as the client sent it. */
+  readonly path: string;
   /** As the client named it. */
   readonly mimeType: string;
   readonly size: number;

@@ -100,7 +100,10 @@ describe.skipIf(!HAS_BUBBLEWRAP)("a shell in a sandbox", () => {
 
   test("gets the version that is asked for, and another content in place of the one before", async () => {
     verifies("skills.containers.mounted");
-    const list = commands("cd skills/adding; find . -type f | sort", "cat skills/adding/mark 2> /dev/null || touch skills/adding/mark");
+    const list = commands(
+      "cd skills/adding; find . -type f | sort",
+      "cat skills/adding/mark 2> /dev/null || touch skills/adding/mark",
+    );
     const done = saysText("Done.");
     const script = await serve(list, done, list, done, list, done);
     const { skills } = script.client;

@@ -37,7 +37,6 @@ function operators(url: string, more: object = {}): OpenMore {
     description: null,
     allowedTools: null,
     requireApproval: null,
-    allowsLessApproval: false,
     owners: null,
     connectorIds: ["connector_gmail"],
     forwardsAuthorization: false,
