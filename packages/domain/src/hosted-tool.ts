@@ -102,8 +102,8 @@ export interface ApprovedCall {
 /** A tool that is ready for one response. */
 export interface OpenTool {
   /**
-   * In a stable order and with stable JSON, because prompt caches of model servers depend on it. Another array if a call
-   * has changed them.
+   * In a stable order and with stable JSON, because prompt caches of model servers depend on it. Another array if a
+   * call has changed them.
    */
   readonly functions: readonly HostedFunction[];
   /** Text added to the instructions; null if there is none. */
