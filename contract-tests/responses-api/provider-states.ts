@@ -4,6 +4,7 @@ import { StateOutOfReach } from "../verification.fixture.ts";
 import { PNG_URL } from "./example-media.fixture.ts";
 import { ACME_KEY, LONG_TASK, SPENT_KEY, USE_UP } from "./http-server.fixture.ts";
 import { skillStates } from "./skill-states.ts";
+import { isOver, waitForEnd } from "./wait-for-end.ts";
 
 /** Values of a state that replace the examples in the pact's requests. */
 type Values = Record<string, string>;
@@ -292,21 +293,7 @@ async function beginLong(
   return id;
 }
 
-function isOver({ status }: { readonly status?: string | undefined }): boolean {
-  return status !== "queued" && status !== "in_progress";
-}
-
 const MOMENT_MS = 100;
-const POLL_MS = 50;
-const POLLS_MAX = 600;
-
-async function waitForEnd(client: OpenAI, id: string): Promise<void> {
-  for (let polls = 0; polls < POLLS_MAX; polls++) {
-    if (isOver(await client.responses.retrieve(id))) return;
-    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
-  }
-  throw new Error(`The response ${id} did not end in time.`);
-}
 
 /** Ignores a rate limit error, because the limit is already used up then. */
 async function unlessLimited(call: Promise<unknown>): Promise<void> {

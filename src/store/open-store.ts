@@ -8,7 +8,7 @@ import type { FileStore } from "@antiphon/domain/files.ts";
 import type { ExchangeStore, RefusalStore, ResponseArchive } from "@antiphon/domain/inspection.ts";
 import type { KeyStore } from "@antiphon/domain/keys.ts";
 import type { ResponseStore } from "@antiphon/domain/responses.ts";
-import type { Skills } from "@antiphon/domain/skills.ts";
+import type { Skills } from "@antiphon/domain/skills/skills.ts";
 import type { StorageQuota } from "@antiphon/domain/storage.ts";
 import type { ToolLedger } from "@antiphon/domain/tool-ledger.ts";
 import type { UsageStore } from "@antiphon/domain/usage.ts";
@@ -199,7 +199,6 @@ export async function assembleStore(
   const chunks = new StoredChunkFinder(db, searchOf(db, options));
   const onWaiting = options.onFilesWaiting ?? (() => {});
   const quota = new StoredQuota(db, ownerBytesMax);
-  const keys = new StoredKeys(db);
   const folder = new FileFolder(filesFolder(options));
   const files = new StoredFiles(db, calls, options.elsewhere?.files ?? folder, quota);
   const containerParts = containersOf(db, calls, { files, quota }, options);
@@ -216,7 +215,7 @@ export async function assembleStore(
     ledger: new StoredRunLedger(db, queue, calls, options.claims),
     places: new StoredRunPlaces(db, calls),
     files,
-    keys,
+    keys: new StoredKeys(db),
     usage: new StoredUsage(db),
     createKeys: new StoredCreateKeys(db, calls),
     expiry: calls,
@@ -238,9 +237,7 @@ export async function assembleStore(
     hasRoom: () => succeeds(folder.probe()),
     lanes: () => [],
     close: async () => {
-      await chunks.close();
-      await queue.close();
-      await calls.close();
+      for (const part of [chunks, queue, calls]) await part.close();
       if (isInMemory(options)) await Promise.all([folder.removeAll(), containerParts.folder.removeAll()]);
     },
   };

@@ -38,7 +38,7 @@ test("plain requests with one key get one response, at the same time and later",
   expect(responses[1]).toEqual(responses[0]);
   expect(responses[2]).toEqual(responses[0]);
   expect(responses[0]).toMatchObject({ status: "completed" });
-  expect(replies.map(isReplayed).toSorted()).toEqual([false, true, true]);
+  expect(replies.filter(isReplayed)).toHaveLength(2);
   expect(count()).toBe(1);
 });
 

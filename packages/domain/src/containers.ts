@@ -4,9 +4,9 @@ import type {
   ContainerMemoryLimit,
   CreateContainerRequest,
 } from "@antiphon/contracts/responses-api/types.ts";
-import type { MountedSkill } from "./mounted-skills.ts";
 import type { Owner } from "./owner.ts";
 import type { PageRequest } from "./responses.ts";
+import type { MountedSkill } from "./skills/mounted-skills.ts";
 import type { ListPage } from "./vector-stores.ts";
 
 const GIBIBYTE = 1024 ** 3;

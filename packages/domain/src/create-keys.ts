@@ -23,7 +23,7 @@ export interface KeyedSubject {
 }
 
 export type KeyClaim =
-  /** The request is the first one with this key. Whoever created something for it before has died before it was kept. */
+  /** The request is the first one with this key, or whoever took it before has died before anything was kept. */
   | { readonly type: "first" }
   | ({ readonly type: "repeated" } & KeyedSubject)
   /** The key was used for another content. */

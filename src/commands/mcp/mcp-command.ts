@@ -123,9 +123,10 @@ async function stateOf(
   if (oauth?.grant === "client_credentials") return "client credentials";
   if (oauth === null) return forwardsAuthorization ? "authorization of the request" : "authorization of the file";
   const login = await new LoginFile(mcpLoginsFolder(config), label).read();
-  const known = login?.url === url ? login : null;
-  if (known === null) return Object.keys(headers).length > 0 ? "no login, headers of the file" : "no login";
-  const isEnded = known.isOver || (known.refreshToken === null && (known.access.expiresAt ?? Infinity) < Date.now());
+  const current = login?.url === url ? login : null;
+  if (current === null) return Object.keys(headers).length > 0 ? "no login, headers of the file" : "no login";
+  const isEnded =
+    current.isOver || (current.refreshToken === null && (current.access.expiresAt ?? Infinity) < Date.now());
   return isEnded ? `login has ended: antiphon mcp login ${label}` : "logged in";
 }
 

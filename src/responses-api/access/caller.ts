@@ -4,8 +4,8 @@ import type { StoredItem } from "@antiphon/contracts/responses-api/types.ts";
 import type { FaceOrigin } from "@antiphon/domain/faces.ts";
 import type { ModelExtras } from "@antiphon/domain/models/model-request.ts";
 import type { KnownExchange } from "@antiphon/domain/tool-ledger.ts";
-import type { KeyHold } from "../create/once/key-hold.ts";
 import type { Principal } from "./authenticate.ts";
+import type { KeyHold } from "./key-hold.ts";
 
 /** The sender of one request, over HTTP or WebSocket. */
 export interface Caller {

@@ -24,6 +24,7 @@ import type { RecordedEvent } from "../../runs/recorded-event.ts";
 import { Admission } from "../access/admission.ts";
 import type { Caller } from "../access/caller.ts";
 import type { KeyBudgets } from "../access/key-budgets.ts";
+import type { KeyHold } from "../access/key-hold.ts";
 import type { ModelUser, UsageMeter } from "../access/usage-meter.ts";
 import { modelRefused } from "../errors/model-errors.ts";
 import { shuttingDown, tooManyRuns } from "../errors/server-errors.ts";
@@ -42,7 +43,6 @@ import { type PlanTask, planOf, type RunTask } from "../task/run-task.ts";
 import { canResume } from "../tool-loop/resume/resume-point.ts";
 import { type AskTurns, warmUp } from "./ask-model.ts";
 import { noteOf } from "./notes/incident-note.ts";
-import type { KeyHold } from "./once/key-hold.ts";
 import { type PreparingContext, prepareRun } from "./prepare-run.ts";
 import type { ApprovalLock, ResponseLock } from "./response-lock.ts";
 

@@ -1,7 +1,7 @@
 import type { ApiError } from "@antiphon/base/api-error.ts";
 import { assertNever } from "@antiphon/base/assert.ts";
-import type { MountRefusal } from "@antiphon/domain/mounted-skills.ts";
-import { InvalidSkill, type SkillRefusal } from "@antiphon/domain/skills.ts";
+import type { MountRefusal } from "@antiphon/domain/skills/mounted-skills.ts";
+import { InvalidSkill, type SkillRefusal } from "@antiphon/domain/skills/skills.ts";
 import { quotaReached } from "./container-errors.ts";
 import { invalidRequest } from "./invalid-request.ts";
 

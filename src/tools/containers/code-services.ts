@@ -1,7 +1,7 @@
 import type { CodeFinder, ContainerSessions, Containers } from "@antiphon/domain/containers.ts";
 import { ModelError } from "@antiphon/domain/models/model-error.ts";
-import type { SkillSource } from "@antiphon/domain/mounted-skills.ts";
 import type { Owner } from "@antiphon/domain/owner.ts";
+import type { SkillSource } from "@antiphon/domain/skills/mounted-skills.ts";
 
 /** What tools need to run code and commands. */
 export interface CodeServices {

@@ -9,8 +9,8 @@ import {
   type MountedSkill,
   type MountRefusal,
   skillFolder,
-} from "@antiphon/domain/mounted-skills.ts";
-import { InvalidSkill, SKILL_LIMITS } from "@antiphon/domain/skills.ts";
+} from "@antiphon/domain/skills/mounted-skills.ts";
+import { InvalidSkill, SKILL_LIMITS } from "@antiphon/domain/skills/skills.ts";
 import { invalidToolsError } from "../invalid-tools-error.ts";
 import type { ToldSkill } from "../told-skills.ts";
 import type { CodeServices } from "./code-services.ts";

@@ -145,8 +145,8 @@ async function readList({ opening, link, secrets }: ListSource, id: string, sign
     if (!(error instanceof ModelError)) throw error;
     throw new ToolNotOpened(error, { first, last: { ...first, error: error.message } });
   });
-  const said = list.instructions === null ? {} : { instructions: list.instructions };
-  const last = { ...first, ...said, tools: list.tools.map(({ definition }) => definition) };
+  const guidance = list.instructions === null ? {} : { instructions: list.instructions };
+  const last = { ...first, ...guidance, tools: list.tools.map(({ definition }) => definition) };
   return { list, item: { first, last } };
 }
 

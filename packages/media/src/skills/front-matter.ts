@@ -1,6 +1,6 @@
 import { isRecord } from "@antiphon/base/json/records.ts";
-import { isSkillName } from "@antiphon/domain/mounted-skills.ts";
-import { InvalidSkill } from "@antiphon/domain/skills.ts";
+import { isSkillName } from "@antiphon/domain/skills/mounted-skills.ts";
+import { InvalidSkill } from "@antiphon/domain/skills/skills.ts";
 import { parse } from "yaml";
 
 /** SKILL.md from its beginning, with its front matter between lines of three hyphens. */

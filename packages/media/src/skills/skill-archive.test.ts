@@ -1,5 +1,5 @@
 import { buffer } from "node:stream/consumers";
-import { InvalidSkill, SKILL_LIMITS } from "@antiphon/domain/skills.ts";
+import { InvalidSkill, SKILL_LIMITS } from "@antiphon/domain/skills/skills.ts";
 import { expect, test } from "vitest";
 import { ZipFile } from "yazl";
 import { verifies } from "../../../../tests/verifies.ts";

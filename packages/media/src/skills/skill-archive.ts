@@ -5,7 +5,7 @@ import {
   SKILL_LIMITS,
   type SkillBundle,
   type SkillFile,
-} from "@antiphon/domain/skills.ts";
+} from "@antiphon/domain/skills/skills.ts";
 import { type Entry, fromBufferPromise, type ZipFile } from "yauzl";
 import { readFrontMatter, type SkillHead } from "./front-matter.ts";
 

@@ -1,6 +1,6 @@
 import { buffer } from "node:stream/consumers";
 import { Semaphore } from "@antiphon/base/limits/semaphore.ts";
-import { type FileToPack, InvalidSkill, SKILL_LIMITS, type SkillFormat } from "@antiphon/domain/skills.ts";
+import { type FileToPack, InvalidSkill, SKILL_LIMITS, type SkillFormat } from "@antiphon/domain/skills/skills.ts";
 import { ZipFile } from "yazl";
 import { readFrontMatter } from "./front-matter.ts";
 import { checkSkill, SkillArchive } from "./skill-archive.ts";

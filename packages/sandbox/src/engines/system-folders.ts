@@ -73,8 +73,8 @@ export function installationsOf(programs: readonly string[]): readonly string[] 
 
 /** The parts of Pythons in other folders: programs and libraries alone. */
 export function partsElsewhere(programs: readonly string[]): readonly string[] {
-  const known = [...PROGRAM_FOLDERS, ...ROOT_FOLDERS, ...installationsOf(programs)];
-  const folders = programs.map(dirname).filter((folder) => !known.some((place) => isInside(folder, place)));
+  const ordinaryFolders = [...PROGRAM_FOLDERS, ...ROOT_FOLDERS, ...installationsOf(programs)];
+  const folders = programs.map(dirname).filter((folder) => !ordinaryFolders.some((place) => isInside(folder, place)));
   const prefixes = folders.filter((folder) => basename(folder) === "bin").map(dirname);
   return [...new Set(prefixes)].flatMap((prefix) => INSTALLATION_PARTS.map((part) => join(prefix, part)));
 }

@@ -90,23 +90,23 @@ function withPauses(words: readonly TimedWord[], stretches: readonly Stretch[]):
   return words.map(({ text, startMs, endMs }, index) => {
     const start = pauses.get(index)?.endMs ?? Math.max(startMs, voiceStartMs);
     const end = pauses.get(index + 1)?.startMs ?? Math.min(index === words.length - 1 ? voiceEndMs : endMs, voiceEndMs);
-    const placed = { text, startMs: Math.max(earliestMs, start), endMs: Math.max(earliestMs, start, end) };
-    earliestMs = placed.endMs;
-    return placed;
+    const place = { text, startMs: Math.max(earliestMs, start), endMs: Math.max(earliestMs, start, end) };
+    earliestMs = place.endMs;
+    return place;
   });
 }
 
 /** The pause before each of these words, by the word's index. A pause is the border that is nearest to it. */
 function pausesOfBorders(words: readonly TimedWord[], stretches: readonly Stretch[]): ReadonlyMap<number, Stretch> {
-  const found = new Map<number, Stretch>();
+  const pauseOf = new Map<number, Stretch>();
   for (const [place, stretch] of stretches.slice(1).entries()) {
     const pause = { startMs: stretches[place]?.endMs ?? stretch.startMs, endMs: stretch.startMs };
     const distances = words.slice(1).map((word, index) => distance(words[index]?.endMs ?? 0, word.startMs, pause));
     const nearest = Math.min(...distances);
     const border = distances.indexOf(nearest) + 1;
-    if (nearest <= PAUSE_DISTANCE_MS_MAX && !found.has(border)) found.set(border, pause);
+    if (nearest <= PAUSE_DISTANCE_MS_MAX && !pauseOf.has(border)) pauseOf.set(border, pause);
   }
-  return found;
+  return pauseOf;
 }
 
 /** How far the border between two words is from a pause; 0 if they meet. */

@@ -3,7 +3,7 @@ import { chunksOfText } from "@antiphon/base/json/read-json-in-slices.ts";
 import { Slices } from "@antiphon/base/limits/slices.ts";
 import type { CreateResponseRequest } from "@antiphon/contracts/responses-api/types.ts";
 import type { CreateKey } from "@antiphon/domain/create-keys.ts";
-import { invalidIdempotencyKey } from "../../errors/idempotency-errors.ts";
+import { invalidIdempotencyKey } from "../../errors/state-errors.ts";
 
 const KEY = /^[\x21-\x7e]{1,255}$/;
 
@@ -24,26 +24,26 @@ export async function createKeyOf(
 async function fingerprintOf(value: unknown): Promise<string> {
   const hash = createHash("sha256");
   const slices = new Slices();
-  for (const piece of piecesOf(value)) {
+  for (const piece of jsonPieces(value)) {
     hash.update(piece);
     await slices.pause();
   }
   return hash.digest("hex");
 }
 
-function* piecesOf(value: unknown): Generator<string | Buffer> {
+function* jsonPieces(value: unknown): Generator<string | Buffer> {
   if (typeof value === "string") {
     yield `"${value.length}:`;
     yield* chunksOfText(value);
   } else if (Array.isArray(value)) {
     yield `[${value.length}:`;
-    for (const element of value) yield* piecesOf(element);
+    for (const element of value) yield* jsonPieces(element);
   } else if (typeof value === "object" && value !== null) {
     const members = Object.entries(value).filter(([, member]) => member !== undefined);
     yield `{${members.length}:`;
     for (const [name, member] of members.toSorted(([one], [other]) => (one < other ? -1 : 1))) {
-      yield* piecesOf(name);
-      yield* piecesOf(member);
+      yield* jsonPieces(name);
+      yield* jsonPieces(member);
     }
   } else yield `${String(value)};`;
 }

@@ -2,8 +2,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { CreateKey, CreateKeyStore } from "@antiphon/domain/create-keys.ts";
 import type { ResponseStore } from "@antiphon/domain/responses.ts";
 import type { Caller } from "../../access/caller.ts";
-import { idempotencyKeyReused, responseGone, responseNotKept } from "../../errors/idempotency-errors.ts";
-import { KeyHold } from "./key-hold.ts";
+import { KeyHold } from "../../access/key-hold.ts";
+import { idempotencyKeyReused, responseGone, responseNotKept } from "../../errors/state-errors.ts";
 
 /** The interval of looking for a response that another request is creating, in milliseconds. */
 const POLL_INTERVAL_MS = 100;

@@ -1,7 +1,7 @@
 import type { ResponsesApiHandlers } from "@antiphon/contracts/responses-api/operations.ts";
 import type { CreateContainerRequest } from "@antiphon/contracts/responses-api/types.ts";
 import { type Containers, defaultMemoryLimit, type NewContainer, refusedMember } from "@antiphon/domain/containers.ts";
-import { findSkills, type SkillSource } from "@antiphon/domain/mounted-skills.ts";
+import { findSkills, type SkillSource } from "@antiphon/domain/skills/mounted-skills.ts";
 import type { StorageQuota } from "@antiphon/domain/storage.ts";
 import type { Caller } from "../../access/caller.ts";
 import { containerRefused } from "../../errors/container-errors.ts";

@@ -1,5 +1,5 @@
 import type { ResponsesApiHandlers } from "@antiphon/contracts/responses-api/operations.ts";
-import type { SkillFormat, Skills } from "@antiphon/domain/skills.ts";
+import type { SkillFormat, Skills } from "@antiphon/domain/skills/skills.ts";
 import type { Caller } from "../../access/caller.ts";
 import { refusingInvalid, skillRefused } from "../../errors/skill-errors.ts";
 

@@ -1,5 +1,5 @@
 import type { ResponsesApiHandlers } from "@antiphon/contracts/responses-api/operations.ts";
-import type { Skills } from "@antiphon/domain/skills.ts";
+import type { Skills } from "@antiphon/domain/skills/skills.ts";
 import type { Caller } from "../../access/caller.ts";
 import { showArchive } from "../../show/show-archive.ts";
 import { findShownVersion } from "./find-shown-version.ts";

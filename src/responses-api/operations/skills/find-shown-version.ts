@@ -1,6 +1,6 @@
 import type { SkillVersion } from "@antiphon/contracts/responses-api/types.ts";
 import type { Owner } from "@antiphon/domain/owner.ts";
-import type { Skills } from "@antiphon/domain/skills.ts";
+import type { Skills } from "@antiphon/domain/skills/skills.ts";
 import { skillNotFound, skillVersionNotFound } from "../../errors/skill-errors.ts";
 
 /** `version`: as `findVersion` takes it. Throws an `ApiError` if the skill or its version is unknown. */

@@ -1,7 +1,8 @@
 import type { Container, ContainerFile } from "@antiphon/contracts/responses-api/types.ts";
 import type { Owner } from "@antiphon/domain/owner.ts";
 import type { Kysely, Selectable } from "kysely";
-import type { ContainerFilesTable, ContainersTable, Database } from "../../database/schema.ts";
+import type { ContainerFilesTable, ContainersTable } from "../../database/container-tables.ts";
+import type { Database } from "../../database/schema.ts";
 import { secondsNow } from "../vector-stores/store-statements.ts";
 
 export type ContainerRow = Selectable<ContainersTable>;

@@ -10,9 +10,9 @@ import type {
   NewContainer,
 } from "@antiphon/domain/containers.ts";
 import type { FileStore, StoredFile } from "@antiphon/domain/files.ts";
-import type { MountedSkill } from "@antiphon/domain/mounted-skills.ts";
 import type { Owner } from "@antiphon/domain/owner.ts";
 import type { PageRequest } from "@antiphon/domain/responses.ts";
+import type { MountedSkill } from "@antiphon/domain/skills/mounted-skills.ts";
 import { FileStorageAway } from "@antiphon/domain/storage.ts";
 import type { ListPage } from "@antiphon/domain/vector-stores.ts";
 import { type Kysely, sql } from "kysely";

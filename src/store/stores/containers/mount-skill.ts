@@ -1,6 +1,6 @@
 import type { ContainerRefusal } from "@antiphon/domain/containers.ts";
-import { type MountedSkill, skillFolder } from "@antiphon/domain/mounted-skills.ts";
 import type { Owner } from "@antiphon/domain/owner.ts";
+import { type MountedSkill, skillFolder } from "@antiphon/domain/skills/mounted-skills.ts";
 import type { Kysely } from "kysely";
 import type { Database } from "../../database/schema.ts";
 import type { ContainerFileWriter } from "./container-file-writer.ts";

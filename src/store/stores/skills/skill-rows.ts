@@ -1,7 +1,8 @@
 import type { Skill, SkillVersion } from "@antiphon/contracts/responses-api/types.ts";
 import type { Owner } from "@antiphon/domain/owner.ts";
 import type { Kysely, Selectable } from "kysely";
-import type { Database, SkillsTable, SkillVersionsTable } from "../../database/schema.ts";
+import type { SkillsTable, SkillVersionsTable } from "../../database/container-tables.ts";
+import type { Database } from "../../database/schema.ts";
 
 type SkillRow = Pick<Selectable<SkillsTable>, "id" | "created_at" | "default_version" | "latest_version"> &
   Pick<SkillVersionsTable, "name" | "description">;

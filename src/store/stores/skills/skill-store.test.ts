@@ -1,4 +1,4 @@
-import type { SkillBundle, SkillChange, Skills } from "@antiphon/domain/skills.ts";
+import type { SkillBundle, SkillChange, Skills } from "@antiphon/domain/skills/skills.ts";
 import { StorageQuotaExceeded } from "@antiphon/domain/storage.ts";
 import { expect } from "vitest";
 import { verifies } from "../../../../tests/verifies.ts";

@@ -10,7 +10,7 @@ import {
   type SkillChange,
   type SkillRefusal,
   type Skills,
-} from "@antiphon/domain/skills.ts";
+} from "@antiphon/domain/skills/skills.ts";
 import type { ListPage } from "@antiphon/domain/vector-stores.ts";
 import { type Kysely, type RawBuilder, sql } from "kysely";
 import type { Database } from "../../database/schema.ts";

@@ -65,13 +65,13 @@ function textOfBody(body: RequestInit["body"] | null): string | null {
  */
 export async function findAuthorizationServer(url: string, discovery: Discovery): Promise<AuthorizationServer> {
   const resource = await resourceMetadata(url, discovery);
-  const named = resource?.authorization_servers ?? [];
+  const issuers = resource?.authorization_servers ?? [];
   const { issuer } = discovery;
-  if (issuer !== null && resource !== null && !named.some((one) => isSameIssuer(one, issuer)))
+  if (issuer !== null && resource !== null && !issuers.some((one) => isSameIssuer(one, issuer)))
     throw new AuthorizationFailed("it does not name the authorization server of the operator's settings");
-  const chosen = issuer ?? named[0] ?? new URL("/", url).href;
+  const chosenIssuer = issuer ?? issuers[0] ?? new URL("/", url).href;
   return {
-    ...(await describeIssuer(chosen, discovery.fetch, url)),
+    ...(await describeIssuer(chosenIssuer, discovery.fetch, url)),
     resource: resource?.resource ?? resourceUrlFromServerUrl(url).href,
     scopes: resource?.scopes_supported?.join(" ") ?? null,
   };

@@ -16,7 +16,7 @@ export class ClientTokens implements TokenOrigin {
   readonly #place: Extract<TokenPlace, { type: "oauth" }>;
   readonly #egress: Pick<Egress, "openGuarded">;
   #token: AccessToken | null = null;
-  #known: { readonly server: AuthorizationServer; readonly since: number } | null = null;
+  #lastServer: { readonly server: AuthorizationServer; readonly since: number } | null = null;
   #challenge: Challenge | null = null;
   readonly #closing = new AbortController();
 
@@ -44,7 +44,7 @@ export class ClientTokens implements TokenOrigin {
       this.#token = accessTokenOf(await requestTokens({ server, client, fetch }, parameters));
       return this.#token;
     } catch (error) {
-      this.#known = null;
+      this.#lastServer = null;
       // Without a challenge, the server has not been asked yet where its metadata are.
       if (error instanceof AuthorizationServerUnknown && this.#challenge === null) return null;
       throw authorizationFailure(error);
@@ -61,11 +61,11 @@ export class ClientTokens implements TokenOrigin {
   }
 
   async #server(fetch: ReturnType<typeof authorizationFetch>): Promise<AuthorizationServer> {
-    if (this.#known !== null && Date.now() - this.#known.since < KNOWN_MS) return this.#known.server;
+    if (this.#lastServer !== null && Date.now() - this.#lastServer.since < KNOWN_MS) return this.#lastServer.server;
     const { url, settings } = this.#place;
     const resourceMetadata = this.#challenge?.resourceMetadata ?? null;
     const server = await findAuthorizationServer(url, { fetch, resourceMetadata, issuer: settings.issuer });
-    this.#known = { server, since: Date.now() };
+    this.#lastServer = { server, since: Date.now() };
     return server;
   }
 }

@@ -82,7 +82,7 @@ async function findServer(
   { url, settings, moreScopes, egress }: LoginRequest,
   signal: AbortSignal,
 ): Promise<FoundServer> {
-  const limit = limited(signal);
+  const limit = withLoginLimit(signal);
   const challenge = await challengeOf(url, egress, limit);
   const resourceMetadata = challenge?.resourceMetadata ?? null;
   const fetch = authorizationFetch(egress, limit);
@@ -146,7 +146,7 @@ async function logInByBrowser(
       codeVerifier,
       redirectUri: redirect.url,
       resource,
-      fetchFn: authorizationFetch(egress, limited(signal)),
+      fetchFn: authorizationFetch(egress, withLoginLimit(signal)),
       ...(iss === null ? {} : { iss }), // The library compares it with the issuer.
     });
     return { tokens: bearerTokens(tokens), client };
@@ -161,7 +161,7 @@ async function logInByDevice(
   signal: AbortSignal,
 ): Promise<Agreed> {
   const client = await clientFor({ server, settings, egress }, [], signal);
-  const asking = (): TokenClient => ({ server, client, fetch: authorizationFetch(egress, limited(signal)) });
+  const asking = (): TokenClient => ({ server, client, fetch: authorizationFetch(egress, withLoginLimit(signal)) });
   const device = await requestDevice(asking(), scope);
   show(device);
   return { tokens: await pollDevice(asking, device, signal), client };
@@ -192,11 +192,11 @@ async function clientFor(
       token_endpoint_auth_method: "none",
       application_type: "native",
     },
-    fetchFn: authorizationFetch(egress, limited(signal)),
+    fetchFn: authorizationFetch(egress, withLoginLimit(signal)),
   });
   return { client_id, ...(client_secret === undefined ? {} : { client_secret }) };
 }
 
-function limited(signal: AbortSignal): AbortSignal {
+function withLoginLimit(signal: AbortSignal): AbortSignal {
   return AbortSignal.any([signal, AbortSignal.timeout(SERVERS_MS)]);
 }

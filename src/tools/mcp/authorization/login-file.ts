@@ -99,10 +99,10 @@ export class LoginFile {
   /** Takes a stale lock away. If it was another's new one by then, puts it back. */
   async #breakStale(): Promise<void> {
     if (!(await isStale(this.#lock))) return;
-    const taken = join(this.#folder, `${randomUUID()}.stale`);
-    await rename(this.#lock, taken).catch(() => {});
-    if (!(await isStale(taken))) await link(taken, this.#lock).catch(() => {});
-    await unlink(taken).catch(() => {});
+    const stalePath = join(this.#folder, `${randomUUID()}.stale`);
+    await rename(this.#lock, stalePath).catch(() => {});
+    if (!(await isStale(stalePath))) await link(stalePath, this.#lock).catch(() => {});
+    await unlink(stalePath).catch(() => {});
   }
 
   async #makeFolder(): Promise<void> {

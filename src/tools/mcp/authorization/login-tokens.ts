@@ -24,9 +24,9 @@ export class LoginTokens implements TokenOrigin {
   }
 
   async current(isNew: boolean): Promise<AccessToken | null> {
-    const known = this.#read;
-    const isFresh = !isNew && known !== null && Date.now() - known.at < READ_MS && known.login?.isOver !== true;
-    const login = isFresh ? known.login : await this.#login();
+    const latest = this.#read;
+    const isFresh = !isNew && latest !== null && Date.now() - latest.at < READ_MS && latest.login?.isOver !== true;
+    const login = isFresh ? latest.login : await this.#login();
     if (login?.isOver === true) throw loginOver();
     return login?.access ?? null;
   }

@@ -17,8 +17,8 @@ export class TokenSources {
   /** Null for servers whose tokens come from elsewhere. */
   sourceOf(place: TokenPlace): TokenSource | null {
     if (place.type !== "oauth") return null;
-    const known = this.#sources.get(place.label);
-    if (known !== undefined) return known;
+    const earlier = this.#sources.get(place.label);
+    if (earlier !== undefined) return earlier;
     const { operatorEgress, loginsFolder } = this.#options;
     const origin =
       place.settings.grant === "client_credentials"

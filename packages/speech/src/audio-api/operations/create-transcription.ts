@@ -16,16 +16,16 @@ export function createTranscription(parts: AudioParts): AudioHandlers<AudioConte
   return async ({ body }, context) => {
     const { temperature = 0, response_format: format = "json", timestamp_granularities: granularities = [] } = body;
     const showsLogprobs = body.include?.includes("logprobs") === true;
-    const heard = await hearRecording(parts, body.file, context, (hearing) => ({
+    const recording = await hearRecording(parts, body.file, context, (hearing) => ({
       task: "transcribe",
       language: spokenTag(body, hearing),
       prompt: promptOf(body),
       temperature,
     }));
     if (body.stream === true && (format === "json" || format === "text"))
-      return { status: 200, headers: heard.headers, events: transcriptEvents(heard, showsLogprobs) };
-    const transcript = await transcriptOf(heard, "transcribe", temperature);
-    return { ...transcriptReply(transcript, { format, granularities, showsLogprobs }), headers: heard.headers };
+      return { status: 200, headers: recording.headers, events: transcriptEvents(recording, showsLogprobs) };
+    const transcript = await transcriptOf(recording, "transcribe", temperature);
+    return { ...transcriptReply(transcript, { format, granularities, showsLogprobs }), headers: recording.headers };
   };
 }
 

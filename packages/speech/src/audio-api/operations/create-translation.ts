@@ -8,12 +8,12 @@ import { transcriptReply } from "../transcript-reply.ts";
 export function createTranslation(parts: AudioParts): AudioHandlers<AudioContext>["createTranslation"] {
   return async ({ body }, context) => {
     const { temperature = 0, response_format: format = "json", prompt = "" } = body;
-    const heard = await hearRecording(parts, body.file, context, (hearing) => {
+    const recording = await hearRecording(parts, body.file, context, (hearing) => {
       if (!hearing.canTranslate()) throw translationNotOffered(hearing.model());
       return { task: "translate", language: null, prompt: prompt === "" ? null : prompt, temperature };
     });
-    const transcript = await transcriptOf(heard, "translate", temperature);
+    const transcript = await transcriptOf(recording, "translate", temperature);
     const reply = transcriptReply(transcript, { format, granularities: ["segment"], showsLogprobs: false });
-    return { ...reply, headers: heard.headers };
+    return { ...reply, headers: recording.headers };
   };
 }

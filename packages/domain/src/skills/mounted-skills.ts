@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { ContainerSkill } from "@antiphon/contracts/responses-api/types.ts";
-import type { Owner } from "./owner.ts";
+import type { Owner } from "../owner.ts";
 import { InvalidSkill, type OpenSkill, type SkillFormat, type Skills } from "./skills.ts";
 
 /** The folder of a container's skills. */

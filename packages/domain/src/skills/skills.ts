@@ -1,7 +1,7 @@
 import type { Skill, SkillVersion } from "@antiphon/contracts/responses-api/types.ts";
-import type { Owner } from "./owner.ts";
-import type { PageRequest } from "./responses.ts";
-import type { ListPage } from "./vector-stores.ts";
+import type { Owner } from "../owner.ts";
+import type { PageRequest } from "../responses.ts";
+import type { ListPage } from "../vector-stores.ts";
 
 const MEBIBYTE = 1024 ** 2;
 
