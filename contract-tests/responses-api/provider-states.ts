@@ -4,7 +4,7 @@ import { StateOutOfReach } from "../verification.fixture.ts";
 import { PNG_URL } from "./example-media.fixture.ts";
 import { ACME_KEY, LONG_TASK, SPENT_KEY, USE_UP } from "./http-server.fixture.ts";
 import { skillStates } from "./skill-states.ts";
-import { isOver, waitForEnd } from "./wait-for-end.ts";
+import { isOver, POLL_MS, waitForEnd } from "./wait-for-end.ts";
 
 /** Values of a state that replace the examples in the pact's requests. */
 type Values = Record<string, string>;

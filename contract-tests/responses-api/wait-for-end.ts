@@ -1,6 +1,6 @@
 import type OpenAI from "openai";
 
-const POLL_MS = 50;
+export const POLL_MS = 50;
 const POLLS_MAX = 600;
 
 export function isOver({ status }: { readonly status?: string | undefined }): boolean {
