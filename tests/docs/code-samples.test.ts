@@ -9,6 +9,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
 import { startTestServer, type TestServer } from "../kit/test-server.ts";
 import { namedFile, uploadFile } from "../kit/upload.ts";
+import { manifest, zipOf } from "../skills/skill-files.fixture.ts";
 import { PYTHON, ROOT } from "./reader.ts";
 
 const ADDRESS = "http://127.0.0.1:8080";
@@ -22,11 +23,14 @@ const HasSamples = z.object({ operationId: z.string(), "x-codeSamples": z.array(
 
 let server: TestServer;
 let folder = "";
+let skillArchive = Buffer.alloc(0);
 beforeAll(async () => {
   server = await startTestServer();
   folder = await mkdtemp(join(tmpdir(), "antiphon-samples-"));
   await symlink(join(ROOT, "node_modules"), join(folder, "node_modules"));
   await writeFile(join(folder, "package.json"), '{ "type": "module" }');
+  skillArchive = await zipOf({ "invoices/SKILL.md": manifest("invoices") });
+  await writeFile(join(folder, "invoices.zip"), skillArchive);
   await writeFile(join(folder, "notes.txt"), "The tide rises twice a day.");
 });
 afterAll(async () => {
@@ -76,9 +80,22 @@ async function makeThings(source: string): Promise<Readonly<Record<string, strin
     "file-123": file,
     vs_123: store,
     vsfb_123: await make("vs_123", `/v1/vector_stores/${store}/file_batches`, { file_ids: [file] }),
+    skill_123: source.includes("skill_123") ? await makeSkill() : "",
     cntr_123: container,
     file_of_container: await make("cntr_123", `/v1/containers/${container}/files`, { file_id: file }),
   };
+}
+
+/** A skill of two versions. */
+async function makeSkill(): Promise<string> {
+  const send = async (path: string): Promise<string> => {
+    const body = new FormData();
+    body.append("files", new Blob([skillArchive]), "invoices.zip");
+    return Id.parse(await (await server.fetch(path, { method: "POST", body })).json()).id;
+  };
+  const skill = await send("/v1/skills");
+  await send(`/v1/skills/${skill}/versions`);
+  return skill;
 }
 
 /** Writes a sample with real ids for this server to a file, and resolves to its name. */
