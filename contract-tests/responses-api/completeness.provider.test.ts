@@ -11,6 +11,9 @@ import { ANTHROPIC_SDK, OFFICIAL_SDK, OWN_CLIENT } from "./interaction.fixture.t
 /** Errors that our server sends but its document does not list. */
 const BEYOND_THE_DOCUMENT = ["404 invalid_request_error", "503 server_error"];
 
+const REPEATED =
+  "It answers a request that is sent again, and an interaction sends one; `tests/runs/create-keys.test.ts` shows it.";
+
 /** Documented errors that no interaction can cause, with the reason. */
 const IN_NO_PACT: Readonly<Record<string, string>> = {
   "400 failed_to_download_image": "The built-in engine looks at no picture, so it fetches none.",
@@ -20,7 +23,10 @@ const IN_NO_PACT: Readonly<Record<string, string>> = {
   "400 max_tokens_per_request": "Its body is larger than a server that takes little accepts.",
   "403 host_not_allowed": "No client of an API names another host; `tests/hostile/rebound-names.test.ts` shows it.",
   "408 request_timeout": "No client sends half of a body and waits.",
+  "410 response_gone": REPEATED,
   "415 unsupported_content_encoding": "No client encodes what it sends.",
+  "422 idempotency_key_reused": REPEATED,
+  "422 response_not_kept": REPEATED,
   "424 http_error": "Tool servers are not called yet.",
   "502 model_authentication_failed":
     "The built-in engine has no key; `tests/responses/chat-upstream-errors.test.ts` shows it.",
@@ -37,6 +43,9 @@ const REQUIREMENTS_IN_NO_PACT: Readonly<Record<string, string>> = {
   "errors.catalogue.invalid-json": "As above.",
   "errors.catalogue.logprobs-on-reasoning-model": "The built-in engine tells probabilities also where it reasons.",
   "errors.catalogue.unknown-prompt-is-404": "Prompt templates are not there yet.",
+  "errors.catalogue.idempotency-key-reused": REPEATED,
+  "errors.catalogue.response-not-kept": REPEATED,
+  "errors.catalogue.response-gone": REPEATED,
 };
 
 const operations = readOperations("responses-api");
