@@ -1,6 +1,7 @@
 import { MatchersV3 } from "@pact-foundation/pact";
 import { toFile } from "openai";
 import { describe, expect, test } from "vitest";
+import { zipOf } from "../../tests/skills/skill-files.fixture.ts";
 import { verifies } from "../../tests/verifies.ts";
 import { shapeOf } from "../shape.fixture.ts";
 import { checkAnswer } from "./answer.fixture.ts";
@@ -47,10 +48,19 @@ const VERSION = {
   version: "2",
 } as const;
 
-function listShape(one: object & { readonly id: string }) {
+/** The versions depend on the calls before. */
+function skillShape(skill: Record<keyof typeof SKILL, unknown>) {
+  return { ...Object(shapeOf(skill)), default_version: string("1"), latest_version: string("1") };
+}
+
+function versionShape(version: typeof VERSION) {
+  return { ...Object(shapeOf(version)), version: string("2") };
+}
+
+function listShape(one: { readonly id: string }, shape: unknown) {
   return {
     object: "list",
-    data: [shapeOf(one)],
+    data: [shape],
     first_id: string(one.id),
     has_more: boolean(true),
     last_id: string(one.id),
@@ -65,7 +75,7 @@ describe("a client that keeps skills", () => {
   test("makes one of files", async () => {
     verifies("skills.create.object-of-the-reference");
     await checkAnswer(
-      { request: "to make a skill", method: "POST", path: skills, text: form, reply: { json: shapeOf(SKILL) } },
+      { request: "to make a skill", method: "POST", path: skills, text: form, reply: { json: skillShape(SKILL) } },
       SKILL,
       {
         official: async (client) => await client.skills.create({ files: [await manifestFile()] }),
@@ -83,7 +93,7 @@ describe("a client that keeps skills", () => {
         method: "GET",
         path: skills,
         query: { limit: "1", order: "desc" },
-        reply: { json: listShape(SKILL) },
+        reply: { json: listShape(SKILL, skillShape(SKILL)) },
       },
       { data: [SKILL] },
       { official: (client) => client.skills.list(query), own: (client) => client.listSkills(query) },
@@ -92,7 +102,7 @@ describe("a client that keeps skills", () => {
 
   test("reads one", async () => {
     await checkAnswer(
-      { given, request: "for a skill", method: "GET", path: skillPath, reply: { json: shapeOf(SKILL) } },
+      { given, request: "for a skill", method: "GET", path: skillPath, reply: { json: skillShape(SKILL) } },
       SKILL,
       { official: (client) => client.skills.retrieve(SKILL_ID), own: (client) => client.getSkill(SKILL_ID) },
     );
@@ -134,15 +144,14 @@ describe("a client that keeps skills", () => {
   ])("gets the files of %s as an archive", async (what, path) => {
     verifies("skills.content.zip");
     const isVersion = path === versionContentPath;
+    const archiveBytes = await zipOf({ "adding/SKILL.md": MANIFEST });
     await checkInteraction(
       {
         given,
         request: `for the content of ${what}`,
         method: "GET",
         path,
-        reply: {
-          text: { example: "PK", pattern: "^PK", contentType: { example: "application/zip", pattern: "^.+$" } },
-        },
+        reply: { bytes: archiveBytes, type: "application/zip", detectedType: "application/zip" },
       },
       {
         official: async (client) => {
@@ -173,7 +182,7 @@ describe("a client that keeps versions of a skill", () => {
         method: "POST",
         path: versionsPath,
         text: form,
-        reply: { json: shapeOf(VERSION) },
+        reply: { json: versionShape(VERSION) },
       },
       VERSION,
       {
@@ -192,7 +201,7 @@ describe("a client that keeps versions of a skill", () => {
         method: "GET",
         path: versionsPath,
         query: { limit: "1", order: "desc" },
-        reply: { json: listShape(VERSION) },
+        reply: { json: listShape(VERSION, versionShape(VERSION)) },
       },
       { data: [VERSION] },
       {
@@ -209,7 +218,7 @@ describe("a client that keeps versions of a skill", () => {
         request: "for a version of a skill",
         method: "GET",
         path: versionPath,
-        reply: { json: shapeOf(VERSION) },
+        reply: { json: versionShape(VERSION) },
       },
       VERSION,
       {

@@ -23,13 +23,13 @@ const HasSamples = z.object({ operationId: z.string(), "x-codeSamples": z.array(
 
 let server: TestServer;
 let folder = "";
-let skillArchive = Buffer.alloc(0);
+let skillArchive = new Uint8Array();
 beforeAll(async () => {
   server = await startTestServer();
   folder = await mkdtemp(join(tmpdir(), "antiphon-samples-"));
   await symlink(join(ROOT, "node_modules"), join(folder, "node_modules"));
   await writeFile(join(folder, "package.json"), '{ "type": "module" }');
-  skillArchive = await zipOf({ "invoices/SKILL.md": manifest("invoices") });
+  skillArchive = new Uint8Array(await zipOf({ "invoices/SKILL.md": manifest("invoices") }));
   await writeFile(join(folder, "invoices.zip"), skillArchive);
   await writeFile(join(folder, "notes.txt"), "The tide rises twice a day.");
 });

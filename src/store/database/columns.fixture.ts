@@ -271,7 +271,7 @@ export const COLUMNS: {
     nanos: "integer",
   },
   skills: {
-    number: "integer",
+    number: "integer?",
     id: "text",
     organization: "text",
     project: "text",
