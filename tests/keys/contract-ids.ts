@@ -17,7 +17,7 @@ export interface IdOperation {
 
 const CONTRACT = new URL("../../generated/responses-api/openapi.json", import.meta.url);
 /** Path parameters that do not name an owner's things. */
-const SHARED_NAMES: ReadonlySet<string> = new Set(["model"]);
+const SHARED_NAMES: ReadonlySet<string> = new Set(["model", "version"]);
 /** The parameter `file_id` of these paths is no uploaded file. */
 const CONTAINER_FILES = "/v1/containers/{container_id}/files/{file_id}";
 /** Operators see everything below it, and others nothing: `tests/organization/` shows that. */

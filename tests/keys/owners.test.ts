@@ -5,6 +5,7 @@ import {
   makeThings,
   type Party,
   seen,
+  skillForm,
   startWithTwoOwners,
   type Things,
   type TwoOwners,
@@ -23,11 +24,17 @@ const BODIES: Readonly<Record<string, unknown>> = {
   createVectorStoreFile: { file_id: "file-0" },
   createVectorStoreFileBatch: { file_ids: ["file-0"] },
   searchVectorStore: { query: "Hi" },
+  updateSkill: { default_version: "2" },
+  createSkillVersion: skillForm(),
 };
 
 /** The path with ids filled in. */
 function pathOf({ path }: IdOperation, ids: Readonly<Record<string, string>>): string {
-  return path.replaceAll(/\{(\w+)\}/g, (_name, parameter: string) => ids[parameter] ?? "");
+  const parts = { version: "2", ...ids };
+  return path.replaceAll(
+    /\{(\w+)\}/g,
+    (_name, parameter: string) => new Map(Object.entries(parts)).get(parameter) ?? "",
+  );
 }
 
 describe("another owner's things", () => {

@@ -1,6 +1,7 @@
 import { startTestServer, type TestServer } from "../kit/test-server.ts";
 import { formOf } from "../kit/upload.ts";
 import { MODEL } from "../responses/check-refusal.ts";
+import { manifest } from "../skills/skill-files.fixture.ts";
 
 const OUR_KEY = "sk-ours-0123456789abcdef";
 export const THEIR_KEY = "sk-theirs-0123456789abcdef";
@@ -50,6 +51,13 @@ export interface Things {
   readonly batch_id: string;
   readonly container_id: string;
   readonly container_file_id: string;
+  /** A skill of two versions. */
+  readonly skill_id: string;
+}
+
+/** The form of a skill. */
+export function skillForm(): FormData {
+  return formOf({ files: new File([manifest("adding")], "SKILL.md", { type: "text/plain" }) });
 }
 
 export async function makeThings(party: Party): Promise<Things> {
@@ -64,6 +72,8 @@ export async function makeThings(party: Party): Promise<Things> {
   const container = idOf(await made(party, "/v1/containers", { name: "work" }));
   const form = formOf({ file: new File(["A word."], "a.txt", { type: "text/plain" }) });
   const containerFile = await made(party, `/v1/containers/${container}/files`, form);
+  const skill = idOf(await made(party, "/v1/skills", skillForm()));
+  await made(party, `/v1/skills/${skill}/versions`, skillForm());
   return {
     response_id: idOf(response),
     conversation_id: idOf(conversation),
@@ -76,6 +86,7 @@ export async function makeThings(party: Party): Promise<Things> {
     batch_id: idOf(batch),
     container_id: container,
     container_file_id: idOf(containerFile),
+    skill_id: skill,
   };
 }
 
@@ -95,6 +106,7 @@ export function unknownLike(things: Things): Things {
     batch_id: changed(things.batch_id),
     container_id: changed(things.container_id),
     container_file_id: changed(things.container_file_id),
+    skill_id: changed(things.skill_id),
   };
 }
 

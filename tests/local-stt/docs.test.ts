@@ -2,8 +2,9 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { contractOperations } from "../hostile/contract-operations.ts";
 import { localSttDocument } from "../hostile/contract-schema.ts";
 import { startTestServer, type TestServer } from "../kit/test-server.ts";
-import { namedFile, uploadFile } from "../kit/upload.ts";
+import { formOf, namedFile, uploadFile } from "../kit/upload.ts";
 import { type LocalSttServer, startLocalSttServer } from "../local-stt-server.ts";
+import { manifest } from "../skills/skill-files.fixture.ts";
 import { verifies } from "../verifies.ts";
 
 let speech: LocalSttServer;
@@ -34,6 +35,17 @@ const withSamples = contractOperations().filter(({ bodyTypes }) => bodyTypes.inc
 /** The file that the samples name. */
 const SAMPLE_FILE = "file-0123456789abcdef";
 
+/** A skill of two versions. */
+async function makeSkill(): Promise<string> {
+  const send = async (path: string): Promise<string> => {
+    const body = formOf({ files: new File([manifest("adding")], "SKILL.md", { type: "text/plain" }) });
+    return String(Object(await (await responses.fetch(path, { method: "POST", body })).json()).id);
+  };
+  const skill = await send("/v1/skills");
+  await send(`/v1/skills/${skill}/versions`);
+  return skill;
+}
+
 /** Something of each kind that a sample or its path names, by the names of the parameters. */
 async function makeThings(): Promise<Readonly<Record<string, string>>> {
   const idOf = async (reply: Promise<Response>): Promise<string> => String(Object(await (await reply).json()).id);
@@ -43,6 +55,7 @@ async function makeThings(): Promise<Readonly<Record<string, string>>> {
     vector_store_id: await idOf(responses.post("/v1/vector_stores", { file_ids: [file] })),
     container_id: await idOf(responses.post("/v1/containers", { name: "Analysis" })),
     file_id: file,
+    skill_id: await makeSkill(),
   };
 }
 

@@ -18,6 +18,7 @@ test("a search without settings wants ten passages of any score, in the best ord
     scoreMin: 0,
     weights: null,
     order: "best",
+    rewrites: false,
   });
 });
 
@@ -32,6 +33,7 @@ test("a search takes its settings", () => {
     scoreMin: 0.5,
     weights: null,
     order: "score",
+    rewrites: false,
   });
   expect(refusalOf(() => searchOfRequest("vs_1", { query, filters: { ...YEAR, type: "in" } }))).toContain(
     "invalid_type filters.value",
