@@ -15,9 +15,12 @@ export async function skillFiles(name: string) {
   ];
 }
 
+/** The same files give the same bytes at any time and place. */
+const UNDATED = { mtime: new Date(2026, 0, 1), forceDosTimestamp: true };
+
 export async function zipOf(files: Readonly<Record<string, string>>): Promise<Buffer> {
   const zip = new ZipFile();
-  for (const [path, text] of Object.entries(files)) zip.addBuffer(Buffer.from(text), path);
+  for (const [path, text] of Object.entries(files)) zip.addBuffer(Buffer.from(text), path, UNDATED);
   zip.end();
   return await buffer(zip.outputStream);
 }
