@@ -3,7 +3,7 @@ import { AudioError } from "../audio-formats/audio-error.ts";
 import { DECODED_RATE_HZ, type Recording } from "../audio-formats/recording.ts";
 import type { RecordingDecoder } from "../audio-formats/recording-decoder.ts";
 import { type HeardPart, type HearingRequest, heardPart } from "./heard-part.ts";
-import { RECORDED_SEGMENTS, Segmenter } from "./segmenter.ts";
+import { RECORDED_SEGMENTS, Segmenter, type SpeechSegment } from "./segmenter.ts";
 import {
   type FileTranscriber,
   type SoundFile,
@@ -31,6 +31,14 @@ export interface TranscribedRecording {
   readonly warning: string | null;
 }
 
+/** A stretch of speech with its transcript. Both are null at the end of the recording. */
+interface HeardStretch {
+  readonly speech: SpeechSegment | null;
+  readonly transcript: Transcript | null;
+  /** How much of the recording has been read so far. */
+  readonly heardMs: number;
+}
+
 /**
  * The maximum of recordings that are decoded and transcribed at the same time; others wait. Each has at most one
  * segment at the engine, so a long recording does not block the others.
@@ -54,22 +62,29 @@ export class RecordingTranscriber implements FileTranscriber {
 
   /** Throws `AudioError`, `SpeechError`, or the signal's reason if the signal aborts. */
   async transcribe(recording: Recording, request: RecordingRequest): Promise<TranscribedRecording> {
-    const parts = await Array.fromAsync(this.hear(recording, { ...request, prompt: null }));
-    const spoken = parts.filter(({ text }) => text !== "");
-    return {
-      text: spoken.map(({ text }) => text).join(" "),
-      durationMs: parts.at(-1)?.heardMs ?? 0,
-      language: spoken[0]?.language ?? null,
-      warning: this.warning(),
-    };
+    const transcripts: Transcript[] = [];
+    let durationMs = 0;
+    for await (const { transcript, heardMs } of this.#stretches(recording, { ...request, prompt: null })) {
+      durationMs = heardMs;
+      if (transcript !== null && transcript.text.trim() !== "") transcripts.push(transcript);
+    }
+    const text = transcripts.map((part) => part.text.trim()).join(" ");
+    return { text, durationMs, language: transcripts[0]?.language ?? null, warning: this.warning() };
   }
 
   /**
-   * The parts of a recording once each is transcribed. Sends only speech to the engine, which would invent words for
-   * silence. The last part has no text and says how long the recording is. Throws `AudioError`, `SpeechError`, or the
-   * signal's reason if the signal aborts.
+   * The parts of a recording with the times of their words, once each is transcribed. The last part has no text and
+   * says how long the recording is. Throws as `transcribe` does.
    */
   async *hear(recording: Recording, request: HearingRequest): AsyncGenerator<HeardPart> {
+    for await (const { speech, transcript, heardMs } of this.#stretches(recording, request))
+      yield speech === null || transcript === null
+        ? { text: "", segments: [], language: null, heardMs }
+        : heardPart(speech, transcript, heardMs);
+  }
+
+  /** The stretches of speech in a recording once each is transcribed, within the limits of this process. */
+  async *#stretches(recording: Recording, request: HearingRequest): AsyncGenerator<HeardStretch> {
     const refusal = this.#parts.engine.refusal();
     if (refusal !== null) throw refusal;
     if (this.#recordingCount >= HELD_MAX)
@@ -78,7 +93,7 @@ export class RecordingTranscriber implements FileTranscriber {
     let giveBack: (() => void) | null = null;
     try {
       giveBack = await this.#slots.take(request.signal);
-      yield* this.#hear(recording, request);
+      yield* this.#transcribeEach(recording, request);
     } catch (error) {
       request.signal.throwIfAborted();
       throw error;
@@ -103,18 +118,19 @@ export class RecordingTranscriber implements FileTranscriber {
     }
   }
 
-  async *#hear(recording: Recording, request: HearingRequest): AsyncGenerator<HeardPart> {
+  /** Sends only speech to the engine, which would invent words for silence. */
+  async *#transcribeEach(recording: Recording, request: HearingRequest): AsyncGenerator<HeardStretch> {
     const segmenter = new Segmenter(RECORDED_SEGMENTS);
     let samples = 0;
     const heardMs = (): number => Math.round((samples * 1000) / DECODED_RATE_HZ);
     for await (const piece of this.#parts.decoder.decode(recording, request.signal)) {
       samples += piece.length;
-      for (const segment of segmenter.push(piece))
-        yield heardPart(segment, await this.#ask(segment.samples, request), heardMs());
+      for (const speech of segmenter.push(piece))
+        yield { speech, transcript: await this.#ask(speech.samples, request), heardMs: heardMs() };
     }
     const last = segmenter.cut();
-    if (last !== null) yield heardPart(last, await this.#ask(last.samples, request), heardMs());
-    yield { text: "", segments: [], language: null, heardMs: heardMs() };
+    if (last !== null) yield { speech: last, transcript: await this.#ask(last.samples, request), heardMs: heardMs() };
+    yield { speech: null, transcript: null, heardMs: heardMs() };
   }
 
   #ask(samples: Int16Array, request: HearingRequest): Promise<Transcript> {
