@@ -1,17 +1,13 @@
-import { setImmediate } from "node:timers/promises";
 import type { Semaphore } from "@antiphon/base/limits/semaphore.ts";
 import type { ModelEvent } from "@antiphon/domain/models/model-events.ts";
 import { FrameGatherer } from "../audio/pcm.ts";
-import { Resampler } from "../audio/resampler.ts";
 import type { Encoder, VoiceEngine } from "./ports.ts";
+import { sentenceSamples } from "./sentence-samples.ts";
 
 /** Limit of the spoken sound of one answer, in seconds. */
 export const SPOKEN_SECONDS_MAX = 15 * 60;
 /** A fifth of a second of sound at 24 kHz. Divisible by 3, so that the deltas' base64 texts can be joined. */
 export const DELTA_BYTES_MAX = 9600;
-
-/** How many samples are resampled in one turn of the event loop, which takes 2 or 3 ms. */
-const PIECE_SAMPLES_MAX = 8192;
 
 /**
  * Speaks sentences in order and yields events with their sound and transcript. Never throws. When `signal` aborts, it
@@ -92,23 +88,10 @@ class Speaker {
     }
   }
 
-  async *#sentence(sentence: string): AsyncGenerator<Int16Array> {
+  #sentence(sentence: string): AsyncGenerator<Int16Array> {
     const { engine, voice, slots, sampleRateHz } = this.#options;
-    const giveBack = await slots.take(this.#signal);
-    try {
-      let resampler: Resampler | null = null;
-      for await (const chunk of engine.speak(sentence, voice, this.#signal)) {
-        if (resampler === null) this.#addWords(sentence);
-        resampler ??= new Resampler(chunk.sampleRateHz, sampleRateHz);
-        for (let start = 0; start < chunk.samples.length; start += PIECE_SAMPLES_MAX) {
-          if (start > 0) await setImmediate();
-          yield resampler.push(chunk.samples.subarray(start, start + PIECE_SAMPLES_MAX));
-        }
-      }
-      if (resampler !== null) yield resampler.end();
-    } finally {
-      giveBack();
-    }
+    const onStart = (): void => this.#addWords(sentence);
+    return sentenceSamples(sentence, { engine, voice, slots, sampleRateHz, onStart }, this.#signal);
   }
 
   #addWords(sentence: string): void {

@@ -1,10 +1,9 @@
-import { setImmediate } from "node:timers/promises";
 import { Semaphore } from "@antiphon/base/limits/semaphore.ts";
-import { Resampler } from "../audio/resampler.ts";
 import { TimeStretcher } from "../audio/time-stretcher.ts";
 import { REFERENCE_VOICES } from "./espeak/reference-voices.ts";
 import { type FfmpegEncoders, isCompressed } from "./ffmpeg-encoders.ts";
 import { type VoiceEngine, VoiceError } from "./ports.ts";
+import { sentenceSamples } from "./sentence-samples.ts";
 import { SentenceCutter } from "./sentences/sentence-cutter.ts";
 import { encodePcm16, encodeWav, SENTENCES_AT_ONCE_MAX } from "./spoken-output.ts";
 
@@ -13,8 +12,6 @@ export const TEXT_SPEECH_RATE_HZ = 24_000;
 
 /** Texts that are spoken at the same time. Each holds a voice and an encoder. */
 const TEXTS_AT_ONCE_MAX = 32;
-/** How many samples are computed in one turn of the event loop. */
-const PIECE_SAMPLES_MAX = 8192;
 
 export type SpeechFormat = "aac" | "flac" | "mp3" | "opus" | "pcm" | "wav";
 
@@ -105,6 +102,7 @@ export class TextSpeech {
     failure: { error: unknown },
     signal: AbortSignal,
   ): AsyncGenerator<Int16Array> {
+    const how = { engine: this.#options.engine, voice, slots: this.#slots, sampleRateHz: TEXT_SPEECH_RATE_HZ };
     const stretcher = new TimeStretcher(speed, TEXT_SPEECH_RATE_HZ);
     const countSamples = (samples: Int16Array): Int16Array => {
       onSamples(samples.length);
@@ -112,7 +110,7 @@ export class TextSpeech {
     };
     try {
       for (const sentence of sentences) {
-        for await (const samples of this.#sentence(sentence, voice, signal)) {
+        for await (const samples of sentenceSamples(sentence, how, signal)) {
           const output = countSamples(stretcher.push(samples));
           if (output.length > 0) yield output;
         }
@@ -122,23 +120,6 @@ export class TextSpeech {
       if (rest.length > 0) yield rest;
     } catch (error) {
       failure.error = error;
-    }
-  }
-
-  async *#sentence(sentence: string, voice: string | null, signal: AbortSignal): AsyncGenerator<Int16Array> {
-    const giveBack = await this.#slots.take(signal);
-    try {
-      let resampler: Resampler | null = null;
-      for await (const chunk of this.#options.engine.speak(sentence, voice, signal)) {
-        resampler ??= new Resampler(chunk.sampleRateHz, TEXT_SPEECH_RATE_HZ);
-        for (let start = 0; start < chunk.samples.length; start += PIECE_SAMPLES_MAX) {
-          if (start > 0) await setImmediate();
-          yield resampler.push(chunk.samples.subarray(start, start + PIECE_SAMPLES_MAX));
-        }
-      }
-      if (resampler !== null) yield resampler.end();
-    } finally {
-      giveBack();
     }
   }
 }
