@@ -81,38 +81,30 @@ export class StoredCreateKeys implements CreateKeyStore {
   }
 
   async #add(
-    { organization, project }: Owner,
-    { operation, key, fingerprint, isKept }: CreateKey,
+    owner: Owner,
+    key: CreateKey,
     { worker, createdAt }: { readonly worker: number; readonly createdAt: number },
   ): Promise<boolean> {
-    const names = { organization, project, operation, key };
+    const { fingerprint, isKept } = key;
     const fields = { fingerprint, subject_id: null, is_kept: isKept ? 1 : 0, repeats: 0 } as const;
     const { numInsertedOrUpdatedRows } = await this.#db
       .insertInto("create_keys")
-      .values({ ...names, ...fields, worker, created_at: createdAt })
+      .values({ ...namesOf(owner, key), ...fields, worker, created_at: createdAt })
       .onConflict((conflict) => conflict.doNothing())
       .executeTakeFirstOrThrow();
     return numInsertedOrUpdatedRows === 1n;
   }
 
-  async #findRow({ organization, project }: Owner, { operation, key }: CreateKey): Promise<KeyRow | undefined> {
+  async #findRow(owner: Owner, key: CreateKey): Promise<KeyRow | undefined> {
     return await this.#db
       .selectFrom("create_keys")
       .selectAll()
-      .where("organization", "=", organization)
-      .where("project", "=", project)
-      .where("operation", "=", operation)
-      .where("key", "=", key)
+      .where((expression) => expression.and(namesOf(owner, key)))
       .executeTakeFirst();
   }
 
-  #ofKey({ organization, project }: Owner, { operation, key }: CreateKey) {
-    return this.#db
-      .updateTable("create_keys")
-      .where("organization", "=", organization)
-      .where("project", "=", project)
-      .where("operation", "=", operation)
-      .where("key", "=", key);
+  #ofKey(owner: Owner, key: CreateKey) {
+    return this.#db.updateTable("create_keys").where((expression) => expression.and(namesOf(owner, key)));
   }
 
   /** Whether the creator has died before its subject was kept. */
@@ -127,16 +119,17 @@ export class StoredCreateKeys implements CreateKeyStore {
   }
 
   /** Removes a key of this holder; null for one that is settled. */
-  async #remove({ organization, project }: Owner, { operation, key }: CreateKey, worker: number | null): Promise<void> {
+  async #remove(owner: Owner, key: CreateKey, worker: number | null): Promise<void> {
     await this.#db
       .deleteFrom("create_keys")
-      .where("organization", "=", organization)
-      .where("project", "=", project)
-      .where("operation", "=", operation)
-      .where("key", "=", key)
+      .where((expression) => expression.and(namesOf(owner, key)))
       .where("worker", worker === null ? "is" : "=", worker)
       .execute();
   }
+}
+
+function namesOf({ organization, project }: Owner, { operation, key }: CreateKey) {
+  return { organization, project, operation, key };
 }
 
 type KeyRow = Selectable<CreateKeysTable>;
