@@ -89,7 +89,7 @@ export class StoredCreateKeys implements CreateKeyStore {
     const fields = { fingerprint, subject_id: null, is_kept: isKept ? 1 : 0, repeats: 0 } as const;
     const { numInsertedOrUpdatedRows } = await this.#db
       .insertInto("create_keys")
-      .values({ ...namesOf(owner, key), ...fields, worker, created_at: createdAt })
+      .values({ ...keyColumns(owner, key), ...fields, worker, created_at: createdAt })
       .onConflict((conflict) => conflict.doNothing())
       .executeTakeFirstOrThrow();
     return numInsertedOrUpdatedRows === 1n;
@@ -99,12 +99,12 @@ export class StoredCreateKeys implements CreateKeyStore {
     return await this.#db
       .selectFrom("create_keys")
       .selectAll()
-      .where((expression) => expression.and(namesOf(owner, key)))
+      .where((expression) => expression.and(keyColumns(owner, key)))
       .executeTakeFirst();
   }
 
   #ofKey(owner: Owner, key: CreateKey) {
-    return this.#db.updateTable("create_keys").where((expression) => expression.and(namesOf(owner, key)));
+    return this.#db.updateTable("create_keys").where((expression) => expression.and(keyColumns(owner, key)));
   }
 
   /** Whether the creator has died before its subject was kept. */
@@ -122,13 +122,13 @@ export class StoredCreateKeys implements CreateKeyStore {
   async #remove(owner: Owner, key: CreateKey, worker: number | null): Promise<void> {
     await this.#db
       .deleteFrom("create_keys")
-      .where((expression) => expression.and(namesOf(owner, key)))
+      .where((expression) => expression.and(keyColumns(owner, key)))
       .where("worker", worker === null ? "is" : "=", worker)
       .execute();
   }
 }
 
-function namesOf({ organization, project }: Owner, { operation, key }: CreateKey) {
+function keyColumns({ organization, project }: Owner, { operation, key }: CreateKey) {
   return { organization, project, operation, key };
 }
 
