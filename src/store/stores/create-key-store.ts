@@ -11,6 +11,7 @@ import { RunLost } from "../../runs/ports/store-faults.ts";
 import type { CreateKeysTable, Database } from "../database/schema.ts";
 import type { DatabaseCalls } from "../owner/database-calls.ts";
 import { findLivingWorkers } from "./living-workers.ts";
+import { secondsNow } from "./vector-stores/store-statements.ts";
 
 /** About as many keys are forgotten by one statement. */
 const FORGOTTEN_MAX = 1_000;
@@ -136,8 +137,4 @@ type KeyRow = Selectable<CreateKeysTable>;
 
 function subjectOf({ subject_id: subjectId, is_kept: isKept, worker, repeats }: KeyRow): KeyedSubject {
   return { subjectId, isKept: isKept === 1, isOver: worker === null, repeats };
-}
-
-function secondsNow(): number {
-  return Math.floor(Date.now() / 1000);
 }
