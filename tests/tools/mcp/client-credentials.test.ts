@@ -10,17 +10,7 @@ import { startTestServer } from "../../kit/test-server.ts";
 import { readResponse } from "../../responses/read-stream.ts";
 import { verifies } from "../../verifies.ts";
 import { CLIENT } from "./authorization-server.ts";
-import { type GuardedServer, startGuarded } from "./guarded-server.ts";
-
-const SCENARIO = `
-scenarios:
-  - when: { input_contains: pay, has_tool_output: false }
-    events:
-      - call: { name: pay, namespace: bank, arguments: { amount: 3 } }
-  - when: { has_tool_output: true }
-    events:
-      - text: Done.
-`;
+import { BANK_SCENARIO, type GuardedServer, PAY, startGuarded } from "./guarded-server.ts";
 
 async function serversFile(text: string): Promise<string> {
   const file = join(temporaryFolder(), "servers.yaml");
@@ -33,16 +23,11 @@ async function serve(oauth: string, url: string, env: Readonly<Record<string, st
   const logged: string[] = [];
   const file = await serversFile(`servers: { bank: { url: "${url}", oauth: { ${oauth} } } }`);
   const server = await startTestServer({
-    scenario: SCENARIO,
+    scenario: BANK_SCENARIO,
     log: pino({ level: "trace" }, { write: (line: string) => void logged.push(line) }),
     env: { MCP_SERVERS_FILE: file, KEEP_EXCHANGES: "stored", ...env },
   });
-  const pay = (): Promise<Response> =>
-    server.post("/v1/responses", {
-      model: "antiphon-built-in",
-      input: "pay",
-      tools: [{ type: "mcp", server_label: "bank", require_approval: "never" }],
-    });
+  const pay = (): Promise<Response> => server.post("/v1/responses", PAY);
   return { server, pay, logged };
 }
 

@@ -5,6 +5,24 @@ import { serveHttp } from "../../kit/http-server.ts";
 import { type AuthorizationServer, startAuthorizationServer } from "./authorization-server.ts";
 import { type TestMcpServer, toolsOf } from "./mcp-servers.ts";
 
+/** The built-in engine calls `pay` of the server `bank` once. */
+export const BANK_SCENARIO = `
+scenarios:
+  - when: { input_contains: pay, has_tool_output: false }
+    events:
+      - call: { name: pay, namespace: bank, arguments: { amount: 3 } }
+  - when: { has_tool_output: true }
+    events:
+      - text: Done.
+`;
+
+/** The request of a payment. */
+export const PAY = {
+  model: "antiphon-built-in",
+  input: "pay",
+  tools: [{ type: "mcp", server_label: "bank", require_approval: "never" }],
+};
+
 export interface GuardedServer extends TestMcpServer {
   readonly authorization: AuthorizationServer;
 }

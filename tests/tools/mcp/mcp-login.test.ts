@@ -14,23 +14,9 @@ import { startTestServer } from "../../kit/test-server.ts";
 import { readResponse } from "../../responses/read-stream.ts";
 import { verifies } from "../../verifies.ts";
 import { CLIENT } from "./authorization-server.ts";
-import { type GuardedServer, startGuarded } from "./guarded-server.ts";
+import { BANK_SCENARIO, type GuardedServer, PAY, startGuarded } from "./guarded-server.ts";
 
 const MAIN = join(import.meta.dirname, "../../../src/main.ts");
-const SCENARIO = `
-scenarios:
-  - when: { input_contains: pay, has_tool_output: false }
-    events:
-      - call: { name: pay, namespace: bank, arguments: { amount: 3 } }
-  - when: { has_tool_output: true }
-    events:
-      - text: Done.
-`;
-const PAY = {
-  model: "antiphon-built-in",
-  input: "pay",
-  tools: [{ type: "mcp", server_label: "bank", require_approval: "never" }],
-};
 
 /** An MCP server that wants a token, and the settings of a server that names it `bank`. */
 async function bankOf(oauth = "", guard: Parameters<typeof startGuarded>[0] = {}) {
@@ -80,7 +66,7 @@ function loginFile({ DATA_DIR }: { readonly DATA_DIR: string }): string {
 async function serve(env: Readonly<Record<string, string>>) {
   const logged: string[] = [];
   const log = pino({ level: "trace" }, { write: (line: string) => void logged.push(line) });
-  const server = await startTestServer({ scenario: SCENARIO, log, env: { ...env, KEEP_EXCHANGES: "stored" } });
+  const server = await startTestServer({ scenario: BANK_SCENARIO, log, env: { ...env, KEEP_EXCHANGES: "stored" } });
   return { server, pay: () => server.post("/v1/responses", PAY), logged };
 }
 
@@ -212,7 +198,7 @@ describe("a login", () => {
     const { mcp, env } = await bankOf();
     mcp.authorization.behaviour.tokenSeconds = 0; // Each token has to be renewed before it is used.
     await logIn(env);
-    const servers = await Promise.all([0, 1].map(() => startChildServer({ scenario: SCENARIO, env })));
+    const servers = await Promise.all([0, 1].map(() => startChildServer({ scenario: BANK_SCENARIO, env })));
     const replies = servers.flatMap((server) => [1, 2, 3].map(() => server.post("/v1/responses", PAY)));
     const bodies = await Promise.all(replies.map(async (reply) => await readResponse(await reply)));
     expect(bodies.map(({ output }) => output[1])).toEqual(
