@@ -159,7 +159,7 @@ test("what makes no skill is refused with the reason", async () => {
     return error.message;
   };
   expect(await refused("SKILL.md", "# Invoices")).toContain("no front matter");
-  expect(await refused("notes.txt", "notes")).toContain("one file SKILL.md");
+  expect(await refused("notes.txt", "notes")).toContain("exactly one file named SKILL.md, but this one has 0");
   expect(await refused("skill.zip", (await zipOf({ "SKILL.md": manifest("a") })).subarray(0, -8))).toContain("archive");
   const outside = new FormData();
   outside.append("files", new File([manifest("a")], "../SKILL.md"));

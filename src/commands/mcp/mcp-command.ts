@@ -72,7 +72,7 @@ async function logInAt(
   const showDevice = (
     device: Parameters<Extract<Parameters<typeof logIn>[1], { type: "device" }>["show"]>[0],
   ): void => {
-    output.note(`Open ${device.address} in any browser, and type the code, which this line has alone:`);
+    output.note(`Open ${device.address} in any browser, and type this code:`);
     output.print(device.userCode);
     if (device.wholeAddress !== null) output.note(`Or open ${device.wholeAddress}`);
   };

@@ -18,7 +18,7 @@ export function readFrontMatter(text: string): SkillHead {
   if (yaml === undefined)
     throw new InvalidSkill("SKILL.md has no front matter. It begins with YAML between two lines of '---'.");
   const members = parseYaml(yaml);
-  if (!isRecord(members)) throw new InvalidSkill("The front matter of SKILL.md is no map of names and values.");
+  if (!isRecord(members)) throw new InvalidSkill("The front matter of SKILL.md must be names with values.");
   const { name, description } = members;
   return checkSkillHead(
     { name, description },
@@ -46,6 +46,6 @@ function parseYaml(text: string): unknown {
     return parse(text, { logLevel: "error" });
   } catch (error) {
     const [line = ""] = error instanceof Error ? error.message.split("\n") : [];
-    throw new InvalidSkill(`The front matter of SKILL.md is no YAML: ${line}`);
+    throw new InvalidSkill(`The front matter of SKILL.md is not valid YAML: ${line}`);
   }
 }

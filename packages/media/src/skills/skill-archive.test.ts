@@ -111,9 +111,9 @@ test("archives that unpack to more than they say, or than is allowed, are refuse
 });
 
 test.each([
-  ["no manifest", { "a/read.md": "x" }, "here are 0"],
-  ["two manifests", { "SKILL.md": MANIFEST, "b/skill.md": MANIFEST }, "here are 2"],
-  ["a deep manifest", { "a/b/SKILL.md": MANIFEST }, "too deep"],
+  ["no manifest", { "a/read.md": "x" }, "but this one has 0"],
+  ["two manifests", { "SKILL.md": MANIFEST, "b/skill.md": MANIFEST }, "but this one has 2"],
+  ["a deep manifest", { "a/b/SKILL.md": MANIFEST }, "is in a subfolder"],
   ["a file that is a folder", { "SKILL.md": MANIFEST, a: "1", "a/b": "2" }, "'a' is a file and a folder"],
   ["no front matter", { "SKILL.md": "# Invoices" }, "no front matter"],
 ] as const)("%s is refused", async (_what, files, message) => {
@@ -141,8 +141,8 @@ test.each([
   ["name: ../a\ndescription: b", "'name'"],
   ["name: 7\ndescription: b", "'name'"],
   ["name: a\ndescription: ''", "'description'"],
-  ["name: a\ndescription: [b", "no YAML"],
-  ["- name", "no map"],
+  ["name: a\ndescription: [b", "not valid YAML"],
+  ["- name", "must be names with values"],
   [`name: ${"a".repeat(65)}\ndescription: b`, "at most 64"],
   [`name: a\ndescription: ${"b".repeat(1025)}`, "1024 characters"],
 ])("front matter %j is refused", (yaml, message) => {

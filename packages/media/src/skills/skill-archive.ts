@@ -98,10 +98,12 @@ function skillEntries(
   const manifests = files.filter(({ fileName }) => baseName(fileName).toLowerCase() === MANIFEST);
   const [manifest] = manifests;
   if (manifest === undefined || manifests.length > 1)
-    throw new InvalidSkill(`A skill has one file SKILL.md, and here are ${manifests.length}.`);
+    throw new InvalidSkill(`A skill needs exactly one file named SKILL.md, but this one has ${manifests.length}.`);
   const folder = manifest.fileName.slice(0, -MANIFEST.length);
   if (folder.indexOf("/") !== folder.length - 1)
-    throw new InvalidSkill(`'${manifest.fileName}' is too deep: SKILL.md lies in the folder of the skill.`);
+    throw new InvalidSkill(
+      `'${manifest.fileName}' is in a subfolder. SKILL.md must be in the top folder of the skill.`,
+    );
   const entries = new Map<string, Entry>();
   let bytes = 0;
   for (const entry of files) {
@@ -128,7 +130,7 @@ function checkPath(path: string, name: string): void {
     .some((part) => ["", ".", ".."].includes(part) || byteLength(part) > PART_BYTES_MAX);
   // oxlint-disable-next-line no-control-regex -- They are what is refused.
   if (hasBadPart || byteLength(path) > PATH_BYTES_MAX || /[\u0000-\u001f\u007f]/.test(path) || !path.isWellFormed())
-    throw new InvalidSkill(`'${name}' is no name that a file of a skill can have.`);
+    throw new InvalidSkill(`'${name}' cannot be the name of a file of a skill.`);
 }
 
 /** No file may stand where another has a folder. */
