@@ -93,9 +93,14 @@ function queryValue(schema: ContractOperation["query"][number]["schema"]): fc.Ar
 function queryText(asked: Readonly<Record<string, unknown>>): string {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(asked)) {
-    if (value !== undefined) for (const one of Array.isArray(value) ? value : [value]) query.append(name, String(one));
+    if (value !== undefined) for (const one of Array.isArray(value) ? value : [value]) query.append(name, textOf(one));
   }
   return query.size === 0 ? "" : `?${query}`;
+}
+
+/** A random object may have a member `toString` that is no function. */
+function textOf(value: unknown): string {
+  return typeof value === "object" && value !== null ? JSON.stringify(value) : String(value);
 }
 
 /** Valid bodies, the same with existing ids, any JSON, and texts that are not JSON. */
