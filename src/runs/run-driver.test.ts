@@ -41,6 +41,7 @@ function eventLogOf({ events }: Store): EventLog {
   return {
     open: (run, first) => events.open(run, first),
     append: (id, more) => events.append(id, more),
+    appendNow: () => false,
     advance: (id, more, response) => events.advance(id, more, response),
     close: (id, more, end) => events.close(id, more, end),
     storeWhole: (run, all, end) => events.storeWhole(run, all, end),

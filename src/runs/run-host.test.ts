@@ -16,7 +16,7 @@ const LIMITS = { runsMax: 10, backgroundRunsMax: 10, queueMax: 10, runMs: 60_000
 function silentModel() {
   const asked = Promise.withResolvers<AbortSignal>();
   async function* silence(signal: AbortSignal): AsyncGenerator<readonly ModelEvent[]> {
-    await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
+    if (!signal.aborted) await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
     yield* [];
   }
   const ask: RunOrder["ask"] = async (signal) => {
@@ -56,6 +56,7 @@ test("the model call is aborted if the run is lost before the first batch", asyn
   const log: EventLog = {
     open: (run, first) => events.open(run, first),
     append: (id, more) => events.append(id, more),
+    appendNow: () => false,
     advance: () => Promise.reject(new RunLost("another worker holds it")),
     close: (id, more, end) => events.close(id, more, end),
     storeWhole: (run, all, end) => events.storeWhole(run, all, end),
@@ -76,6 +77,7 @@ test("a commit that fails once leaves no gap in the numbers", async () => {
   const log: EventLog = {
     open: (run, first) => events.open(run, first),
     append: (id, more) => events.append(id, more),
+    appendNow: () => false,
     advance: () => Promise.reject(new Error("the disk was full for a moment")),
     close: (id, more, end) => events.close(id, more, end),
     storeWhole: (run, all, end) => events.storeWhole(run, all, end),

@@ -30,7 +30,6 @@ import { StoreClient } from "./owner/thread/store-client.ts";
 import type { Erasure } from "./owner/upkeep/erasure.ts";
 import type { Expiry } from "./owner/upkeep/expiry.ts";
 import { LEASE_MS } from "./owner/workers/worker-lease.ts";
-import { sizeOfJob, type WriteJob, type WriteOutcome } from "./rows/runs/write-job.ts";
 import { ChunkSearch } from "./search/chunk-search.ts";
 import { SqliteChunkIndex } from "./search/sqlite-chunk-index.ts";
 import { ThreadedSearch } from "./search/threaded-search.ts";
@@ -50,11 +49,15 @@ import { StoredArchive } from "./stores/inspection/response-archive.ts";
 import { StoredKeys } from "./stores/key-store.ts";
 import { findLivingWorkers } from "./stores/living-workers.ts";
 import { StoredResponses } from "./stores/response-store.ts";
-import { CommitQueue, type CommitReport } from "./stores/runs/commit-queue.ts";
+import type { CommitReport } from "./stores/runs/commit-queue.ts";
 import { StoredEventLog } from "./stores/runs/event-log.ts";
+import { OtherRedoLogs } from "./stores/runs/other-redo-logs.ts";
 import { PatientWrites } from "./stores/runs/patient-writes.ts";
+import { RunCommits } from "./stores/runs/run-commits.ts";
 import { type ClaimObserver, StoredRunLedger } from "./stores/runs/run-ledger.ts";
 import { StoredRunPlaces } from "./stores/runs/run-places.ts";
+import { RunRedoLog } from "./stores/runs/run-redo-log.ts";
+import { SettledCalls } from "./stores/runs/settled-calls.ts";
 import { StoredSkills } from "./stores/skills/skill-store.ts";
 import { StoredQuota } from "./stores/storage-quota.ts";
 import { StoredToolLedger } from "./stores/tool-ledger.ts";
@@ -69,8 +72,6 @@ import { StoredVectorStores } from "./stores/vector-stores/vector-store-store.ts
  * runs share a commit.
  */
 const COMMIT_INTERVAL_MS = 0;
-/** While one commit runs, the next is already queued in the thread. */
-const COMMITS_UNDER_WAY_MAX = 2;
 const LOCK_WAIT_MS = 10_000;
 const CONTEXT_BYTES_MAX = 64 * 1024 * 1024;
 const VECTOR_CACHE_BYTES = 256 * 1024 * 1024;
@@ -78,8 +79,6 @@ const CONTAINER_BYTES_MAX = 500_000_000;
 const CONTAINER_FILE_BYTES_MAX = 100 * 1024 * 1024;
 const CONTAINER_FILES_MAX = 1000;
 const CONTAINER_MINUTES_UNUSED = 20;
-/** The maximum characters of one commit; further jobs wait for the next commit. */
-const COMMIT_CHARACTERS_MAX = 8 * 1024 * 1024;
 
 const CONNECTIONS_MAX = 8;
 const DATABASE_TIMEOUT_MS = 5_000;
@@ -104,6 +103,11 @@ export interface StoreOptions {
   /** Whether to migrate the tables in PostgreSQL; if not, a store with older tables does not open. Default: yes. */
   readonly migrates?: boolean;
   readonly commitIntervalMs?: number;
+  /**
+   * Whether changes of runs are first written to a redo log beside the database. Default: yes; never for PostgreSQL, in
+   * memory, or with `sync: "full"`.
+   */
+  readonly usesRedoLog?: boolean;
   /** How long a write waits for a lock of another process, in milliseconds. */
   readonly lockWaitMs?: number;
   /** `full`: a commit waits for the disk. `normal`: a power failure can lose the latest commits. */
@@ -176,25 +180,47 @@ export interface Store {
 export async function openStore(options: StoreOptions): Promise<Store> {
   if (options.databaseUrl !== undefined) {
     const owner = await PostgresOwner.open(postgresOptions(options.databaseUrl, options));
-    return { ...(await assembleStore(owner, options, owner.db)), lanes: () => owner.lanes() };
+    return { ...(await assembleStore(owner, options, { db: owner.db })), lanes: () => owner.lanes() };
   }
-  return await assembleStore(await StoreClient.open(databaseOptions(options), options.onLost ?? throwLater), options);
+  const client = await StoreClient.open(databaseOptions(options), options.onLost ?? throwLater);
+  return await assembleStore(client, options, { redoLogs: redoLogsOf(client, options) });
 }
 
-/** Assembles the store around its database owner. `db`: for single statements. */
+/** This process's redo log, and those of the others. */
+interface RedoLogs {
+  readonly own: RunRedoLog;
+  readonly others: OtherRedoLogs;
+}
+
+/** A commit that waits for the disk is not made durable by a log that does not. */
+function redoLogsOf(client: StoreClient, options: StoreOptions): RedoLogs | null {
+  const { file, sync, usesRedoLog = true } = options;
+  if (!usesRedoLog || sync === "full" || isInMemory(options)) return null;
+  return { own: new RunRedoLog(file, client.own), others: new OtherRedoLogs(file, client.own, client) };
+}
+
+function settledCalls(owner: DatabaseCalls, commits: RunCommits, { others }: RedoLogs): DatabaseCalls {
+  return new SettledCalls(owner, { settle: () => commits.settle(), settleOthers: () => others.settle() });
+}
+
+interface StoreParts {
+  /** For single statements. By default, they are sent to the owner. */
+  readonly db?: Kysely<Database>;
+  /** Null by default: each change of a run waits for its commit. */
+  readonly redoLogs?: RedoLogs | null;
+}
+
+/** Assembles the store around its database owner. */
 export async function assembleStore(
-  calls: DatabaseCalls,
+  owner: DatabaseCalls,
   options: StoreOptions,
-  db = new Kysely<Database>({ dialect: remoteDialect(calls) }),
+  parts: StoreParts = {},
 ): Promise<Store> {
-  const queue = new CommitQueue<WriteJob, WriteOutcome>({
-    commit: (jobs) => calls.commit(jobs),
-    underWayMax: COMMITS_UNDER_WAY_MAX,
-    sizeOf: sizeOfJob,
-    intervalMs: options.commitIntervalMs ?? COMMIT_INTERVAL_MS,
-    commitSizeMax: COMMIT_CHARACTERS_MAX,
-    onCommit: options.onCommit,
-  });
+  const { redoLogs = null } = parts;
+  const { commitIntervalMs: intervalMs = COMMIT_INTERVAL_MS, onCommit } = options;
+  const commits = new RunCommits({ calls: owner, redoLog: redoLogs?.own ?? null, intervalMs, onCommit });
+  const calls = redoLogs === null ? owner : settledCalls(owner, commits, redoLogs);
+  const db = parts.db ?? new Kysely<Database>({ dialect: remoteDialect(calls) });
   const { contextBytesMax = CONTEXT_BYTES_MAX, ownerBytesMax = 0, vectorStoreBytesMax = 0 } = options;
   const chunks = new StoredChunkFinder(db, searchOf(db, options));
   const onWaiting = options.onFilesWaiting ?? (() => {});
@@ -208,11 +234,11 @@ export async function assembleStore(
   await files.removeLeftovers().catch(() => {});
   await containerParts.writer.removeLeftovers().catch(() => {});
   return {
-    responses: new StoredResponses(db, queue, contextBytesMax),
+    responses: new StoredResponses(db, commits, contextBytesMax),
     ...inspectionOf(db, options),
-    conversations: new StoredConversations(db, queue, quota, contextBytesMax),
-    events: new StoredEventLog(db, queue, calls, patient),
-    ledger: new StoredRunLedger(db, queue, calls, options.claims),
+    conversations: new StoredConversations(db, commits, quota, contextBytesMax),
+    events: new StoredEventLog(db, commits, calls, patient),
+    ledger: new StoredRunLedger(db, commits, calls, options.claims),
     places: new StoredRunPlaces(db, calls),
     files,
     keys: new StoredKeys(db),
@@ -221,7 +247,7 @@ export async function assembleStore(
     expiry: calls,
     erasure: calls,
     quota,
-    tools: new StoredToolLedger(db, queue, patient),
+    tools: new StoredToolLedger(db, commits, patient),
     vectorStores: new StoredVectorStores(db, calls, { ownerBytesMax: vectorStoreBytesMax, onWaiting }),
     ingestQueue: new StoredIngestQueue(db, calls, {
       ownerBytesMax: vectorStoreBytesMax,
@@ -237,7 +263,7 @@ export async function assembleStore(
     hasRoom: () => succeeds(folder.probe()),
     lanes: () => [],
     close: async () => {
-      for (const part of [chunks, queue, calls]) await part.close();
+      for (const part of [chunks, commits, calls]) await part.close();
       if (isInMemory(options)) await Promise.all([folder.removeAll(), containerParts.folder.removeAll()]);
     },
   };

@@ -1,7 +1,7 @@
 import type { Response as ResponseBody } from "@antiphon/contracts/responses-api/types.ts";
 import { expect, test } from "vitest";
 import { serveModel } from "../crash/lives.ts";
-import { dataLines } from "../kit/event-stream.ts";
+import { dataLines, readUntil } from "../kit/event-stream.ts";
 import { readResponse } from "../responses/read-stream.ts";
 import { verifies } from "../verifies.ts";
 import { type SeveralProcesses, startProcesses, TEST_TIMEOUT_MS } from "./several-processes.ts";
@@ -40,6 +40,24 @@ test("a response is followed, replayed and read alike through every process", {
   expect(await readAll(() => events(server, id))).toEqual([first, ...others]);
   const read = await readAll(async () => await readResponse(await server.fetch(`/v1/responses/${id}`)));
   expect(new Set(read.map((response: ResponseBody) => JSON.stringify(response))).size).toBe(1);
+  await expect.poll(() => new Set(server.answered())).toEqual(new Set([1, 2]));
+});
+
+test("a response is found through every process from its first event on", { timeout: TEST_TIMEOUT_MS }, async () => {
+  verifies("operations.processes.runs-anywhere");
+  const model = await serveModel();
+  const server = await startProcesses(2, { env: { MODEL_BASE_URL: model.url } });
+  for (let round = 0; round < 10; round++) {
+    const stream = await server.fetch("/v1/responses", {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ model: "m", input: "wait", stream: true, background: true }),
+    });
+    const id = /"id":"(resp_[0-9a-f]+)"/.exec(await readUntil(stream, "response.created"))?.[1];
+    expect(id).toBeDefined();
+    const found = await readAll(() => server.fetch(`/v1/responses/${id}`));
+    expect(found.map(({ status }) => status)).toEqual(found.map(() => 200));
+  }
   await expect.poll(() => new Set(server.answered())).toEqual(new Set([1, 2]));
 });
 

@@ -45,6 +45,7 @@ export class MortalProcess {
     return {
       open: (_run, events) => this.#store(events),
       append: (_id, events) => this.#store(events),
+      appendNow: () => false,
       advance: (_id, events) => this.#store(events),
       close: (_id, events, { response }) => this.#store(events, response),
       storeWhole: (_run, events, { response }) => this.#store(events, response),

@@ -61,6 +61,11 @@ export interface EventLog {
   /** The run's first events may be appended before this resolves. */
   open(run: OpenedRun, events: readonly RecordedEvent[]): Promise<void>;
   append(responseId: string, events: readonly WaitingEvent[]): Promise<void>;
+  /**
+   * Makes the events durable before it returns. Returns false if that is impossible now: use `append`. Not before `open`
+   * has resolved, nor while another write of the run is under way.
+   */
+  appendNow(responseId: string, events: readonly WaitingEvent[]): boolean;
   /** Appends events and replaces the stored snapshot; the run continues. */
   advance(responseId: string, events: readonly RecordedEvent[], response: Response): Promise<void>;
   close(responseId: string, events: readonly WaitingEvent[], end: ClosedRun): Promise<void>;

@@ -81,6 +81,10 @@ class ManualLog implements EventLog {
     else held?.reject(failure);
   }
 
+  appendNow(): boolean {
+    return false;
+  }
+
   append(_responseId: string, events: readonly RecordedEvent[]): Promise<void> {
     return this.#hold("append", events);
   }

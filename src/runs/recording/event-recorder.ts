@@ -128,7 +128,12 @@ export class StoredRecorder implements EventRecorder {
 
   record(events: readonly UnnumberedEvent[]): Promise<void> | undefined {
     if (this.#failure !== null) return Promise.reject(this.#failure);
-    for (const event of packDeltas(this.#number(events))) {
+    const packedEvents = packDeltas(this.#number(events));
+    if (!this.#busy && this.#opening === null && this.#log.appendNow(this.#responseId, packedEvents)) {
+      this.#feed.publish(packedEvents);
+      return undefined;
+    }
+    for (const event of packedEvents) {
       this.#waiting.push(event);
       this.#waitingCharacters += event.size;
     }

@@ -52,6 +52,7 @@ async function countingLog(changes: Partial<EventLog> = {}) {
   const log: EventLog = {
     open: (...run) => (writes.push("open"), events.open(...run)),
     append: (...run) => (writes.push("append"), events.append(...run)),
+    appendNow: () => false,
     advance: (...run) => (writes.push("advance"), events.advance(...run)),
     close: (...run) => (writes.push("close"), events.close(...run)),
     storeWhole: (...run) => (writes.push("whole"), events.storeWhole(...run)),

@@ -209,6 +209,7 @@ export const COLUMNS: {
     expires_at: "integer",
     started: "text?",
     task_version: "integer?",
+    redo_position: "integer",
   },
   conversations: { id: "text", organization: "text", project: "text", created_at: "integer", metadata: "text" },
   conversation_items: {

@@ -255,6 +255,8 @@ export interface WorkersTable {
   readonly expires_at: number;
   /** The latest version of tasks that it can read; null for a worker of an earlier release. */
   readonly task_version: Generated<number | null>;
+  /** Up to where the changes of its redo log are stored, in bytes since the log began. */
+  readonly redo_position: Generated<number>;
 }
 
 export interface ConversationsTable {

@@ -1,10 +1,13 @@
 import type { InsertObject, Kysely } from "kysely";
+import type { RedoFolders } from "../redo-log/redo-folders.ts";
 import { type RowInserter, type RowOfResponse, ValuesInserter } from "./row-inserter.ts";
 import type { Database } from "./schema.ts";
 
 /** Differences between the transactions of the two databases. */
 export interface TransactionRules {
   readonly inserter: RowInserter;
+  /** The redo logs of all workers; null if there are none. */
+  readonly redo: RedoFolders | null;
   /** How commits continue after faults; null if every fault is final and known. */
   readonly recovery: CommitRecovery | null;
   /**
@@ -50,6 +53,7 @@ export type CommitEnd = "stored" | "undone" | "gone";
 /** In SQLite, a transaction is alone from its first write on, and its result is never lost. */
 export const SQLITE_RULES: TransactionRules = {
   inserter: new ValuesInserter(),
+  redo: null,
   recovery: null,
   addAll: null,
   holdConversations: async () => {},

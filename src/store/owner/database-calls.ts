@@ -1,5 +1,5 @@
 import type { Chunk } from "../rows/events/run-tail.ts";
-import type { WriteJob, WriteOutcome } from "../rows/runs/write-job.ts";
+import type { RedoPart, WriteJob, WriteOutcome } from "../rows/runs/write-job.ts";
 import type { ErasureCursor, ErasureStep } from "./upkeep/erasure.ts";
 import type { ExpiryCursor, ExpiryStep } from "./upkeep/expiry.ts";
 
@@ -61,8 +61,11 @@ export interface DatabaseCalls {
    * it changes no row, nothing is changed, and the result is null.
    */
   transact(statements: readonly Statement[]): Promise<readonly bigint[] | null>;
-  /** Stores all jobs in order, or none. A commit begins after all earlier ones have ended. */
-  commit(jobs: readonly WriteJob[]): Promise<readonly WriteOutcome[]>;
+  /**
+   * Stores all jobs in order, or none. A commit begins after all earlier ones have ended. `redo`: the jobs that are in
+   * the redo log, if there are any. Rejects with `StoreBusy` if an earlier part of the log is not stored.
+   */
+  commit(jobs: readonly WriteJob[], redo?: RedoPart | null): Promise<readonly WriteOutcome[]>;
   /** The events of a live run that are in no chunk yet, whichever worker makes it; null if there are none. */
   findTail(responseId: string): Promise<Chunk | null>;
   /** The number of this worker. */

@@ -3,7 +3,7 @@ import type { Database } from "../database/schema.ts";
 import type { TransactionRules } from "../database/transaction-rules.ts";
 import { type Chunk, chunkOfTail } from "../rows/events/run-tail.ts";
 import { findForeignTail } from "../rows/runs/read-stored-events.ts";
-import type { WriteJob, WriteOutcome } from "../rows/runs/write-job.ts";
+import type { RedoPart, WriteJob, WriteOutcome } from "../rows/runs/write-job.ts";
 import type { ClaimedRun, DatabaseCalls, Statement, StatementResult, UnmadeRow } from "./database-calls.ts";
 import { claimRuns, listUnmadeRuns } from "./run-claims.ts";
 import { RunWriter } from "./run-writer.ts";
@@ -58,8 +58,8 @@ export abstract class DatabaseOwner<OwnLease extends Lease = Lease> implements D
     });
   }
 
-  commit(jobs: readonly WriteJob[]): Promise<readonly WriteOutcome[]> {
-    const commit = this.#lastCommit.then(() => this.#writer.commit(jobs));
+  commit(jobs: readonly WriteJob[], redo: RedoPart | null = null): Promise<readonly WriteOutcome[]> {
+    const commit = this.#lastCommit.then(() => this.#writer.commit(jobs, redo));
     this.#lastCommit = commit.catch(() => {});
     return commit;
   }

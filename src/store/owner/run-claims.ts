@@ -2,24 +2,26 @@ import { type Kysely, type RawBuilder, type SqlBool, sql } from "kysely";
 import { dialectal, nowMs } from "../database/dialectal.ts";
 import type { Database } from "../database/schema.ts";
 import { isOneOf } from "../database/time-first.ts";
-import type { TransactionRules } from "../database/transaction-rules.ts";
 import { IS_LIVE } from "../rows/runs/run-rows.ts";
 import type { ClaimedRun, UnmadeRow } from "./database-calls.ts";
 import type { Lease } from "./workers/lease.ts";
-import { removeDeadWorkers } from "./workers/remove-dead-workers.ts";
+import { type RemovalRules, removeDeadWorkers, removeRedoLogs } from "./workers/remove-dead-workers.ts";
 
 /** Removes dead workers and lists the live runs that no other worker holds; none if this worker has lost its lease. */
 export async function listUnmadeRuns(
   db: Kysely<Database>,
   lease: Lease,
-  { inserter }: Pick<TransactionRules, "inserter">,
+  rules: RemovalRules,
 ): Promise<readonly UnmadeRow[]> {
   const own = await lease.number();
-  return await db.transaction().execute(async (transaction) => {
-    if (!(await lease.hold(transaction, own))) return [];
-    await removeDeadWorkers(transaction, inserter, await lease.findDead(transaction, own));
-    return await findUnmade(transaction, own);
+  const { deadWorkers, unmade } = await db.transaction().execute(async (transaction) => {
+    if (!(await lease.hold(transaction, own))) return { deadWorkers: [], unmade: [] };
+    const dead = await lease.findDead(transaction, own);
+    await removeDeadWorkers(transaction, rules, dead);
+    return { deadWorkers: dead, unmade: await findUnmade(transaction, own) };
   });
+  removeRedoLogs(rules, deadWorkers);
+  return unmade;
 }
 
 /** Claims runs listed by `listUnmadeRuns`, unless they have ended or were claimed since. */

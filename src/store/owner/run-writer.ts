@@ -12,9 +12,10 @@ import { holdersOf, isOneInsert, onlyAdds } from "../rows/runs/commit-needs.ts";
 import { type CommitContext, type CommitPlan, planCommit, type UnfinishedRun } from "../rows/runs/commit-plan.ts";
 import { changeConversations, findUnheld, noteConversations } from "../rows/runs/conversation-rows.ts";
 import { deleteResponses, findLiveRun, updateResponses } from "../rows/runs/run-rows.ts";
-import type { WriteJob, WriteOutcome } from "../rows/runs/write-job.ts";
+import type { RedoPart, WriteJob, WriteOutcome } from "../rows/runs/write-job.ts";
+import { type UnknownCommit, UnknownCommits } from "./unknown-commits.ts";
 import type { Lease } from "./workers/lease.ts";
-import { removeDeadWorkers } from "./workers/remove-dead-workers.ts";
+import { removeDeadWorkers, removeRedoLogs } from "./workers/remove-dead-workers.ts";
 
 /**
  * The maximum characters that a slow run may occupy in the journal before its tail becomes a chunk. It limits the
@@ -42,13 +43,6 @@ interface WrittenCommit {
   readonly deletions: ReadonlyMap<number, string>;
 }
 
-/** A commit whose reply was lost. */
-interface UnknownCommit {
-  readonly jobs: readonly WriteJob[];
-  /** Call it if the commit was executed. */
-  readonly learn: () => readonly WriteOutcome[];
-}
-
 /**
  * Executes the jobs of a commit in one transaction. It is the only writer of responses, items and events. Events of
  * live runs go to the journal, one row for all runs, because a row per run would write a database page per run. Full
@@ -61,14 +55,12 @@ export class RunWriter {
   #journal = new JournalSpan();
   /** The live runs of this worker. Each entry has less than one chunk of text. */
   readonly #runs = new Map<string, UnfinishedRun>();
-  #unknownCommit: UnknownCommit | null = null;
-  /** The outcomes of jobs of such a commit, for callers that retry. */
-  readonly #outcomes = new WeakMap<WriteJob, WriteOutcome>();
-  /** Runs with more stored events than their callers know. */
-  readonly #misledIds = new Set<string>();
+  readonly #unknown = new UnknownCommits();
   #recovery: Promise<void> | null = null;
   /** The worker number for `#runs`. */
   #worker = 0;
+  /** Up to where the redo log of this worker is stored. */
+  #redoPosition = 0;
 
   constructor(db: Kysely<Database>, lease: Lease, rules: TransactionRules) {
     this.#db = db;
@@ -90,10 +82,10 @@ export class RunWriter {
     const worker = await this.#lease.number();
     if (worker === this.#worker) return;
     this.#worker = worker;
-    this.#unknownCommit = null;
-    this.#misledIds.clear();
+    this.#unknown.clear();
     this.#runs.clear();
     this.#journal = new JournalSpan();
+    this.#redoPosition = 0;
   }
 
   /** The stored events of a run that are in no chunk yet. */
@@ -102,11 +94,11 @@ export class RunWriter {
   }
 
   /** Must not be called concurrently. The state in memory changes only after the database has committed. */
-  async commit(jobs: readonly WriteJob[]): Promise<readonly WriteOutcome[]> {
+  async commit(jobs: readonly WriteJob[], redo: RedoPart | null): Promise<readonly WriteOutcome[]> {
     const { recovery } = this.#rules;
     if (recovery !== null) return await this.#commitPatiently(jobs, recovery);
     await this.recover();
-    return await this.#commitUnlessLost(jobs);
+    return await this.#commitUnlessLost(jobs, redo);
   }
 
   /** Retries after temporary faults. No other commit begins before the outcome of this one is known. */
@@ -124,57 +116,57 @@ export class RunWriter {
     }
   }
 
-  /**
-   * Finds out how a commit with a lost reply ended. Until its callers retry, or a worker claims their runs, nothing
-   * more is stored for these runs, because the callers may have been told that the commit failed.
-   */
+  /** Finds out how a commit with a lost reply ended. */
   async #settle(recovery: CommitRecovery): Promise<void> {
-    const unknownCommit = this.#unknownCommit;
-    if (unknownCommit === null) return;
-    const end = await recovery.settle(this.#db, { worker: this.#worker, position: this.#journal.end });
-    this.#unknownCommit = null;
-    if (end === "undone") return this.#journal.advance(MARK_CHARACTERS);
-    const outcomes = end === "stored" ? unknownCommit.learn() : [];
-    for (const [index, job] of unknownCommit.jobs.entries()) {
-      this.#outcomes.set(job, outcomes[index] ?? "unchanged");
-      if (end === "stored" && "responseId" in job) this.#misledIds.add(job.responseId);
-    }
+    const end = await this.#unknown.settle(recovery, this.#db, { worker: this.#worker, position: this.#journal.end });
+    if (end === "undone") this.#journal.advance(MARK_CHARACTERS);
     if (end === "gone") await this.#lease.renew(this.#worker); // There is a new number from now on.
   }
 
   /** Commits the jobs whose outcome is not known yet. */
-  async #commitUnsettled(jobs: readonly WriteJob[]): Promise<readonly WriteOutcome[]> {
-    const rest = jobs.filter((job) => !this.#outcomes.has(job));
-    if (rest.length === jobs.length) return await this.#commitUnlessLost(jobs);
-    for (const job of jobs) if (this.#outcomes.has(job) && "responseId" in job) this.#misledIds.delete(job.responseId);
-    const restOutcomes = rest.length === 0 ? [] : await this.#commitUnlessLost(rest);
-    const outcomes = new Map(rest.map((job, index) => [job, restOutcomes[index]]));
-    return jobs.map((job) => outcomes.get(job) ?? this.#outcomes.get(job) ?? "unchanged");
+  #commitUnsettled(jobs: readonly WriteJob[]): Promise<readonly WriteOutcome[]> {
+    return this.#unknown.complete(jobs, (rest) => this.#commitUnlessLost(rest));
   }
 
   /** This worker has claimed these runs, and their events have been read again. */
   takeUp(responseIds: readonly string[]): void {
-    for (const responseId of responseIds) this.#misledIds.delete(responseId);
+    this.#unknown.forget(responseIds);
   }
 
-  async #commitUnlessLost(jobs: readonly WriteJob[]): Promise<readonly WriteOutcome[]> {
+  async #commitUnlessLost(jobs: readonly WriteJob[], redo: RedoPart | null = null): Promise<readonly WriteOutcome[]> {
     try {
-      return await this.#commitOnce(jobs);
+      return await this.#commitRedo(jobs, redo);
     } catch (error) {
       // The database is locked, so the lease cannot be checked either.
       if (error instanceof StoreBusy) throw error;
       if (await this.#lease.renew(this.#worker)) throw error;
-      return await this.#commitOnce(jobs); // With a new worker number: new runs are stored, lost runs get `unchanged`.
+      // With a new worker number: new runs are stored, lost runs get `unchanged`.
+      return await this.#commitRedo(jobs, redo);
     }
   }
 
-  async #commitOnce(jobs: readonly WriteJob[]): Promise<readonly WriteOutcome[]> {
+  /** Leaves the jobs in the log of an earlier worker to whoever took its runs over, and stores each part of a log once. */
+  async #commitRedo(jobs: readonly WriteJob[], redo: RedoPart | null): Promise<readonly WriteOutcome[]> {
     await this.#followLease();
+    if (redo === null) return await this.#commitOnce(jobs, null);
+    if (redo.worker !== this.#worker) {
+      const places = new Set(redo.places);
+      const rest = jobs.filter((_job, place) => !places.has(place));
+      const outcomes = [...(await this.#commitOnce(rest, null))];
+      return jobs.map((_job, place) => (places.has(place) ? "unchanged" : (outcomes.shift() ?? "unchanged")));
+    }
+    if (redo.start !== this.#redoPosition) throw new StoreBusy("an earlier part of the redo log is not stored yet");
+    const outcomes = await this.#commitOnce(jobs, redo);
+    this.#redoPosition = redo.end;
+    return outcomes;
+  }
+
+  async #commitOnce(jobs: readonly WriteJob[], redo: RedoPart | null): Promise<readonly WriteOutcome[]> {
     await this.#adoptRuns(jobs);
     const plan = planCommit(jobs, this.#context(NONE));
     const journal = writeJournal(plan.journal);
-    const store = this.#inOneStatement(plan, journal);
-    if (store === null) return await this.#commitAll(jobs, plan);
+    const store = redo === null ? this.#inOneStatement(plan, journal) : null;
+    if (store === null) return await this.#commitAll(jobs, plan, redo);
     const learn = (): readonly WriteOutcome[] => this.#learn(plan, journal, new Map(), new Map());
     return await this.#learnOnce({ jobs, learn }, store);
   }
@@ -198,13 +190,17 @@ export class RunWriter {
     try {
       await store();
     } catch (error) {
-      if (this.#rules.recovery?.isUnknown(error) === true) this.#unknownCommit = commit;
+      if (this.#rules.recovery?.isUnknown(error) === true) this.#unknown.note(commit);
       throw error;
     }
     return commit.learn();
   }
 
-  async #commitAll(jobs: readonly WriteJob[], first: CommitPlan): Promise<readonly WriteOutcome[]> {
+  async #commitAll(
+    jobs: readonly WriteJob[],
+    first: CommitPlan,
+    redo: RedoPart | null,
+  ): Promise<readonly WriteOutcome[]> {
     const result: { all: WrittenCommit | null } = { all: null };
     const learn = (): readonly WriteOutcome[] => {
       assert(result.all !== null, "a commit is learned after it was written");
@@ -216,6 +212,7 @@ export class RunWriter {
     return await this.#learnOnce({ jobs, learn }, async () => {
       await this.#db.transaction().execute(async (transaction) => {
         result.all = await this.#writeAll(transaction, jobs, first);
+        if (redo !== null) await setRedoPosition(transaction, { worker: redo.worker, end: redo.end });
       });
     });
   }
@@ -274,7 +271,8 @@ export class RunWriter {
   }
 
   #context(unheld: ReadonlySet<string>): CommitContext {
-    const lostIds = this.#misledIds.size === 0 ? unheld : unheld.union(this.#misledIds);
+    const { misledIds } = this.#unknown;
+    const lostIds = misledIds.size === 0 ? unheld : unheld.union(misledIds);
     return {
       worker: this.#worker,
       runs: this.#runs,
@@ -321,10 +319,13 @@ export class RunWriter {
   async #recover(): Promise<void> {
     try {
       const own = await this.#lease.number();
-      await this.#db.transaction().execute(async (transaction) => {
+      const deadWorkers = await this.#db.transaction().execute(async (transaction) => {
         await this.#requireLease(transaction, own);
-        await removeDeadWorkers(transaction, this.#rules.inserter, await this.#lease.findDead(transaction, own));
+        const dead = await this.#lease.findDead(transaction, own);
+        await removeDeadWorkers(transaction, this.#rules, dead);
+        return dead;
       });
+      removeRedoLogs(this.#rules, deadWorkers);
     } catch (error) {
       this.#recovery = null; // The next caller retries.
       throw error;
@@ -343,6 +344,14 @@ export class RunWriter {
     }
   }
 }
+
+const setRedoPosition = builtOnce((db: Kysely<Database>, params: StandIns<Pick<RedoPart, "worker" | "end">>) =>
+  db
+    .updateTable("workers")
+    .set({ redo_position: params.value("end") })
+    .where("id", "=", params.value("worker"))
+    .compile(),
+);
 
 type JournalCut = { readonly worker: number; readonly cut: number };
 

@@ -14,8 +14,7 @@ import { WholeConversations } from "../rows/items/conversation-items.ts";
 import { firstPage, type ItemPlace, readItems } from "../rows/items/item-places.ts";
 import { type ItemText, itemTextsOf } from "../rows/items/item-text.ts";
 import { storedItem } from "../rows/items/stored-item.ts";
-import type { WriteJob, WriteOutcome } from "../rows/runs/write-job.ts";
-import type { CommitQueue } from "./runs/commit-queue.ts";
+import type { RunCommits } from "./runs/run-commits.ts";
 import type { StoredQuota } from "./storage-quota.ts";
 
 /** The pause before a lock is released again after the database was locked, in milliseconds. */
@@ -28,19 +27,14 @@ const UNLOCK_RETRY_MS = 1_000;
 export class StoredConversations implements ConversationStore {
   readonly #db: Kysely<Database>;
   readonly #whole: WholeConversations;
-  readonly #queue: CommitQueue<WriteJob, WriteOutcome>;
+  readonly #commits: RunCommits;
   readonly #quota: StoredQuota;
   readonly #contextBytesMax: number;
 
-  constructor(
-    db: Kysely<Database>,
-    queue: CommitQueue<WriteJob, WriteOutcome>,
-    quota: StoredQuota,
-    contextBytesMax: number,
-  ) {
+  constructor(db: Kysely<Database>, commits: RunCommits, quota: StoredQuota, contextBytesMax: number) {
     this.#db = db;
     this.#whole = new WholeConversations(db);
-    this.#queue = queue;
+    this.#commits = commits;
     this.#quota = quota;
     this.#contextBytesMax = contextBytesMax;
   }
@@ -135,7 +129,7 @@ export class StoredConversations implements ConversationStore {
   }
 
   async #change(owner: Owner, conversationId: string, step: ConversationStep): ConversationChanged {
-    const outcome = await this.#queue.add({ type: "conversation", owner, conversationId, step }, "urgent");
+    const outcome = await this.#commits.add({ type: "conversation", owner, conversationId, step }, "urgent");
     assert(outcome === "written" || typeof outcome === "object", "the change of a conversation is made or refused");
     return outcome === "written" ? null : outcome;
   }

@@ -25,8 +25,7 @@ import { findConversationPlaces, loadConversationItems } from "../rows/items/con
 import { firstPage, type ItemPlace, readItems } from "../rows/items/item-places.ts";
 import { ChainItems } from "../rows/runs/chain-items.ts";
 import { numberOf } from "../rows/runs/run-rows.ts";
-import type { WriteJob, WriteOutcome } from "../rows/runs/write-job.ts";
-import type { CommitQueue } from "./runs/commit-queue.ts";
+import type { RunCommits } from "./runs/run-commits.ts";
 
 /** The maximum ids per query, well below SQLite's limit. */
 const QUERY_IDS_MAX = 1_000;
@@ -34,15 +33,15 @@ const QUERY_IDS_MAX = 1_000;
 /** The responses and items in the database. Every query names the owner. */
 export class StoredResponses implements ResponseStore {
   readonly #db: Kysely<Database>;
-  readonly #queue: CommitQueue<WriteJob, WriteOutcome>;
+  readonly #commits: RunCommits;
   readonly #items: ChainItems;
   readonly #contextBytesMax: number;
 
-  constructor(db: Kysely<Database>, queue: CommitQueue<WriteJob, WriteOutcome>, contextBytesMax: number) {
+  constructor(db: Kysely<Database>, commits: RunCommits, contextBytesMax: number) {
     this.#db = db;
     this.#contextBytesMax = contextBytesMax;
     this.#items = new ChainItems(db);
-    this.#queue = queue;
+    this.#commits = commits;
   }
 
   async findResponse(owner: Owner, responseId: string): Promise<Response | null> {
@@ -78,7 +77,7 @@ export class StoredResponses implements ResponseStore {
 
   /** Uses the commit queue, so that no later write of a run can restore the response. */
   async deleteResponse(owner: Owner, responseId: string): Promise<boolean> {
-    return (await this.#queue.add({ type: "delete", owner, responseId }, "urgent")) === "written";
+    return (await this.#commits.add({ type: "delete", owner, responseId }, "urgent")) === "written";
   }
 
   async loadChain(owner: Owner, responseId: string): Promise<readonly ChainLink[] | null> {

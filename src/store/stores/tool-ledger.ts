@@ -15,8 +15,8 @@ import type { Database, ToolExchangesTable } from "../database/schema.ts";
 import { storedJson } from "../database/stored-json.ts";
 import type { LedgerChange } from "../rows/ledger-rows.ts";
 import type { WriteJob, WriteOutcome } from "../rows/runs/write-job.ts";
-import type { CommitQueue } from "./runs/commit-queue.ts";
 import type { PatientWrites } from "./runs/patient-writes.ts";
+import type { RunCommits } from "./runs/run-commits.ts";
 
 /** Below SQLite's limit; a request needs at most as many as its context has items. */
 const IDS_AT_ONCE_MAX = 500;
@@ -24,13 +24,13 @@ const IDS_AT_ONCE_MAX = 500;
 /** The calls of hosted tools in the database. Their writes share commits with all others. */
 export class StoredToolLedger implements ToolLedger {
   readonly #db: Kysely<Database>;
-  readonly #queue: CommitQueue<WriteJob, WriteOutcome>;
+  readonly #commits: RunCommits;
   readonly #patient: PatientWrites;
 
-  constructor(db: Kysely<Database>, queue: CommitQueue<WriteJob, WriteOutcome>, patient: PatientWrites) {
+  constructor(db: Kysely<Database>, commits: RunCommits, patient: PatientWrites) {
     this.#patient = patient;
     this.#db = db;
-    this.#queue = queue;
+    this.#commits = commits;
   }
 
   async begin(owner: Owner, responseId: string, exchange: BegunExchange): Promise<void> {
@@ -67,7 +67,7 @@ export class StoredToolLedger implements ToolLedger {
 
   #write(change: LedgerChange): Promise<WriteOutcome> {
     const job: WriteJob = { type: "tool", ...change };
-    return this.#patient.write(change.responseId, () => this.#queue.add(job, "urgent"));
+    return this.#patient.write(change.responseId, () => this.#commits.add(job, "urgent"));
   }
 
   async turnsOf(owner: Owner, responseId: string): Promise<readonly TurnInLedger[]> {

@@ -16,6 +16,7 @@ import { wordsOfFilesInPostgres } from "./migrations/0007-words-of-files.ts";
 import { usageInPostgres } from "./migrations/0008-usage.ts";
 import { createKeysInPostgres } from "./migrations/0009-create-keys.ts";
 import { skillsInPostgres } from "./migrations/0010-skills.ts";
+import { redoLogsInPostgres } from "./migrations/0014-redo-logs.ts";
 import { postgresDialect } from "./postgres-dialect.ts";
 import { UnfitTables } from "./unfit-tables.ts";
 
@@ -36,6 +37,7 @@ export const POSTGRES_MIGRATIONS: Readonly<Record<string, Migration>> = {
   "0008-usage": usageInPostgres,
   "0009-create-keys": createKeysInPostgres,
   "0010-skills": skillsInPostgres,
+  "0014-redo-logs": redoLogsInPostgres,
 };
 
 /** The time limit of a migration's statement, in milliseconds; it may copy a table. */

@@ -18,6 +18,7 @@ const UNDONE = " ";
 export function postgresRules(patienceMs: number): TransactionRules {
   return {
     inserter: new ArrayInserter(),
+    redo: null,
     recovery: recoveryWithin(patienceMs),
     addAll,
 

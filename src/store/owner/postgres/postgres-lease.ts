@@ -95,7 +95,7 @@ export class PostgresLease implements Lease {
     setNumber(this.#own, 0);
     await this.#db.transaction().execute(async (transaction) => {
       await sql`select id from workers where id = ${number} for update`.execute(transaction);
-      await removeDeadWorkers(transaction, this.#inserter, [number]);
+      await removeDeadWorkers(transaction, { inserter: this.#inserter, redo: null }, [number]);
     });
   }
 

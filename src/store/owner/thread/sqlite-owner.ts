@@ -5,9 +5,10 @@ import { migrate } from "../../database/sqlite/migrate.ts";
 import { sqliteDialect } from "../../database/sqlite/sqlite.ts";
 import { textLength } from "../../database/text-length.ts";
 import { SQLITE_RULES } from "../../database/transaction-rules.ts";
-import type { WriteJob, WriteOutcome } from "../../rows/runs/write-job.ts";
+import { RedoFolders } from "../../redo-log/redo-folders.ts";
+import type { RedoPart, WriteJob, WriteOutcome } from "../../rows/runs/write-job.ts";
 import type { Statement, StatementResult } from "../database-calls.ts";
-import { DatabaseOwner } from "../database-owner.ts";
+import { DatabaseOwner, type OwnedDatabase } from "../database-owner.ts";
 import { countUsage } from "../upkeep/count-usage.ts";
 import type { ErasureCursor, ErasureStep } from "../upkeep/erasure.ts";
 import type { ExpiryCursor, ExpiryStep } from "../upkeep/expiry.ts";
@@ -38,13 +39,13 @@ interface Health {
 }
 
 /** Owns the only connection to the database. Runs in the store thread. */
-export class SqliteOwner extends DatabaseOwner {
+export class SqliteOwner extends DatabaseOwner<WorkerLease> {
   readonly #health: Health;
   readonly #reserve: StorageReserve | null;
 
   /** `reserve`: null for a database in memory. */
-  private constructor(db: Kysely<Database>, own: OwnWorkers, health: Health, reserve: StorageReserve | null) {
-    super({ db, writes: db, lease: new WorkerLease(db, own), rules: SQLITE_RULES });
+  private constructor(owned: OwnedDatabase<WorkerLease>, health: Health, reserve: StorageReserve | null) {
+    super(owned);
     this.#health = health;
     this.#reserve = reserve;
   }
@@ -56,6 +57,7 @@ export class SqliteOwner extends DatabaseOwner {
       health.isSpoilt = true;
     };
     const reserve = file === ":memory:" ? null : new StorageReserve(file);
+    const redo = file === ":memory:" ? null : new RedoFolders(file);
     const onCopied = (): void => reserve?.fill();
     const db = new Kysely<Database>({ dialect: sqliteDialect(file, { lockWaitMs, sync, onSpoilt, onCopied }) });
     try {
@@ -64,11 +66,13 @@ export class SqliteOwner extends DatabaseOwner {
       // The tables leave the log, which then has room for writes on a full disk.
       await sql`pragma wal_checkpoint(passive)`.execute(db);
       reserve?.fill();
+      if (redo !== null) await removeLeftRedoLogs(db, redo);
     } catch (error) {
       await db.destroy();
       throw error;
     }
-    return new SqliteOwner(db, own, health, reserve);
+    const rules = { ...SQLITE_RULES, redo };
+    return new SqliteOwner({ db, writes: db, lease: new WorkerLease(db, own, rules), rules }, health, reserve);
   }
 
   async isSound(): Promise<boolean> {
@@ -87,8 +91,8 @@ export class SqliteOwner extends DatabaseOwner {
     return condition !== undefined && makesRoom(condition) ? this.#inReserve(transact) : transact();
   }
 
-  override commit(jobs: readonly WriteJob[]): Promise<readonly WriteOutcome[]> {
-    return jobs.some(removesData) ? this.#inReserve(() => super.commit(jobs)) : super.commit(jobs);
+  override commit(jobs: readonly WriteJob[], redo: RedoPart | null = null): Promise<readonly WriteOutcome[]> {
+    return jobs.some(removesData) ? this.#inReserve(() => super.commit(jobs, redo)) : super.commit(jobs, redo);
   }
 
   override workerNumber(): Promise<number> {
@@ -133,6 +137,15 @@ export class SqliteOwner extends DatabaseOwner {
       await this.db.destroy();
     }
   }
+}
+
+/** Removes the redo logs of workers that were removed. Nobody lists a log before its worker. */
+async function removeLeftRedoLogs(db: Kysely<Database>, redo: RedoFolders): Promise<void> {
+  const logged = redo.list();
+  if (logged.length === 0) return;
+  const workers = await db.selectFrom("workers").select("id").execute();
+  const listed = new Set(workers.map(({ id }) => id));
+  for (const worker of logged) if (!listed.has(worker)) redo.remove(worker);
 }
 
 /** Whether a statement belongs to a deletion, or adds almost nothing. */

@@ -1,5 +1,5 @@
 import type { Chunk } from "../../rows/events/run-tail.ts";
-import type { WriteJob, WriteOutcome } from "../../rows/runs/write-job.ts";
+import type { RedoPart, WriteJob, WriteOutcome } from "../../rows/runs/write-job.ts";
 import type { ClaimedRun, DatabaseCalls, Statement, StatementResult, UnmadeRow } from "../database-calls.ts";
 import type { ErasureCursor, ErasureStep } from "../upkeep/erasure.ts";
 import type { ExpiryCursor, ExpiryStep } from "../upkeep/expiry.ts";
@@ -16,7 +16,8 @@ const RESTART_PAUSE_MS = 60_000;
  */
 export class StoreClient implements DatabaseCalls {
   readonly #options: DatabaseOptions;
-  readonly #own: OwnWorkers;
+  /** The place of this store's worker among those of the process. */
+  readonly own: OwnWorkers;
   readonly #onLost: (error: Error) => void;
   #thread: ThreadConnection;
   #startedAgainAt = Number.NEGATIVE_INFINITY;
@@ -27,7 +28,7 @@ export class StoreClient implements DatabaseCalls {
   private constructor(options: DatabaseOptions, onLost: (error: Error) => void) {
     this.#options = options;
     this.#onLost = onLost;
-    this.#own = takePlace();
+    this.own = takePlace();
     this.#thread = storeThread();
   }
 
@@ -45,53 +46,53 @@ export class StoreClient implements DatabaseCalls {
 
   /** Resolves to false at once while the thread restarts. */
   async isSound(): Promise<boolean> {
-    return this.#isUp && (await this.#thread.ask(this.#own.place, "isSound"));
+    return this.#isUp && (await this.#thread.ask(this.own.place, "isSound"));
   }
 
   query(statement: Statement): Promise<StatementResult> {
-    return this.#thread.ask(this.#own.place, "query", statement);
+    return this.#thread.ask(this.own.place, "query", statement);
   }
 
   transact(statements: readonly Statement[]): Promise<readonly bigint[] | null> {
-    return this.#thread.ask(this.#own.place, "transact", statements);
+    return this.#thread.ask(this.own.place, "transact", statements);
   }
 
-  commit(jobs: readonly WriteJob[]): Promise<readonly WriteOutcome[]> {
-    return this.#thread.commit(this.#own.place, jobs);
+  commit(jobs: readonly WriteJob[], redo: RedoPart | null = null): Promise<readonly WriteOutcome[]> {
+    return this.#thread.commit(this.own.place, jobs, redo);
   }
 
   findTail(responseId: string): Promise<Chunk | null> {
-    return this.#thread.ask(this.#own.place, "findTail", responseId);
+    return this.#thread.ask(this.own.place, "findTail", responseId);
   }
 
   /** Calls the thread only while this store has no number. */
   async workerNumber(): Promise<number> {
-    const number = ownNumber(this.#own);
-    return number === 0 ? await this.#thread.ask(this.#own.place, "workerNumber") : number;
+    const number = ownNumber(this.own);
+    return number === 0 ? await this.#thread.ask(this.own.place, "workerNumber") : number;
   }
 
   renewLease(): Promise<boolean> {
-    return this.#thread.ask(this.#own.place, "renewLease");
+    return this.#thread.ask(this.own.place, "renewLease");
   }
 
   findDeadWorkers(): Promise<readonly number[]> {
-    return this.#thread.ask(this.#own.place, "findDeadWorkers");
+    return this.#thread.ask(this.own.place, "findDeadWorkers");
   }
 
   listUnmadeRuns(): Promise<readonly UnmadeRow[]> {
-    return this.#thread.ask(this.#own.place, "listUnmadeRuns");
+    return this.#thread.ask(this.own.place, "listUnmadeRuns");
   }
 
   claimRuns(ids: readonly string[]): Promise<readonly ClaimedRun[]> {
-    return this.#thread.ask(this.#own.place, "claimRuns", ids);
+    return this.#thread.ask(this.own.place, "claimRuns", ids);
   }
 
   deleteExpired(before: number, cursor: ExpiryCursor | null): Promise<ExpiryStep> {
-    return this.#thread.ask(this.#own.place, "deleteExpired", before, cursor);
+    return this.#thread.ask(this.own.place, "deleteExpired", before, cursor);
   }
 
   eraseUnused(cursor: ErasureCursor): Promise<ErasureStep> {
-    return this.#thread.ask(this.#own.place, "eraseUnused", cursor);
+    return this.#thread.ask(this.own.place, "eraseUnused", cursor);
   }
 
   close(): Promise<void> {
@@ -102,7 +103,7 @@ export class StoreClient implements DatabaseCalls {
   async #close(): Promise<void> {
     this.#isClosing = true;
     try {
-      await this.#thread.ask(this.#own.place, "close");
+      await this.#thread.ask(this.own.place, "close");
     } finally {
       this.#leave();
     }
@@ -110,21 +111,21 @@ export class StoreClient implements DatabaseCalls {
 
   #leave(): void {
     this.#isClosing = true;
-    freePlace(this.#own);
+    freePlace(this.own);
   }
 
   async #openDatabase(): Promise<void> {
     void this.#thread.exit.then((fault) => {
       if (!this.#isClosing) this.#startAgain(fault);
     });
-    await this.#thread.open(this.#options, this.#own);
+    await this.#thread.open(this.#options, this.own);
     this.#isUp = true;
   }
 
   #startAgain(fault: unknown): void {
     if (!this.#isUp) return; // Opening rejects.
     this.#isUp = false;
-    setNumber(this.#own, 0);
+    setNumber(this.own, 0);
     const now = performance.now();
     const isTooSoon = now - this.#startedAgainAt < RESTART_PAUSE_MS;
     // Data in memory is lost with the thread.

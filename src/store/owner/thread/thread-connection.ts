@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
 import { ShortLivedMap } from "@antiphon/base/short-lived-map.ts";
 import { StoreStopped } from "../../../runs/ports/store-faults.ts";
-import { sizeOfJob, type WriteJob } from "../../rows/runs/write-job.ts";
+import { type RedoPart, sizeOfJob, type WriteJob } from "../../rows/runs/write-job.ts";
 import type { DatabaseCalls } from "../database-calls.ts";
 import type { OwnWorkers } from "../workers/own-workers.ts";
 import { elementsOf, PIECE_CHARACTERS, piecesOf, type SentAhead, withoutLong } from "./long-texts.ts";
@@ -84,7 +84,7 @@ export class ThreadConnection {
   }
 
   /** Sends the jobs at once, because they are already batched. Sends their long parts ahead, over several turns. */
-  async commit(store: number, jobs: readonly WriteJob[]): Promise<Result<"commit">> {
+  async commit(store: number, jobs: readonly WriteJob[], redo: RedoPart | null): Promise<Result<"commit">> {
     const size = jobs.reduce((sum, job) => sum + sizeOfJob(job), 0);
     const ahead: SentAhead = { texts: [], lists: [] };
     const short = size <= PIECE_CHARACTERS ? jobs : withoutLong(jobs, ahead);
@@ -94,7 +94,7 @@ export class ThreadConnection {
       await this.#sendingAhead;
       this.#sendingAhead = null;
     }
-    const outcomes = this.#request<Result<"commit">>(store, "commit", [short]);
+    const outcomes = this.#request<Result<"commit">>(store, "commit", [short, redo]);
     this.send();
     return await outcomes;
   }

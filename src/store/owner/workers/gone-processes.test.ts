@@ -23,7 +23,7 @@ async function isLeftBy(pid: number, started: string | null): Promise<boolean> {
   await one.events.open({ owner: OURS, response: aResponse("resp_1"), inputItems: [] }, []);
   const database = new DatabaseSync(file);
   database
-    .prepare("insert into workers select id + 1000, host, ?, expires_at, ?, task_version from workers")
+    .prepare("insert into workers select id + 1000, host, ?, expires_at, ?, task_version, 0 from workers")
     .run(pid, started);
   database.exec("update responses set worker = worker + 1000");
   database.close();

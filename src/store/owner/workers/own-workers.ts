@@ -5,6 +5,8 @@ const STORES_MAX = 1_024;
 
 /** The worker number of each open store of this process, or 0, at the store's place. */
 const NUMBERS = new Int32Array(new SharedArrayBuffer(STORES_MAX * Int32Array.BYTES_PER_ELEMENT));
+/** When the lease of that worker was last renewed, on the clock of `monotonicNow`. */
+const RENEWALS = new BigInt64Array(new SharedArrayBuffer(STORES_MAX * BigInt64Array.BYTES_PER_ELEMENT));
 const places = new Set<number>();
 
 /**
@@ -13,6 +15,7 @@ const places = new Set<number>();
  */
 export interface OwnWorkers {
   readonly numbers: Int32Array;
+  readonly renewals: BigInt64Array;
   /** The index of this store's number. */
   readonly place: number;
 }
@@ -23,7 +26,7 @@ export function takePlace(): OwnWorkers {
   while (places.has(place)) place += 1;
   assert(place < STORES_MAX, "a process has few stores open at the same time");
   places.add(place);
-  return { numbers: NUMBERS, place };
+  return { numbers: NUMBERS, renewals: RENEWALS, place };
 }
 
 export function freePlace(own: OwnWorkers): void {
@@ -39,6 +42,21 @@ export function setNumber({ numbers, place }: OwnWorkers, number: number): void 
 /** The number of this store's worker; 0 if it has none. */
 export function ownNumber({ numbers, place }: OwnWorkers): number {
   return Atomics.load(numbers, place);
+}
+
+/** Nanoseconds of a clock that all threads of this process share and that nobody can set. */
+export function monotonicNow(): bigint {
+  return process.hrtime.bigint();
+}
+
+/** Records a renewal of the lease of this store's worker. `at`: before the renewal began. */
+export function noteRenewal({ renewals, place }: OwnWorkers, at: bigint): void {
+  Atomics.store(renewals, place, at);
+}
+
+/** When the lease of this store's worker was last renewed, on the clock of `monotonicNow`. */
+export function renewedAt({ renewals, place }: OwnWorkers): bigint {
+  return Atomics.load(renewals, place);
 }
 
 /** Whether a living worker of this process has this number. */

@@ -1,21 +1,32 @@
 import type { Kysely } from "kysely";
 import type { RowInserter, RowOfResponse } from "../../database/row-inserter.ts";
 import type { Database } from "../../database/schema.ts";
+import type { TransactionRules } from "../../database/transaction-rules.ts";
 import { type JournalEntry, readJournal } from "../../rows/events/journal.ts";
 import { findNextNumbers } from "../../rows/runs/run-rows.ts";
+import { redoChanges } from "./redo-changes.ts";
+
+export type RemovalRules = Pick<TransactionRules, "inserter" | "redo">;
 
 /**
  * Removes workers, so that they cannot write any more and their runs can be claimed. The events in their journals
- * become chunks. Run it in a transaction that has already written.
+ * become chunks, and the changes in their redo logs are stored. Run it in a transaction that has already written, and
+ * call `removeRedoLogs` once that has committed.
  */
 export async function removeDeadWorkers(
   transaction: Kysely<Database>,
-  inserter: RowInserter,
+  rules: RemovalRules,
   workers: readonly number[],
 ): Promise<void> {
   if (workers.length === 0) return;
-  await recoverTails(transaction, inserter, workers);
+  await recoverTails(transaction, rules.inserter, workers);
+  for (const worker of workers) await redoChanges(transaction, rules, worker);
   await transaction.deleteFrom("workers").where("id", "in", workers).execute();
+}
+
+/** `workers`: removed ones. */
+export function removeRedoLogs({ redo }: Pick<TransactionRules, "redo">, workers: readonly number[]): void {
+  for (const worker of workers) redo?.remove(worker);
 }
 
 async function recoverTails(

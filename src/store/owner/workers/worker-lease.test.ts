@@ -21,7 +21,7 @@ const removeWorkers = (file: string): void => change(file, "delete from event_jo
 
 test("what begins in the very commit that learns of the lost lease is stored under a new number", async () => {
   const file = temporaryFile();
-  const store = await openTestStore({ file });
+  const store = await openTestStore({ file, usesRedoLog: false });
   await store.events.open(run("resp_1"), textEvents(0, 1));
   removeWorkers(file);
   await store.events.open(run("resp_2"), textEvents(0, 1));

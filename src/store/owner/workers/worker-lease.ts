@@ -1,11 +1,10 @@
 import type { Kysely } from "kysely";
 import { builtOnce, type StandIns } from "../../database/built-once.ts";
 import type { Database } from "../../database/schema.ts";
-import { SQLITE_RULES } from "../../database/transaction-rules.ts";
 import type { Lease } from "./lease.ts";
-import { isOwnNumber, type OwnWorkers, setNumber } from "./own-workers.ts";
+import { isOwnNumber, monotonicNow, noteRenewal, type OwnWorkers, setNumber } from "./own-workers.ts";
 import { registerWorker } from "./register-worker.ts";
-import { removeDeadWorkers } from "./remove-dead-workers.ts";
+import { type RemovalRules, removeDeadWorkers, removeRedoLogs } from "./remove-dead-workers.ts";
 import { HOST, hasEnded, type WorkerProcess } from "./worker-process.ts";
 
 /** How long a lease lasts without renewal, in milliseconds. */
@@ -21,6 +20,7 @@ const LOCK_NOTICED_MS = 1_000;
 export class WorkerLease implements Lease {
   readonly #db: Kysely<Database>;
   readonly #own: OwnWorkers;
+  readonly #rules: RemovalRules;
   #number: Promise<number> | null = null;
   #registeredId: number | null = null;
   #renewedAt = Date.now();
@@ -29,7 +29,8 @@ export class WorkerLease implements Lease {
   /** Before this time, no worker is considered dead because of its lease. */
   #judgesFrom = 0;
 
-  constructor(db: Kysely<Database>, own: OwnWorkers) {
+  constructor(db: Kysely<Database>, own: OwnWorkers, rules: RemovalRules) {
+    this.#rules = rules;
     this.#db = db;
     this.#own = own;
   }
@@ -43,11 +44,13 @@ export class WorkerLease implements Lease {
   }
 
   async renew(number: number, db: Kysely<Database> = this.#db): Promise<boolean> {
+    const at = monotonicNow();
     const { numAffectedRows } = await this.#noticingLocks(() =>
       renewLease(db, { number, expiresAt: Date.now() + LEASE_MS }),
     );
     this.#noticeAbsence();
     const isRegistered = numAffectedRows === 1n;
+    if (isRegistered) noteRenewal(this.#own, at);
     if (isRegistered || this.#registeredId !== number) return isRegistered;
     this.#number = null;
     setNumber(this.#own, 0);
@@ -78,8 +81,9 @@ export class WorkerLease implements Lease {
     setNumber(this.#own, 0);
     await this.#db.transaction().execute(async (transaction) => {
       await transaction.updateTable("workers").set({ expires_at: 0 }).where("id", "=", number).execute();
-      await removeDeadWorkers(transaction, SQLITE_RULES.inserter, [number]);
+      await removeDeadWorkers(transaction, this.#rules, [number]);
     });
+    removeRedoLogs(this.#rules, [number]);
   }
 
   /** Whether a worker has ended, as far as this host can tell. */
@@ -90,9 +94,11 @@ export class WorkerLease implements Lease {
   }
 
   async #register(): Promise<number> {
+    const at = monotonicNow();
     const id = await this.#noticingLocks(() =>
       registerWorker(this.#db, this.#own, { host: HOST, expiresAt: Date.now() + LEASE_MS }),
     );
+    noteRenewal(this.#own, at);
     this.#registeredId = id;
     this.#renewedAt = Date.now();
     return id;

@@ -65,6 +65,19 @@ export type WriteJob =
   | ({ readonly type: "conversation" } & ConversationChange)
   | ({ readonly type: "tool" } & LedgerChange);
 
+/** Changes that may stand in a redo log: they can fail only if the run is lost. */
+export type RedoJob = Extract<WriteJob, { readonly type: "open" | "append" }>;
+
+/** The part of a commit whose jobs are in the redo log of a worker. */
+export interface RedoPart {
+  readonly worker: number;
+  /** The part of the log that the jobs fill, in bytes since the log began. */
+  readonly start: number;
+  readonly end: number;
+  /** The places of these jobs among those of the commit. */
+  readonly places: readonly number[];
+}
+
 /** Changes of a stored run. They are retried, as the same objects, while the store is down. */
 export type PatientJob = Extract<WriteJob, { readonly type: "append" | "advance" | "close" | "tool" }>;
 

@@ -1,11 +1,12 @@
 import { InvariantError } from "@antiphon/base/assert.ts";
+import type { RedoPart } from "../../rows/runs/write-job.ts";
 
 export interface CommitQueueOptions<Job, Outcome> {
   /**
    * Stores all jobs in order, or none. Returns one outcome per job. May be called again before it resolves; it must
-   * then store the jobs of the earlier call first.
+   * then store the jobs of the earlier call first. `redo`: the jobs that are in the redo log, if there are any.
    */
-  readonly commit: (jobs: readonly Job[]) => Promise<readonly Outcome[]>;
+  readonly commit: (jobs: readonly Job[], redo: RedoPart | null) => Promise<readonly Outcome[]>;
   /** The maximum concurrent commits. Further jobs wait and share a commit. */
   readonly underWayMax: number;
   readonly sizeOf: (job: Job) => number;
@@ -14,7 +15,26 @@ export interface CommitQueueOptions<Job, Outcome> {
   /** A commit of this size accepts no further job. The other jobs, and their callers, wait for the next commit. */
   readonly commitSizeMax: number;
   readonly onCommit?: ((commit: CommitReport) => void) | undefined;
+  /** What the queue does with logged jobs. Absent if there are none. */
+  readonly logged?: LoggedJobs<Job, Outcome> | undefined;
 }
+
+/** The owner of the redo log. None of these may throw. */
+export interface LoggedJobs<Job, Outcome> {
+  /** Whether a commit that failed with this error may succeed later. */
+  readonly mayPass: (error: unknown) => boolean;
+  /** Whether nothing more of the log can be stored here after this error: another worker will read it. */
+  readonly isOver: (error: unknown) => boolean;
+  readonly onOver: () => void;
+  /** This part of the log is stored. */
+  readonly onStored: (redo: RedoPart) => void;
+  readonly onOutcome: (job: Job, outcome: Outcome) => void;
+  /** The job can never be stored. */
+  readonly onRefused: (job: Job, error: unknown) => void;
+}
+
+/** The place of a job in the redo log of a worker, in bytes since the log began. */
+export type LoggedSpan = Omit<RedoPart, "places">;
 
 /** The result of one commit, for metrics and tests. */
 export interface CommitReport {
@@ -26,10 +46,32 @@ export interface CommitReport {
 /** `urgent`: commit at the end of this tick. `shared`: wait for the next commit, so that many runs share one. */
 export type CommitUrgency = "urgent" | "shared";
 
-interface Waiting<Job, Outcome> {
+interface WaitingJob<Job, Outcome> {
   readonly job: Job;
   readonly size: number;
+  readonly span: null;
   readonly resolve: (outcome: Outcome) => void;
+  readonly reject: (reason: unknown) => void;
+}
+
+/** A job for which nobody waits, because it is in the redo log. Null: a part of the log that is to be passed over. */
+interface LoggedJob<Job> {
+  readonly job: Job | null;
+  readonly size: number;
+  readonly span: LoggedSpan;
+}
+
+type Waiting<Job, Outcome> = WaitingJob<Job, Outcome> | LoggedJob<Job>;
+
+/** How long logged jobs wait for others, in milliseconds. */
+export const LOGGED_PAUSE_MS = 50;
+/** The pause before logged jobs are committed again after a failure, in milliseconds. */
+const RETRY_MS = 200;
+
+interface Settling {
+  /** How many logged jobs must be stored. */
+  readonly count: number;
+  readonly resolve: () => void;
   readonly reject: (reason: unknown) => void;
 }
 
@@ -41,10 +83,24 @@ export class CommitQueue<Job, Outcome> {
   readonly #options: CommitQueueOptions<Job, Outcome>;
   #waiting: Waiting<Job, Outcome>[] = [];
   #waitingSize = 0;
+  /** How many logged jobs were added so far, and how many of them are stored: they are stored in order. */
+  #loggedCount = 0;
+  #storedCount = 0;
+  /** The characters of those that are not stored. */
+  #loggedSize = 0;
+  /** When the logged jobs are due; infinite if none waits. */
+  #loggedDueAt = Number.POSITIVE_INFINITY;
+  /** The callers that wait until all logged jobs are stored. */
+  #settlings: Settling[] = [];
+  /** Since a commit with logged jobs failed, commits wait for each other, so that the log is stored in order. */
+  #isRepairing = false;
+  /** Whether logged jobs are committed alone, to find the one that cannot be stored. */
+  #isIsolating = false;
   #urgent = false;
   readonly #underWay = new Set<Promise<void>>();
   #lastCommitAt = Number.NEGATIVE_INFINITY;
   #timer: NodeJS.Timeout | null = null;
+  #timerAt = Number.POSITIVE_INFINITY;
   #immediate: NodeJS.Immediate | null = null;
   #isClosed = false;
 
@@ -57,37 +113,84 @@ export class CommitQueue<Job, Outcome> {
     if (this.#isClosed) return Promise.reject(new Error("The store is closed."));
     const { promise, resolve, reject } = Promise.withResolvers<Outcome>();
     const size = this.#options.sizeOf(job);
-    this.#waiting.push({ job, size, resolve, reject });
-    this.#waitingSize += size;
-    this.#urgent ||= urgency === "urgent" || this.#waitingSize >= this.#options.commitSizeMax;
+    this.#push({ job, size, span: null, resolve, reject });
+    this.#urgent ||= urgency === "urgent";
     this.#schedule();
     return promise;
   }
 
-  /** Commits all waiting jobs and accepts no more. */
-  async close(): Promise<void> {
+  /**
+   * Adds a job that is in the redo log. It is stored a little later, and again and again until that succeeds. Null:
+   * this part of the log is to be passed over.
+   */
+  addLogged(job: Job | null, span: LoggedSpan): void {
+    const size = job === null ? 0 : this.#options.sizeOf(job);
+    this.#loggedCount += 1;
+    this.#loggedSize += size;
+    if (this.#loggedDueAt === Number.POSITIVE_INFINITY) this.#loggedDueAt = performance.now() + LOGGED_PAUSE_MS;
+    this.#push({ job, size, span });
+    this.#schedule();
+  }
+
+  /** The characters of the logged jobs that are not stored yet. */
+  get loggedSize(): number {
+    return this.#loggedSize;
+  }
+
+  /** Resolves once all logged jobs so far are stored; undefined if they are. Rejects if a commit fails. */
+  settle(): Promise<void> | undefined {
+    if (this.#loggedCount === this.#storedCount) return undefined;
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    this.#settlings.push({ count: this.#loggedCount, resolve, reject });
+    this.#urgent ||= this.#waiting.length > 0;
+    this.#schedule();
+    return promise;
+  }
+
+  /** Commits all waiting jobs and accepts no more. Returns false if logged jobs could not be stored. */
+  async close(): Promise<boolean> {
     this.#isClosed = true;
     this.#unschedule();
     await Promise.all(this.#underWay);
-    while (this.#waiting.length > 0) await this.#commitNext();
+    for (let failures = 0; this.#waiting.length > 0 && failures === 0; ) {
+      const before = this.#waiting.length;
+      await this.#commitNext();
+      if (this.#waiting.length >= before) failures += 1;
+    }
+    return this.#loggedCount === this.#storedCount;
+  }
+
+  #push(waiting: Waiting<Job, Outcome>): void {
+    this.#waiting.push(waiting);
+    this.#waitingSize += waiting.size;
+    this.#urgent ||= this.#waitingSize >= this.#options.commitSizeMax;
   }
 
   #schedule(): void {
     if (this.#isClosed || this.#waiting.length === 0 || this.#immediate !== null) return;
-    if (this.#underWay.size >= this.#options.underWayMax) return;
-    const waitMs = this.#lastCommitAt + this.#options.intervalMs - performance.now();
-    if (this.#urgent || waitMs <= 0) {
+    if (this.#underWay.size >= (this.#isRepairing ? 1 : this.#options.underWayMax)) return;
+    const dueAt = this.#urgent ? 0 : this.#dueAt();
+    if (dueAt <= performance.now()) {
       this.#unschedule();
       this.#immediate = setImmediate(() => this.#start());
-    } else {
-      this.#timer ??= setTimeout(() => this.#start(), waitMs);
+    } else if (dueAt < this.#timerAt) {
+      this.#unschedule();
+      this.#timerAt = dueAt;
+      this.#timer = setTimeout(() => this.#start(), dueAt - performance.now());
     }
+  }
+
+  /** When the next commit is due unless a job is urgent. */
+  #dueAt(): number {
+    if (this.#waiting.every(({ span }) => span !== null)) return this.#loggedDueAt;
+    return Math.min(this.#loggedDueAt, this.#lastCommitAt + this.#options.intervalMs);
   }
 
   #unschedule(): void {
     if (this.#timer !== null) clearTimeout(this.#timer);
     if (this.#immediate !== null) clearImmediate(this.#immediate);
     this.#timer = null;
+    this.#timerAt = Number.POSITIVE_INFINITY;
     this.#immediate = null;
   }
 
@@ -104,18 +207,23 @@ export class CommitQueue<Job, Outcome> {
   /** Never rejects: a failure goes to the callers of this batch and does not affect the next batch. */
   async #commitNext(): Promise<void> {
     const batch = this.#takeBatch();
+    const jobs = batch.flatMap(({ job }) => (job === null ? [] : [job]));
+    const redo = redoPartOf(batch);
     const startedAt = performance.now();
     this.#lastCommitAt = startedAt;
     let outcomes: readonly Outcome[];
     try {
-      outcomes = await this.#options.commit(batch.map((waiting) => waiting.job));
+      outcomes = await this.#options.commit(jobs, redo);
     } catch (error) {
-      this.#finishCommit(batch.length, startedAt, true);
-      for (const waiting of batch) waiting.reject(error);
+      this.#finishCommit(jobs.length, startedAt, true);
+      if (redo !== null) this.#keepLogged(batch, error);
+      for (const waiting of batch) if (waiting.span === null) waiting.reject(error);
       return;
     }
-    this.#finishCommit(batch.length, startedAt, false);
-    for (const [index, waiting] of batch.entries()) settle(waiting, outcomes[index]);
+    this.#finishCommit(jobs.length, startedAt, false);
+    if (redo !== null) this.#options.logged?.onStored(redo);
+    this.#settleJobs(batch, outcomes);
+    if (redo !== null) this.#release(batch);
   }
 
   #finishCommit(jobs: number, startedAt: number, hasFailed: boolean): void {
@@ -123,22 +231,101 @@ export class CommitQueue<Job, Outcome> {
     this.#options.onCommit?.({ jobs, durationMs: this.#lastCommitAt - startedAt, hasFailed });
   }
 
+  #settleJobs(batch: readonly Waiting<Job, Outcome>[], outcomes: readonly Outcome[]): void {
+    let place = 0;
+    for (const waiting of batch) {
+      if (waiting.job === null) continue;
+      const outcome = outcomes[place];
+      place += 1;
+      if (waiting.span === null) settle(waiting, outcome);
+      else if (outcome !== undefined) this.#options.logged?.onOutcome(waiting.job, outcome);
+    }
+  }
+
+  /** The logged jobs of this batch are stored, or need not be any more. */
+  #release(batch: readonly Waiting<Job, Outcome>[]): void {
+    for (const { span, size } of batch) {
+      if (span === null) continue;
+      this.#storedCount += 1;
+      this.#loggedSize -= size;
+    }
+    while ((this.#settlings[0]?.count ?? Number.POSITIVE_INFINITY) <= this.#storedCount)
+      this.#settlings.shift()?.resolve();
+    if (this.#loggedCount > this.#storedCount) return;
+    this.#isRepairing = false;
+    this.#isIsolating = false;
+  }
+
+  /** Puts the logged jobs of a failed commit back to their place in the queue. */
+  #keepLogged(batch: readonly Waiting<Job, Outcome>[], error: unknown): void {
+    for (const { reject } of this.#settlings.splice(0)) reject(error);
+    const loggedJobs = batch.flatMap((waiting) => (waiting.span === null ? [] : [waiting]));
+    const { logged } = this.#options;
+    if (logged === undefined || logged.isOver(error)) {
+      logged?.onOver();
+      this.#release([...loggedJobs, ...this.#waiting]);
+      this.#waiting = this.#waiting.filter(({ span }) => span === null);
+      return;
+    }
+    this.#isRepairing = true;
+    const canNeverPass = !logged.mayPass(error);
+    const kept =
+      canNeverPass && batch.length === 1 ? loggedJobs.map((entry) => this.#refuse(entry, error)) : loggedJobs;
+    this.#isIsolating ||= canNeverPass;
+    const [first] = kept;
+    const at = this.#waiting.findIndex(
+      ({ span }) => span === null || (first !== undefined && span.start > first.span.start),
+    );
+    this.#waiting.splice(at === -1 ? this.#waiting.length : at, 0, ...kept);
+    for (const { size } of kept) this.#waitingSize += size;
+    this.#loggedDueAt = performance.now() + RETRY_MS;
+  }
+
+  /** Passes over a job that can never be stored. */
+  #refuse({ job, size, span }: LoggedJob<Job>, error: unknown): LoggedJob<Job> {
+    if (job !== null) this.#options.logged?.onRefused(job, error);
+    this.#loggedSize -= size;
+    return { job: null, size: 0, span };
+  }
+
   #takeBatch(): readonly Waiting<Job, Outcome>[] {
-    let size = 0;
-    const end = this.#waiting.findIndex((waiting) => {
-      const full = size >= this.#options.commitSizeMax;
-      size += waiting.size;
-      return full;
-    });
-    const batch = end === -1 ? this.#waiting : this.#waiting.slice(0, end);
-    this.#waiting = end === -1 ? [] : this.#waiting.slice(end);
+    const end = this.#isIsolating ? 1 : this.#endOfBatch();
+    const batch = this.#waiting.slice(0, end);
+    this.#waiting = this.#waiting.slice(end);
     for (const waiting of batch) this.#waitingSize -= waiting.size;
-    this.#urgent = this.#waiting.length > 0; // Jobs that did not fit have waited long enough.
+    // Jobs that did not fit have waited long enough.
+    this.#urgent = this.#waiting.some(({ span }) => span === null) || this.#isIsolating || this.#settlings.length > 0;
+    this.#loggedDueAt = this.#waiting.length > 0 ? performance.now() + LOGGED_PAUSE_MS : Number.POSITIVE_INFINITY;
     return batch;
+  }
+
+  /** A batch is limited in size, and has logged jobs of one worker. */
+  #endOfBatch(): number {
+    let size = 0;
+    let worker: number | null = null;
+    const end = this.#waiting.findIndex((waiting) => {
+      const isFull = size >= this.#options.commitSizeMax;
+      size += waiting.size;
+      const isOfOther = waiting.span !== null && worker !== null && waiting.span.worker !== worker;
+      worker ??= waiting.span?.worker ?? null;
+      return isFull || isOfOther;
+    });
+    return end === -1 ? this.#waiting.length : end;
   }
 }
 
-function settle<Job, Outcome>(waiting: Waiting<Job, Outcome>, outcome: Outcome | undefined): void {
+/** The part of the redo log in a batch; null if there is none. */
+function redoPartOf(batch: readonly Waiting<unknown, never>[]): RedoPart | null {
+  const spans = batch.flatMap(({ span }) => (span === null ? [] : [span]));
+  const first = spans[0];
+  const last = spans.at(-1);
+  if (first === undefined || last === undefined) return null;
+  const jobs = batch.filter(({ job }) => job !== null);
+  const places = jobs.flatMap(({ span }, place) => (span === null ? [] : [place]));
+  return { worker: first.worker, start: first.start, end: last.end, places };
+}
+
+function settle<Job, Outcome>(waiting: WaitingJob<Job, Outcome>, outcome: Outcome | undefined): void {
   if (outcome === undefined) waiting.reject(new InvariantError("a commit answers each of its jobs"));
   else waiting.resolve(outcome);
 }

@@ -95,7 +95,7 @@ testStores.each([1, 100_000, 5_000_000])(
 );
 
 testStores("a commit that was sent behind one that fails leaves no gap in a run", async () => {
-  const { events } = await openTestStore();
+  const { events } = await openTestStore({ usesRedoLog: false });
   await events.open(opening(), textEvents(0, 1));
   const failing = [events.append(RUN, textEvents(1, 1)), events.open(opening(), [])]; // Its id is taken.
   await endOfTick();
@@ -291,7 +291,7 @@ testStores("a reader whose response is deleted meanwhile just ends", async () =>
 
 testStores("a commit that fails rejects its callers, stores nothing of it and leaves the log usable", async () => {
   const file = temporaryFile();
-  const { events } = await openTestStore({ file });
+  const { events } = await openTestStore({ file, usesRedoLog: false });
   await events.open(opening(), textEvents(0, 200));
   for (const table of ["event_chunks", "event_journal"]) await refuseInserts(file, table);
   await expect(events.append(RUN, textEvents(200, 1))).rejects.toThrow("refused");
@@ -303,7 +303,7 @@ testStores("a commit that fails rejects its callers, stores nothing of it and le
 });
 
 testStores("a response id can be opened once only", async () => {
-  const { events } = await openTestStore();
+  const { events } = await openTestStore({ usesRedoLog: false });
   await events.open(opening(), textEvents(0, 1));
   await expect(events.open(opening(), [])).rejects.toThrow(/unique/i);
   await events.append(RUN, textEvents(1, 1));

@@ -16,9 +16,10 @@ import { type ItemText, itemTextOf, itemTextsOf } from "../../rows/items/item-te
 import { readStoredEvents } from "../../rows/runs/read-stored-events.ts";
 import type { Snapshot } from "../../rows/runs/response-columns.ts";
 import { endingOf, originOf } from "../../rows/runs/summary-columns.ts";
-import type { PatientJob, WriteJob, WriteOutcome } from "../../rows/runs/write-job.ts";
-import type { CommitQueue, CommitUrgency } from "./commit-queue.ts";
+import type { PatientJob, RedoJob, WriteJob, WriteOutcome } from "../../rows/runs/write-job.ts";
+import type { CommitUrgency } from "./commit-queue.ts";
 import type { PatientWrites } from "./patient-writes.ts";
+import type { RunCommits } from "./run-commits.ts";
 
 /** The approximate maximum size of the notes of a run. */
 const NOTES_CHARACTERS_MAX = 16 * 1024;
@@ -29,7 +30,7 @@ const NOTES_CHARACTERS_MAX = 16 * 1024;
  */
 export class StoredEventLog implements EventLog {
   readonly #db: Kysely<Database>;
-  readonly #queue: CommitQueue<WriteJob, WriteOutcome>;
+  readonly #commits: RunCommits;
   readonly #calls: Pick<DatabaseCalls, "findTail">;
   readonly #patient: PatientWrites;
   /** The runs with long inputs that are being opened. Their later events wait until the opening is in the queue. */
@@ -37,23 +38,32 @@ export class StoredEventLog implements EventLog {
 
   constructor(
     db: Kysely<Database>,
-    queue: CommitQueue<WriteJob, WriteOutcome>,
+    commits: RunCommits,
     calls: Pick<DatabaseCalls, "findTail">,
     patient: PatientWrites,
   ) {
     this.#patient = patient;
     this.#db = db;
-    this.#queue = queue;
+    this.#commits = commits;
     this.#calls = calls;
   }
 
   async open(run: OpenedRun, events: readonly RecordedEvent[]): Promise<void> {
-    // Small inputs are serialized without waiting for a turn.
     const { inputItems } = run;
-    const { stored: storing } = isSmall(inputItems)
-      ? { stored: this.#queue.add(openJob(run, inputItems.map(itemTextOf), events), "urgent") }
-      : await this.#prepare(run, events);
+    if (isSmall(inputItems)) {
+      // Serialized without waiting for a turn.
+      const job = openJob(run, inputItems.map(itemTextOf), events);
+      // The lock on a conversation is checked by the commit.
+      if (job.conversationId === null && this.#commits.addNow(job)) return;
+      return requireWritten(await this.#commits.add(job, "urgent"));
+    }
+    const { stored: storing } = await this.#prepare(run, events);
     requireWritten(await storing);
+  }
+
+  appendNow(responseId: string, events: readonly WaitingEvent[]): boolean {
+    if (this.#preparing.has(responseId) || this.#patient.isWaiting(responseId)) return false;
+    return this.#commits.addNow({ type: "append", responseId, events: packEvents(events) });
   }
 
   async append(responseId: string, events: readonly WaitingEvent[]): Promise<void> {
@@ -98,7 +108,7 @@ export class StoredEventLog implements EventLog {
       outputItems: end.outputItems.map(itemTextOf),
       events: packEvents(events, end.response),
     };
-    requireWritten(await this.#queue.add(job, "urgent"));
+    requireWritten(await this.#commits.add(job, "urgent"));
   }
 
   async addNote(responseId: string, note: ResponseNote): Promise<void> {
@@ -122,7 +132,7 @@ export class StoredEventLog implements EventLog {
 
   /** Continues a stored run. */
   async #goOn(job: PatientJob, urgency: CommitUrgency): Promise<void> {
-    requireWritten(await this.#patient.write(job.responseId, () => this.#queue.add(job, urgency)));
+    requireWritten(await this.#patient.write(job.responseId, () => this.#commits.add(job, urgency)));
   }
 
   /** Resolves once the opening of a run with long inputs is in the queue, with the promise of its commit. */
@@ -132,7 +142,7 @@ export class StoredEventLog implements EventLog {
     this.#preparing.set(id, promise);
     try {
       const job = openJob(run, await itemTextsOf(run.inputItems), events);
-      return { stored: this.#queue.add(job, "urgent") };
+      return { stored: this.#commits.add(job, "urgent") };
     } finally {
       this.#preparing.delete(id);
       resolve();
@@ -145,7 +155,11 @@ export class StoredEventLog implements EventLog {
   }
 }
 
-function openJob(run: OpenedRun, items: readonly ItemText[], events: readonly RecordedEvent[]): WriteJob {
+function openJob(
+  run: OpenedRun,
+  items: readonly ItemText[],
+  events: readonly RecordedEvent[],
+): Extract<RedoJob, { readonly type: "open" }> {
   const { owner, response } = run;
   return {
     type: "open",

@@ -32,6 +32,11 @@ export class PatientWrites {
     this.#patienceMs = patienceMs;
   }
 
+  /** Whether a write of this run is under way. */
+  isWaiting(responseId: string): boolean {
+    return this.#lanes.has(responseId);
+  }
+
   /** Rejects with `StoreStopped` if the store stays down for too long. */
   async write(responseId: string, write: Write): Promise<WriteOutcome> {
     const lane = this.#laneOf(responseId);

@@ -8,9 +8,8 @@ import { storedJson } from "../../database/stored-json.ts";
 import { isId } from "../../database/time-first.ts";
 import type { ClaimedRun, DatabaseCalls, UnmadeRow } from "../../owner/database-calls.ts";
 import { IS_LIVE } from "../../rows/runs/run-rows.ts";
-import type { WriteJob, WriteOutcome } from "../../rows/runs/write-job.ts";
-import type { CommitQueue } from "./commit-queue.ts";
 import { countRunning, takeTurns } from "./fair-turns.ts";
+import type { RunCommits } from "./run-commits.ts";
 
 /** Observes runs that no server makes, and how this server treats them. No method may throw. */
 export interface ClaimObserver {
@@ -28,18 +27,13 @@ const NOBODY: ClaimObserver = { countUnmade() {}, countClaims() {}, lostLease() 
 export class StoredRunLedger implements RunLedger {
   readonly #observer: ClaimObserver;
   readonly #db: Kysely<Database>;
-  readonly #queue: CommitQueue<WriteJob, WriteOutcome>;
+  readonly #commits: RunCommits;
   readonly #calls: DatabaseCalls;
 
-  constructor(
-    db: Kysely<Database>,
-    queue: CommitQueue<WriteJob, WriteOutcome>,
-    calls: DatabaseCalls,
-    observer: ClaimObserver = NOBODY,
-  ) {
+  constructor(db: Kysely<Database>, commits: RunCommits, calls: DatabaseCalls, observer: ClaimObserver = NOBODY) {
     this.#observer = observer;
     this.#db = db;
-    this.#queue = queue;
+    this.#commits = commits;
     this.#calls = calls;
   }
 
@@ -83,7 +77,7 @@ export class StoredRunLedger implements RunLedger {
 
   async release(responseId: string, { hadBegun, pauseMs = null, attempts = null }: Release): Promise<void> {
     const json = attempts === null ? null : JSON.stringify(attempts);
-    await this.#queue.add({ type: "release", responseId, hadBegun, pauseMs, attempts: json }, "urgent");
+    await this.#commits.add({ type: "release", responseId, hadBegun, pauseMs, attempts: json }, "urgent");
   }
 
   async renewLease(): Promise<boolean> {
