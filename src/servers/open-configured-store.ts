@@ -75,7 +75,7 @@ function explainError(error: unknown, file: string): unknown {
   if (!(error instanceof StoreSpoilt)) return error;
   const lines = [
     `Cannot use ${file}. ${error.message} Nothing in it was changed.`,
-    `  Copy it first, together with ${file}-wal and ${file}-shm if they are there.`,
+    `  Copy it first, together with ${file}-wal, ${file}-shm and ${file}.redo if they are there.`,
     `  Then restore a backup, or save what can be read: sqlite3 ${file} .recover | sqlite3 saved.db`,
   ];
   return new DatabaseError(lines.join("\n"), { cause: error });

@@ -200,7 +200,11 @@ function redoLogsOf(client: StoreClient, options: StoreOptions): RedoLogs | null
 }
 
 function settledCalls(owner: DatabaseCalls, commits: RunCommits, { others }: RedoLogs): DatabaseCalls {
-  return new SettledCalls(owner, { settle: () => commits.settle(), settleOthers: () => others.settle() });
+  return new SettledCalls(owner, {
+    settle: () => commits.settle(),
+    isUnstored: (responseId) => commits.isUnstored(responseId),
+    settleOthers: () => others.settle(),
+  });
 }
 
 interface StoreParts {

@@ -28,7 +28,7 @@ export async function restoreBackup(folder: string, target: BackupSource, replac
   const parts = backupParts(target);
   try {
     const files = await checkFor(folder);
-    const logs = ["-wal", "-shm"].map((end) => target.databaseFile + end);
+    const logs = ["-wal", "-shm", ".redo"].map((end) => target.databaseFile + end);
     const present = [...parts.map(({ to }) => to), ...logs].filter((path) => existsSync(path));
     if (present.length > 0 && !replaces)
       throw new BackupError(`${present.join(", ")} exists already. --replace moves existing data aside.`);

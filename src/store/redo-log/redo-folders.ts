@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, renameSync, rmdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { readFrames } from "./frames.ts";
 
@@ -46,6 +46,7 @@ export class RedoFolders {
   remove(worker: number): void {
     const folder = workerFolder(this.#folder, worker);
     for (const name of [folder, folder + SEALED]) rmSync(name, { recursive: true, force: true });
+    if (existsSync(this.#folder) && readdirSync(this.#folder).length === 0) rmdirSync(this.#folder);
   }
 
   /** Each worker that has a log. */

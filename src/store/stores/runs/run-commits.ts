@@ -32,6 +32,8 @@ export interface RunCommitsParts {
 export class RunCommits {
   readonly #queue: CommitQueue<WriteJob, WriteOutcome>;
   readonly #redoLog: RunRedoLog | null;
+  /** The latest logged change of each run that is not stored yet. */
+  readonly #unstored = new Map<string, WriteJob>();
   /** Runs of which a logged change was not stored: they are lost, and their next change finds that out. */
   readonly #lostIds = new Set<string>();
 
@@ -63,8 +65,15 @@ export class RunCommits {
     if (this.#queue.loggedSize > LOGGED_CHARACTERS_MAX) return false;
     const write = this.#redoLog.write(job);
     if (write.type === "refused") return false;
-    this.#queue.addLogged(write.type === "safe" ? job : null, write.span);
-    return write.type === "safe";
+    const isSafe = write.type === "safe";
+    if (isSafe) this.#unstored.set(job.responseId, job);
+    this.#queue.addLogged(isSafe ? job : null, write.span);
+    return isSafe;
+  }
+
+  /** Whether a logged change of this run is not stored yet. */
+  isUnstored(responseId: string): boolean {
+    return this.#unstored.has(responseId);
   }
 
   /** Resolves once the database has everything that was added so far; undefined if it has. */
@@ -81,15 +90,25 @@ export class RunCommits {
     const lose = (job: WriteJob): void => {
       if ("responseId" in job) this.#lostIds.add(job.responseId);
     };
+    const forget = (job: WriteJob): void => {
+      if ("responseId" in job && this.#unstored.get(job.responseId) === job) this.#unstored.delete(job.responseId);
+    };
     return {
       mayPass: (error) => error instanceof StoreBusy || isStorageFull(error) || isPassingFault(error),
       isOver: (error) => error instanceof StoreStopped || error instanceof StoreSpoilt,
-      onOver: () => redoLog.giveUp(),
+      onOver: () => {
+        redoLog.giveUp();
+        this.#unstored.clear();
+      },
       onStored: (redo) => redoLog.onStored(redo),
       onOutcome: (job, outcome) => {
+        forget(job);
         if (outcome !== "written") lose(job);
       },
-      onRefused: lose,
+      onRefused: (job) => {
+        forget(job);
+        lose(job);
+      },
     };
   }
 }

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type { ClaimedRun, DatabaseCalls, Statement, StatementResult, UnmadeRow } from "../../owner/database-calls.ts";
 import type { ErasureCursor, ErasureStep } from "../../owner/upkeep/erasure.ts";
 import type { ExpiryCursor, ExpiryStep } from "../../owner/upkeep/expiry.ts";
@@ -7,6 +8,9 @@ import type { RedoPart, WriteJob, WriteOutcome } from "../../rows/runs/write-job
 /** The tables that logged changes of runs go to. */
 const TABLES_OF_RUNS = /\b(?:responses|items|event_chunks|event_journal)\b/;
 
+/** How long a list waits for logged changes, in milliseconds. */
+const LIST_WAIT_MS = 500;
+
 /** A condition on the id of a response. */
 const BY_RESPONSE_ID = 'substr("responses"."id"';
 
@@ -14,6 +18,8 @@ const BY_RESPONSE_ID = 'substr("responses"."id"';
 export interface LoggedChanges {
   /** Resolves once those of this process are stored; undefined if they are. */
   settle(): Promise<void> | undefined;
+  /** Whether a change of this response in this process is not stored yet. */
+  isUnstored(responseId: string): boolean;
   /** Resolves once those of the other processes are stored; to false if there are none. */
   settleOthers(): Promise<boolean>;
 }
@@ -38,14 +44,32 @@ export class SettledCalls implements DatabaseCalls {
   }
 
   async #queryRuns(statement: Statement, lockName?: string): Promise<StatementResult> {
-    await this.#settle();
+    const { sql, parameters } = statement;
+    if (!sql.includes(BY_RESPONSE_ID)) {
+      await this.#settleInTime();
+      return await this.#calls.query(statement, lockName);
+    }
+    const isUnstored = parameters.some((value) => typeof value === "string" && this.#changes.isUnstored(value));
+    if (isUnstored) await this.#changes.settle();
     const result = await this.#calls.query(statement, lockName);
-    if (!statement.sql.includes(BY_RESPONSE_ID) || hasFound(result)) return result;
+    if (hasFound(result)) return result;
     return (await this.#changes.settleOthers()) ? await this.#calls.query(statement, lockName) : result;
   }
 
   #settle(): Promise<void> | undefined {
     return this.#changes.settle();
+  }
+
+  /** While the database is locked, lists show what is in it. */
+  async #settleInTime(): Promise<void> {
+    const settling = this.#changes.settle();
+    if (settling === undefined) return;
+    const waiting = new AbortController();
+    const tooLate = sleep(LIST_WAIT_MS, undefined, { signal: waiting.signal });
+    await Promise.race([settling, tooLate]).catch(() => {});
+    tooLate.catch(() => {}); // It is stopped now.
+    waiting.abort();
+    settling.catch(() => {});
   }
 
   async transact(statements: readonly Statement[]): Promise<readonly bigint[] | null> {
@@ -54,7 +78,7 @@ export class SettledCalls implements DatabaseCalls {
   }
 
   async findTail(responseId: string): Promise<Chunk | null> {
-    await this.#settle();
+    if (this.#changes.isUnstored(responseId)) await this.#settle();
     return await this.#calls.findTail(responseId);
   }
 
