@@ -62,8 +62,8 @@ export interface EventLog {
   open(run: OpenedRun, events: readonly RecordedEvent[]): Promise<void>;
   append(responseId: string, events: readonly WaitingEvent[]): Promise<void>;
   /**
-   * Makes the events durable before it returns. Returns false if that is impossible now: use `append`. Not before `open`
-   * has resolved, nor while another write of the run is under way.
+   * Makes the events durable before it returns. Returns false if that is impossible now: use `append`. Not before
+   * `open` has resolved, nor while another write of the run is under way.
    */
   appendNow(responseId: string, events: readonly WaitingEvent[]): boolean;
   /** Appends events and replaces the stored snapshot; the run continues. */

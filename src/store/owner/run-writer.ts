@@ -145,7 +145,9 @@ export class RunWriter {
     }
   }
 
-  /** Leaves the jobs in the log of an earlier worker to whoever took its runs over, and stores each part of a log once. */
+  /**
+   * Leaves the jobs in the log of an earlier worker to whoever took its runs over, and stores each part of a log once.
+   */
   async #commitRedo(jobs: readonly WriteJob[], redo: RedoPart | null): Promise<readonly WriteOutcome[]> {
     await this.#followLease();
     if (redo === null) return await this.#commitOnce(jobs, null);

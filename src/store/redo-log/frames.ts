@@ -11,8 +11,8 @@ const BYTES_PER_UNIT = 3;
 /** Texts with more characters may not fit into a frame. */
 export const FRAME_CHARACTERS_MAX = PAYLOAD_BYTES_MAX / BYTES_PER_UNIT;
 
-/** Writes one frame at the start of `scratch`, or into a new buffer if it may not fit. Returns the bytes of the frame. */
-export function frameOf(text: string, scratch: Buffer): Buffer {
+/** Writes one frame at the start of `scratch`, or into a new buffer if it may not fit. Returns its bytes. */
+export function redoFrameOf(text: string, scratch: Buffer): Buffer {
   const bytesMax = HEADER_BYTES + text.length * BYTES_PER_UNIT;
   const target = bytesMax <= scratch.length ? scratch : Buffer.allocUnsafe(bytesMax);
   const length = target.write(text, HEADER_BYTES, "utf8");

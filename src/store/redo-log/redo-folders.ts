@@ -37,9 +37,9 @@ export class RedoFolders {
    */
   read(worker: number, from: number): readonly string[] {
     const folder = workerFolder(this.#folder, worker);
-    const sealed = folder + SEALED;
-    if (existsSync(folder) && !existsSync(sealed)) renameSync(folder, sealed);
-    return existsSync(sealed) ? readSegments(sealed, from) : [];
+    const sealedFolder = folder + SEALED;
+    if (existsSync(folder) && !existsSync(sealedFolder)) renameSync(folder, sealedFolder);
+    return existsSync(sealedFolder) ? readSegments(sealedFolder, from) : [];
   }
 
   /** Removes the log of a worker that is no longer in the list of workers. */

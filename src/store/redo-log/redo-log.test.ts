@@ -12,7 +12,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { temporaryFolder } from "../../../tests/kit/temporary-folder.ts";
-import { frameOf, readFrames } from "./frames.ts";
+import { readFrames, redoFrameOf } from "./frames.ts";
 import { RedoFolders, redoFolder, workerFolder } from "./redo-folders.ts";
 import { RedoWriter } from "./redo-writer.ts";
 
@@ -36,7 +36,7 @@ test("frames read back as they were written, and a cut at any byte leaves the wh
   fc.assert(
     fc.property(texts, fc.nat(), (written, at) => {
       const wellFormed = written.map((text) => text.toWellFormed());
-      const frames = wellFormed.map((text) => Buffer.from(frameOf(text, Buffer.alloc(50))));
+      const frames = wellFormed.map((text) => Buffer.from(redoFrameOf(text, Buffer.alloc(50))));
       const all = Buffer.concat(frames);
       expect(readFrames(all).map(({ text }) => text)).toEqual(wellFormed);
       const cut = at % all.length;
@@ -47,7 +47,7 @@ test("frames read back as they were written, and a cut at any byte leaves the wh
 });
 
 test("a changed byte ends the log before its frame", () => {
-  const frames = ["one", "two", "three"].map((text) => Buffer.from(frameOf(text, Buffer.alloc(50))));
+  const frames = ["one", "two", "three"].map((text) => Buffer.from(redoFrameOf(text, Buffer.alloc(50))));
   const all = Buffer.concat(frames);
   const second = frames[0]?.length ?? 0;
   for (let at = second; at < second + (frames[1]?.length ?? 0); at += 1) {
@@ -97,7 +97,7 @@ test("what a process wrote when it died is cut off, whatever it is", () => {
   for (const rest of [
     Buffer.from([1]),
     Buffer.alloc(4_096),
-    Buffer.from(frameOf("torn", Buffer.alloc(50))).subarray(0, 9),
+    Buffer.from(redoFrameOf("torn", Buffer.alloc(50))).subarray(0, 9),
   ]) {
     const file = aDatabase();
     writerOf(file).append("whole");

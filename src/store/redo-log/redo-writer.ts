@@ -1,7 +1,7 @@
 import { closeSync, ftruncateSync, mkdirSync, openSync, writeSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import { frameOf } from "./frames.ts";
+import { redoFrameOf } from "./frames.ts";
 import { segmentName, workerFolder } from "./redo-folders.ts";
 
 /** A segment that has reached this size gets no more frames, in bytes. */
@@ -45,7 +45,7 @@ export class RedoWriter {
   append(text: string): RedoSpan {
     if (this.#descriptor === null || this.#segmentBytes >= SEGMENT_BYTES) this.#beginSegment();
     const descriptor = this.#descriptor ?? 0;
-    const frame = frameOf(text, this.#scratch);
+    const frame = redoFrameOf(text, this.#scratch);
     try {
       for (let at = 0; at < frame.length; )
         at += writeSync(descriptor, frame, at, frame.length - at, this.#segmentBytes + at);

@@ -141,11 +141,11 @@ export class SqliteOwner extends DatabaseOwner<WorkerLease> {
 
 /** Removes the redo logs of workers that were removed. Nobody lists a log before its worker. */
 async function removeLeftRedoLogs(db: Kysely<Database>, redo: RedoFolders): Promise<void> {
-  const logged = redo.list();
-  if (logged.length === 0) return;
+  const loggedWorkers = redo.list();
+  if (loggedWorkers.length === 0) return;
   const workers = await db.selectFrom("workers").select("id").execute();
-  const listed = new Set(workers.map(({ id }) => id));
-  for (const worker of logged) if (!listed.has(worker)) redo.remove(worker);
+  const ids = new Set(workers.map(({ id }) => id));
+  for (const worker of loggedWorkers) if (!ids.has(worker)) redo.remove(worker);
 }
 
 /** Whether a statement belongs to a deletion, or adds almost nothing. */

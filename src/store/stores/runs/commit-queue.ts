@@ -16,7 +16,7 @@ export interface CommitQueueOptions<Job, Outcome> {
   readonly commitSizeMax: number;
   readonly onCommit?: ((commit: CommitReport) => void) | undefined;
   /** What the queue does with logged jobs. Absent if there are none. */
-  readonly logged?: LoggedJobs<Job, Outcome> | undefined;
+  readonly loggedJobs?: LoggedJobs<Job, Outcome> | undefined;
 }
 
 /** The owner of the redo log. None of these may throw. */
@@ -221,7 +221,7 @@ export class CommitQueue<Job, Outcome> {
       return;
     }
     this.#finishCommit(jobs.length, startedAt, false);
-    if (redo !== null) this.#options.logged?.onStored(redo);
+    if (redo !== null) this.#options.loggedJobs?.onStored(redo);
     this.#settleJobs(batch, outcomes);
     if (redo !== null) this.#release(batch);
   }
@@ -238,7 +238,7 @@ export class CommitQueue<Job, Outcome> {
       const outcome = outcomes[place];
       place += 1;
       if (waiting.span === null) settle(waiting, outcome);
-      else if (outcome !== undefined) this.#options.logged?.onOutcome(waiting.job, outcome);
+      else if (outcome !== undefined) this.#options.loggedJobs?.onOutcome(waiting.job, outcome);
     }
   }
 
@@ -259,31 +259,29 @@ export class CommitQueue<Job, Outcome> {
   /** Puts the logged jobs of a failed commit back to their place in the queue. */
   #keepLogged(batch: readonly Waiting<Job, Outcome>[], error: unknown): void {
     for (const { reject } of this.#settlings.splice(0)) reject(error);
-    const loggedJobs = batch.flatMap((waiting) => (waiting.span === null ? [] : [waiting]));
-    const { logged } = this.#options;
-    if (logged === undefined || logged.isOver(error)) {
-      logged?.onOver();
-      this.#release([...loggedJobs, ...this.#waiting]);
+    const entries = batch.flatMap((waiting) => (waiting.span === null ? [] : [waiting]));
+    const { loggedJobs } = this.#options;
+    if (loggedJobs === undefined || loggedJobs.isOver(error)) {
+      loggedJobs?.onOver();
+      this.#release([...entries, ...this.#waiting]);
       this.#waiting = this.#waiting.filter(({ span }) => span === null);
       return;
     }
     this.#isRepairing = true;
-    const canNeverPass = !logged.mayPass(error);
-    const kept =
-      canNeverPass && batch.length === 1 ? loggedJobs.map((entry) => this.#refuse(entry, error)) : loggedJobs;
+    const canNeverPass = !loggedJobs.mayPass(error);
+    const entriesAgain =
+      canNeverPass && batch.length === 1 ? entries.map((entry) => this.#refuse(entry, error)) : entries;
     this.#isIsolating ||= canNeverPass;
-    const [first] = kept;
-    const at = this.#waiting.findIndex(
-      ({ span }) => span === null || (first !== undefined && span.start > first.span.start),
-    );
-    this.#waiting.splice(at === -1 ? this.#waiting.length : at, 0, ...kept);
-    for (const { size } of kept) this.#waitingSize += size;
+    const start = entriesAgain[0]?.span.start ?? 0;
+    const at = this.#waiting.findIndex(({ span }) => span === null || span.start > start);
+    this.#waiting.splice(at === -1 ? this.#waiting.length : at, 0, ...entriesAgain);
+    for (const { size } of entriesAgain) this.#waitingSize += size;
     this.#loggedDueAt = performance.now() + RETRY_MS;
   }
 
   /** Passes over a job that can never be stored. */
   #refuse({ job, size, span }: LoggedJob<Job>, error: unknown): LoggedJob<Job> {
-    if (job !== null) this.#options.logged?.onRefused(job, error);
+    if (job !== null) this.#options.loggedJobs?.onRefused(job, error);
     this.#loggedSize -= size;
     return { job: null, size: 0, span };
   }

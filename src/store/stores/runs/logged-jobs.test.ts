@@ -41,7 +41,7 @@ function storeWith(faults: Iterator<Fault> = [].values(), underWayMax = 2) {
     sizeOf: () => 1,
     intervalMs: 0,
     commitSizeMax: 4,
-    logged: {
+    loggedJobs: {
       mayPass: (error) => error instanceof Passing,
       isOver: (error) => error instanceof Over,
       onOver: () => {},

@@ -33,7 +33,7 @@ export class RunCommits {
   readonly #queue: CommitQueue<WriteJob, WriteOutcome>;
   readonly #redoLog: RunRedoLog | null;
   /** The latest logged change of each run that is not stored yet. */
-  readonly #unstored = new Map<string, WriteJob>();
+  readonly #pendingJobs = new Map<string, WriteJob>();
   /** Runs of which a logged change was not stored: they are lost, and their next change finds that out. */
   readonly #lostIds = new Set<string>();
 
@@ -46,7 +46,7 @@ export class RunCommits {
       intervalMs,
       commitSizeMax: COMMIT_CHARACTERS_MAX,
       onCommit,
-      logged: redoLog === null ? undefined : this.#loggedJobs(redoLog),
+      loggedJobs: redoLog === null ? undefined : this.#loggedJobs(redoLog),
     });
   }
 
@@ -66,14 +66,14 @@ export class RunCommits {
     const write = this.#redoLog.write(job);
     if (write.type === "refused") return false;
     const isSafe = write.type === "safe";
-    if (isSafe) this.#unstored.set(job.responseId, job);
+    if (isSafe) this.#pendingJobs.set(job.responseId, job);
     this.#queue.addLogged(isSafe ? job : null, write.span);
     return isSafe;
   }
 
   /** Whether a logged change of this run is not stored yet. */
   isUnstored(responseId: string): boolean {
-    return this.#unstored.has(responseId);
+    return this.#pendingJobs.has(responseId);
   }
 
   /** Resolves once the database has everything that was added so far; undefined if it has. */
@@ -91,14 +91,15 @@ export class RunCommits {
       if ("responseId" in job) this.#lostIds.add(job.responseId);
     };
     const forget = (job: WriteJob): void => {
-      if ("responseId" in job && this.#unstored.get(job.responseId) === job) this.#unstored.delete(job.responseId);
+      if ("responseId" in job && this.#pendingJobs.get(job.responseId) === job)
+        this.#pendingJobs.delete(job.responseId);
     };
     return {
       mayPass: (error) => error instanceof StoreBusy || isStorageFull(error) || isPassingFault(error),
       isOver: (error) => error instanceof StoreStopped || error instanceof StoreSpoilt,
       onOver: () => {
         redoLog.giveUp();
-        this.#unstored.clear();
+        this.#pendingJobs.clear();
       },
       onStored: (redo) => redoLog.onStored(redo),
       onOutcome: (job, outcome) => {

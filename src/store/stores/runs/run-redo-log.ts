@@ -11,7 +11,7 @@ const JOB_CHARACTERS_MAX = 64 * 1024;
 /** The log is not written in this last part of a lease, so that a slow write ends before the lease does. */
 const LEASE_REST_MS = 3_000;
 const NANOSECONDS_PER_MS = 1_000_000n;
-/** A write that takes longer is slow, in milliseconds: a file system without a cache, or a disk that is written back. */
+/** A longer write is slow, in milliseconds: the file system has no cache, or the disk is written back. */
 const SLOW_MS = 20;
 /** After this many slow writes in a row, or one that failed, the log is not written for a while. */
 const SLOW_MAX = 3;
